@@ -4,7 +4,7 @@ import type { Sql } from '../connection/sql.ts';
 import { aboveEveryId } from '../page.ts';
 import { accountColumns, type AccountRow } from './rows.ts';
 
-/** Owner of the list of all parents in `account_listed`. */
+/** Owner under which `account_listed` lists all parents. */
 const noParent = '00000000-0000-0000-0000-000000000000';
 
 /**
@@ -70,8 +70,8 @@ function listParentOf(
 }
 
 /**
- * Lists in the order of 0.1.0, for cursors that 0.1.0 issued. The indexes of 0.1.0 stay as long as it may run beside
- * this version.
+ * Lists accounts by id, which is the order of 0.1.0, for cursors that 0.1.0 issued. The indexes of 0.1.0 stay as long
+ * as 0.1.0 may run beside this version.
  */
 function listById(
   sql: Sql,
@@ -92,7 +92,7 @@ function listById(
 
 const columns = accountColumns.map((name) => `a.${name}`);
 
-/** Returns the conditions of the filter on the account `a`. */
+/** Returns the SQL conditions of a filter for the account `a`. */
 function narrowed(sql: Sql, filter: SubAccountFilter | ParentFilter) {
   const { status, nameStart, near } = filter;
   const metadata = 'metadata' in filter ? filter.metadata : undefined;
@@ -103,7 +103,10 @@ function narrowed(sql: Sql, filter: SubAccountFilter | ParentFilter) {
     ${metadata === undefined ? sql`` : sql`and a.metadata @> ${sql.json(metadata)}`}`;
 }
 
-/** Returns the condition that the account `a`, or one of its sub-accounts, has used at least this fraction of a quota. */
+/**
+ * Returns the SQL condition that the account `a`, or one of its sub-accounts, has used at least this fraction of a
+ * quota.
+ */
 function nearQuota(sql: Sql, near: number) {
   return sql`and a.id in (
     select unnest(array[q.id, q.parent_id]) from limit_quota u join account q on q.id = split_part(u.limit_name, ':', 2)::uuid

@@ -16,8 +16,8 @@ import type { Limits } from '../../../domain/limits/limits.ts';
 import { limitsPatchOf, type AccountRow, type KeyRow } from './rows.ts';
 
 /**
- * Row that a change's function returns, see `change_begin.sql`. The function says which other members each `outcome`
- * has.
+ * Row that a change's function returns, see `change_begin.sql`. The comment of each function says which other members
+ * an `outcome` has.
  */
 export interface Changed<Outcome extends string> {
   readonly outcome: 'done' | 'again' | Outcome;
@@ -52,11 +52,12 @@ export class Changes {
   /**
    * Makes a change.
    *
-   * @param claim idempotency key, if the request may be sent again: the change is recorded under it, or the result of
-   * an earlier one is returned
-   * @param caller author of the change, named in its event: a key, which is checked once more, or an operator
+   * @param claim idempotency key of a request that may be sent again. The result is stored under the key; if an earlier
+   * request has stored one, that result is returned and nothing changes
+   * @param caller author of the change, named in its event: an operator, or an API key whose rights are checked once
+   * more
    * @throws ProblemError `idempotency_mismatch` or `idempotency_in_flight` if the claim conflicts with an earlier
-   * request; a problem if the caller's key or account has lost its right; `invalid_request` for a burst without a
+   * request; a problem if the caller's key or account has lost its rights; `invalid_request` for a burst without a
    * rate; `not_found` if the `owner` does not exist
    */
   async run<Outcome extends string = never, More extends object = object>(
@@ -83,14 +84,14 @@ export class Changes {
 }
 
 interface ChangeOptions {
-  /** Tenant in whose turn the change runs; by default the caller. */
+  /** Tenant in whose turn the change runs; by default the caller's account. */
   readonly tenant?: AccountId;
   /** Limits of the created or changed record. */
   readonly limits?: Partial<Limits> | undefined;
   readonly owner?: RequiredOwner | undefined;
 }
 
-/** Account that a change requires: a sub-account of `parent`, or a parent account if that is `null`. */
+/** Account that must exist for a change: a sub-account of `parent`, or a parent account if `parent` is `null`. */
 export interface RequiredOwner {
   readonly id: AccountId;
   readonly parent: AccountId | null;
@@ -113,17 +114,17 @@ export function committed<T>(
   return { value, seq, incarnation, ...replayOf(changed) };
 }
 
-/** Returns the member that marks the result of an earlier request; no member for a new result. */
+/** Returns `{ replayed: true }` for the result of an earlier request, and `{}` for a new result. */
 export function replayOf({ outcome }: { readonly outcome: string }): Replay {
   return outcome === 'again' ? { replayed: true } : {};
 }
 
-/** Returns the limit that was reached. A change's function returns it in place of the record. */
+/** Returns the limit that was reached, which a change's function returns in place of the account or key. */
 export function limitReached(record: object): LimitReached {
   return { limit: (record as LimitReached).limit };
 }
 
-/** Returns a digest in its stored form. */
+/** Converts a digest from base64url to the bytes that the database stores. */
 export function digestBytes(digest: string): Buffer {
   return Buffer.from(digest, 'base64url');
 }
@@ -147,7 +148,10 @@ function requestOf(
   };
 }
 
-/** Account in whose turn a change runs by default; an operator's change takes no turn. */
+/**
+ * Returns the account in whose turn a change runs by default; `undefined` for an operator's change, which takes no
+ * turn.
+ */
 function accountOf(caller: ChangedBy | undefined): AccountId | undefined {
   return caller !== undefined && 'accountId' in caller ? caller.accountId : undefined;
 }
@@ -160,7 +164,7 @@ function callerMember(caller: ChangedBy) {
 
 const nilUuid = '00000000-0000-0000-0000-000000000000';
 
-/** Problems for the outcomes with which every function may refuse a change. */
+/** Problems for the outcomes by which any function may refuse a change. */
 const requestProblems: Readonly<Record<string, Problem | undefined>> = {
   'key-unknown': callerProblems.unknown,
   'key-revoked': callerProblems.revoked,

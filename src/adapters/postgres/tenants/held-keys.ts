@@ -55,7 +55,10 @@ export function accountOfKey(sql: Sql, account: AccountId | null, key: KeyId): R
   return account === null ? sql`(select k.account_id from api_key k where k.id = ${key})` : sql`${account}`;
 }
 
-/** Returns the SQL for a further column of a change's statement: the `holding` of the key, if no account was given. */
+/**
+ * Returns the SQL for one more column of a change's statement, the `holding` of the key; empty SQL if the account was
+ * given.
+ */
 export function andHolding(sql: Sql, account: AccountId | null, key: KeyId): ReturnType<Sql> {
   if (account !== null) return sql``;
   return sql`, (select ${holding(sql)} from ${holders(sql)} where k.id = ${key}) as holding`;

@@ -29,7 +29,7 @@ export function keyLookups(db: Runner): Pick<TenantStore, 'listKeys' | 'getKey' 
       return row === undefined ? null : toApiKey(row.key);
     },
 
-    // Operators name a key by its id; decisions know it by its digest.
+    // Operators name a key by its id, but its fact is named by its digest.
     async keyDigest(id) {
       const [row] = await db.run(
         (sql) => sql<{ readonly digest: Buffer }[]>`select digest from api_key where id = ${id}`,

@@ -56,9 +56,9 @@ export function newKeys(changes: Changes): Pick<TenantStore, 'createKey' | 'impo
 const importsKeys = 2;
 
 /**
- * Returns the SQL for a further column of a statement that stores a key with this prefix. The column checks that no
- * older replicas run, if the prefix is not the usual one: replicas of 0.1.0 treat a key with another prefix as
- * mistyped.
+ * Returns the SQL for one more column of a statement that stores a key with this prefix. If the prefix is not the usual
+ * one, the column makes the statement fail while older replicas run, because replicas of 0.1.0 take a key with another
+ * prefix for mistyped.
  */
 export function andReplicasFor(sql: Sql, { prefix }: Pick<NewApiKey, 'prefix'>): ReturnType<Sql> {
   return prefix.startsWith(`${usualKeyPrefix}_`) ? sql`` : sql`, fleet_require(${importsKeys})`;

@@ -9,10 +9,13 @@ import type {
 import type { AccountId, KeyId } from '../../../domain/ids.ts';
 import type { Limits } from '../../../domain/limits/limits.ts';
 
-/** Time as a column (`Date`) or in JSON (ISO 8601). */
+/** A time: a `Date` if read from a column, ISO 8601 text if read from JSON. */
 type Time = Date | string;
 
-/** Limits in a row. Results stored for an `Idempotency-Key` before these columns existed lack them; keys have no quotas. */
+/**
+ * Limits in a row of an account or key; keys have no limits by the day or month. Results that were stored for an
+ * `Idempotency-Key` before these columns existed lack them.
+ */
 export interface LimitColumns {
   readonly requests_per_second?: number | null;
   readonly burst?: number | null;
@@ -120,7 +123,7 @@ export function patchOf({ name, externalId, metadata, limits }: AccountChange) {
   };
 }
 
-/** Converts a change of a parent to the same form. */
+/** Converts a change of a parent to the form that the SQL functions take; see {@link patchOf}. */
 export function parentPatchOf({ maxSubAccounts, maxApiKeys, ...change }: ParentChange) {
   return {
     ...patchOf(change),

@@ -12,7 +12,7 @@ type Lookups = Pick<TenantStore, 'getSubAccount' | 'listSubAccounts'>;
 type Creations = Pick<TenantStore, 'createSubAccount' | 'putSubAccount'>;
 type Updates = Pick<TenantStore, 'updateSubAccount' | 'setSubAccountStatus'>;
 
-/** Sub-accounts of a parent: one statement for each method. */
+/** Reads, creates and changes sub-accounts, by one statement in each method. */
 export function subAccounts(db: Runner, changes: Changes): Lookups & Creations & Updates {
   return { ...lookups(db), ...creations(changes), ...updates(changes) };
 }
@@ -36,7 +36,7 @@ function lookups(db: Runner): Lookups {
   };
 }
 
-/** Creates sub-accounts; `putSubAccount` changes the one that already has the `external_id`, if there is one. */
+/** Creates sub-accounts. If a sub-account already has the `external_id`, `putSubAccount` changes that one. */
 function creations(changes: Changes): Creations {
   return {
     async createSubAccount(parent, draft, limit, claim = null, caller) {
