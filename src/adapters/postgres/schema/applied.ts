@@ -1,7 +1,10 @@
 import type { Statements } from '../connection/sql.ts';
 import { readMigrations, type Migration } from './migration-files.ts';
 
-/** This code cannot work on the schema of the database. Another attempt does not help; the message names the remedy. */
+/**
+ * Thrown if this code cannot work on the database's schema. Another attempt does not help; the message gives the
+ * reason.
+ */
 export class SchemaMismatch extends Error {
   override readonly name = 'SchemaMismatch';
 }

@@ -9,14 +9,14 @@ import type { Migration } from './migration-files.ts';
 export interface MigrationEvents {
   /** Called after this process has applied a step. */
   readonly onStep?: (step: string) => void;
-  /** Called if a step cannot be applied yet; it is tried again as often as needed. */
+  /** Called if a step cannot be applied yet. The step is tried again as often as needed. */
   readonly onWait?: (wait: MigrationWait) => void;
 }
 
 export interface MigrationWait {
   /** Number and name of the step. */
   readonly step: string;
-  /** Text for people: a lock with its holder, or another process that migrates. */
+  /** What blocks the step, as a text for people: a lock with its holder, or another process that migrates. */
   readonly waitsFor: string;
 }
 
@@ -26,7 +26,7 @@ type Attempt =
   | { readonly outcome: 'nothing left' | 'another is at it' }
   | { readonly outcome: 'locked'; readonly step: string; readonly pauseMs: number };
 
-/** Key of the advisory lock that a process holds while it applies a step. */
+/** Number of the advisory lock that a process holds while it applies a step. */
 const migrationLock = 7_311_970_451;
 
 /**
@@ -38,8 +38,8 @@ const longestLockWaitMs = 200;
 const shortestLockWaitMs = 10;
 
 /**
- * Milliseconds between two attempts of a process, times the number of registered replicas: in a roll-out all of them
- * try.
+ * Milliseconds that each registered replica adds to the pause between two attempts of a process: in a roll-out, all
+ * replicas make attempts.
  */
 const pauseMsPerReplica = 500;
 const shortestPauseMs = 4_000;
@@ -48,19 +48,19 @@ const longestPauseMs = 16_000;
 const lookEveryMs = 300;
 
 /**
- * Brings the schema up to this code. Any number of processes may call it at the same time: one works, the others wait
- * and hold no lock. Each step commits by itself, with its row in `schema_migration`. A step that needs a lock which
- * another session holds gives up soon and is tried again some seconds later, as often as needed: replicas of the
- * previous version serve requests meanwhile.
+ * Brings the schema up to the version of this code. Any number of processes may call it at the same time: one works,
+ * the others wait and hold no lock. Each step commits by itself, with its row in `schema_migration`. If another session
+ * holds a lock that a step needs, the step gives up soon and is tried again some seconds later, as often as needed.
+ * Replicas of the previous version serve requests meanwhile.
  *
  * A database that is ahead of this code is accepted if every further step is compatible with this code ({@link
- * Migration.compatibleWith}), so that old replicas can restart during a rollout and a release can be rolled back;
- * otherwise it is rejected.
+ * Migration.compatibleWith}), so that old replicas can restart during a rollout and a release can be rolled back.
+ * Otherwise it is rejected.
  *
  * @param observer runs a statement while a step waits, to see which lock the step waits for
  * @returns the version of the schema
  * @throws {import('./applied.ts').SchemaMismatch} if the database is too new, or a step was changed after it had been
- * applied. When a store's {@link Runner} wraps the error, this one is its `cause`
+ * applied. If a store's {@link Runner} wraps the error, the mismatch is the `cause` of the thrown error
  */
 export async function migrate(
   db: Runner,
@@ -89,8 +89,8 @@ export async function migrate(
 }
 
 /**
- * Applies one step in its own transaction. The lock that coordinates the processes belongs to that transaction, so it
- * also works behind a transaction pooler, and ends with the connection.
+ * Applies one step in a transaction. The lock that coordinates the processes belongs to that transaction, so it also
+ * works behind a transaction pooler, and ends with the connection.
  *
  * @param onTry called before the step can wait for a lock, with the session's process id and the maximum wait in
  * milliseconds
@@ -140,7 +140,7 @@ async function readPatience(tx: Statements): Promise<Patience> {
   return patienceWith(registered.shortest, registered.replicas);
 }
 
-/** Durations in milliseconds. */
+/** How long a step waits for a lock, and before its next attempt, in milliseconds. */
 export interface Patience {
   /** Longest wait of a step for a lock. */
   readonly lockWaitMs: number;
@@ -149,8 +149,10 @@ export interface Patience {
 }
 
 /**
- * Returns the patience of a step, so that the registered replicas can renew their leases.
- * @param shortestLeaseMs the shortest T of the replicas, `null` if there are none
+ * Returns waits that leave the registered replicas enough time to renew their leases.
+ *
+ * @param shortestLeaseMs shortest duration of a lease of these replicas, in milliseconds; `null` if there are none
+ * @param replicas number of registered replicas
  */
 export function patienceWith(shortestLeaseMs: number | null, replicas: number): Patience {
   const renewalMs = (shortestLeaseMs ?? Infinity) / 4;
@@ -160,11 +162,11 @@ export function patienceWith(shortestLeaseMs: number | null, replicas: number): 
   };
 }
 
-/** Checks once, while an attempt waits, which lock it waits for. */
+/** Finds out which lock an attempt waits for, by one statement during the wait. */
 function watchOver(observer: Runner): {
   readonly begin: (pid: number, lockWaitMs: number) => void;
   readonly end: () => void;
-  /** Returns a text for people about the lock. */
+  /** Returns a description of the lock; `undefined` if no wait was seen. */
   readonly seen: () => Promise<string | undefined>;
 } {
   let timer: NodeJS.Timeout | undefined;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 
-/** One step of the schema. Files are numbered without gaps, and a released one never changes. */
+/** One step of the schema. The files of the steps are numbered without gaps, and a released file never changes. */
 export interface Migration {
   readonly version: number;
   readonly name: string;
@@ -9,9 +9,9 @@ export interface Migration {
   /** SHA-256 of the text, hex. */
   readonly checksum: string;
   /**
-   * Code written for this version of the schema or a later one still works after this step. A step that only adds may
-   * declare it in a first line `-- compatible with: 7`; a release can then be rolled back while the database keeps its
-   * schema. Without that line, older code refuses to start on the database.
+   * Oldest version of the schema whose code still works after this step. A step that only adds may declare it in its
+   * first line, such as `-- compatible with: 7`; a release can then be rolled back while the database keeps its schema.
+   * Without that line, older code refuses to start on the database.
    */
   readonly compatibleWith: number;
 }
