@@ -1,7 +1,7 @@
 -- compatible with: 6
 -- locks for a moment: coherence_log
--- The log keeps at most two rows of a fact. While the index is built, leases are still read and written, and changes
--- wait until it is done.
+-- The log keeps at most two rows of a fact; changes find them by this index. While the index is built, leases are still
+-- read and written, but changes wait.
 
 create index coherence_log_of_key on coherence_log (key);
 
@@ -20,9 +20,9 @@ create table coherence_taken (
 create view coherence_now as
   select greatest(s.v, (select max(t.seq) from coherence_taken t)) as seq, s.floor, s.adopted from coherence_seq s;
 
--- The newest history of which it is known that no lease from before it is left. A copied database also has the name of
--- the original's history; this name does not count there (`named_in`). A later step, after the functions, fills this
--- table.
+-- One row: the newest history of which it is known that no lease from before it is left. A copied database also has the
+-- name of the original's history, but the name does not count in the copy (`named_in`). A later step fills this table,
+-- because it needs functions.
 create table coherence_adopted (
   one boolean primary key default true check (one),
   history text not null,
@@ -30,17 +30,17 @@ create table coherence_adopted (
   named_in text not null
 );
 
--- Milliseconds by which the wall clock of each replica is ahead of this server's, for operators to read. They are not
--- a column of `replica`: to add one takes a lock that renewals wait for. They are written only when they change, so
--- that few dead versions remain.
+-- Milliseconds by which the wall clock of each replica is ahead of this server's, for operators to read. They are not a
+-- column of `replica`, because adding one takes a lock that renewals wait for. A row is written only if its value has
+-- changed noticeably, so that few dead versions remain.
 create table replica_clock (
   id text primary key,
   ahead_ms bigint not null
 );
 
--- Mixed fleets. The nonce of a replica tells its level (`replica_level`), which stands for the rules that its version
--- can enforce. A change is rejected while a replica is registered whose level is too low to enforce it. After the
--- first such change, no replica of a lower level can register.
+-- Rules for fleets with replicas of several versions. The nonce of a replica tells its level (`replica_level`), which
+-- stands for the rules that its version can enforce. A change is rejected while a replica is registered whose level is
+-- too low to enforce it. After the first change that needs a level, no replica of a lower level can register.
 --
 -- One row: the level that every registered replica has at least, and that a replica needs to register.
 create table fleet (
@@ -49,8 +49,8 @@ create table fleet (
 );
 insert into fleet (level) values (1);
 
--- Time until which a statement of 0.1.0 may still run in a function body that was replaced. While there is no row,
--- such a statement may run at any time.
+-- Time until which a statement of 0.1.0 may still run the former body of a function that was replaced. While there is
+-- no row, such a statement may run at any time.
 create table released_bodies (
   until timestamptz not null
 );

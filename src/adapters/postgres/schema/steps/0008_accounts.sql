@@ -1,11 +1,11 @@
 -- compatible with: 6
 -- locks for a moment: account
--- Adds parents with an external_id, metadata and ids that the operator gives; limits of accounts; lists in the order
--- of creation. The new columns begin empty, so they need neither a rewrite of the table nor a read of its rows.
+-- Lets operators give a parent an external_id, metadata and an id; adds limits of accounts, and lists in the order of
+-- creation. The new columns are empty, so they need neither a rewrite of the table nor a read of its rows.
 --
--- Replicas of 0.1.0 read accounts as before: they know only their columns, and remember a parent's external_id
--- without sending it. They still list by id, along the indexes of 0001 (only they still use
--- `account_of_parent_by_status`).
+-- Replicas of 0.1.0 read accounts as before: they know only the columns of their version, and remember a parent's
+-- external_id without sending it to upstreams. They still list accounts by id, along the indexes of 0001. Only they
+-- still use `account_of_parent_by_status`.
 
 -- Constraints are not validated, since that would read the whole table under the lock. Existing rows have satisfied
 -- the stricter constraint of 0001.
@@ -29,7 +29,7 @@ alter table account
         and sub_accounts is null and active_sub_accounts is null
     end
   ) not valid,
-  -- The nil UUID means "no parent" below; the last UUID means the end of a list.
+  -- The nil UUID stands for "no parent" below; the last UUID stands for the place above every id, where lists start.
   add constraint account_id check (
     id not in ('00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff')
   ) not valid,
@@ -42,8 +42,8 @@ alter table account
     and (burst is null or requests_per_second is not null)
   ) not valid;
 
--- An external_id belongs to one parent. This is a table because building an index on `account` would block its
--- writers.
+-- Of all parents, only one can have an external_id. This is a table and not a unique index, because building an index
+-- on `account` would block its writers.
 create table parent_external_id (
   external_id text collate "C" primary key,
   account_id uuid not null unique

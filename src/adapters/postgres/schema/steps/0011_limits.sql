@@ -1,8 +1,8 @@
 -- compatible with: 6
--- Adds the buckets of limits by the second, for fleets without Redis, and the use of quotas.
+-- Adds the buckets of limits by the second and minute, for fleets without Redis, and the use of quotas.
 
--- The bucket of each limit in use. The table is unlogged: a crash empties it, and then each bucket is full. A row whose
--- bucket is full again is deleted at some time.
+-- The bucket of each limit in use. The table is unlogged: a crash empties it, and then every bucket counts as full.
+-- `bucket_sweep` deletes the rows of buckets that are full again.
 create unlogged table limit_bucket (
   limit_name text collate "C" primary key,
   tokens double precision not null,
@@ -10,9 +10,10 @@ create unlogged table limit_bucket (
   full_at timestamptz not null
 ) with (fillfactor = 50);
 
--- Units of a quota in one window, a day or a month of UTC, over all replicas: those that were spent, and those that replicas have
--- at hand. `series` says which units a replica's figures are about. `quota` is the limit as a replica last knew it. `noted` is 1
--- after the event that the quota is near, and 2 after the event that it is reached.
+-- Units of a quota in one window, which is a day or a month of UTC. `used` counts the units of all replicas: those that
+-- were spent, and those that replicas have at hand. `series` is a number that changes whenever the count begins anew,
+-- so that a replica's figures about an earlier count are not taken for this one. `quota` is the limit as a replica last
+-- knew it. `noted` is 1 after the event that the quota is near, and 2 after the event that it is reached.
 create sequence limit_series;
 create table limit_quota (
   limit_name text collate "C" not null,
@@ -25,7 +26,8 @@ create table limit_quota (
 ) with (fillfactor = 50);
 create index limit_quota_starts on limit_quota (starts_at);
 
--- A replica's part in them: units of this series that it has spent, and units that it has at hand.
+-- The part of each replica in `limit_quota.used`: units of the present series that the replica has spent, and units
+-- that it has at hand.
 create table limit_hold (
   limit_name text collate "C" not null,
   starts_at timestamptz(0) not null,

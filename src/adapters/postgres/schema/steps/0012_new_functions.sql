@@ -66,7 +66,8 @@ begin
     outcome := 'burst-alone';
     return;
   end if;
-  -- Creates under one parent queue here, so that each is checked against the limit and the external_ids of all earlier ones.
+  -- Creations under one parent wait for each other here, so each is checked against the limit and the external_ids of
+  -- all earlier ones.
   select * into parent from account a where a.id = new_parent and a.parent_id is null for no key update;
   if not found then
     outcome := 'no-parent';
@@ -96,7 +97,8 @@ begin
     where a.id = new_parent;
   outcome := 'done';
   account := to_jsonb(made);
-  -- Some replica may not know yet that the parent has an active sub-account, or that another account gave up the external_id.
+  -- Some replica may not know yet that the parent has an active sub-account, or that another account gave up the
+  -- external_id.
   seq := coalesce(
     change_end(request, account),
     coherence_awaited(array['n:' || new_parent, external_id_log_key(made)])
@@ -484,7 +486,7 @@ begin
   end if;
   perform limits_begin(change -> 'limits');
   if change ? 'max_api_keys' then
-    -- The fence is needed because mints for sub-accounts do not lock this row.
+    -- The fence is needed because creations of keys for sub-accounts do not lock this row.
     perform change_fence(of_id);
   end if;
   if change ? 'external_id' then
@@ -729,14 +731,15 @@ begin
     return;
   end if;
   perform fleet_require(2);
-  -- One import runs at a time, because two imports may hold the same keys for different accounts.
+  -- Only one import runs at a time, because two imports may contain the same keys for different accounts.
   perform pg_advisory_xact_lock(7311970454);
   perform from account a where a.id = of_parent and a.parent_id is null for no key update;
   if not found then
     outcome := 'none';
     return;
   end if;
-  -- Mints wait for these locks, so their keys are counted. Ids are locked in order, and no other statement locks two sub-accounts.
+  -- Creations of keys wait for these locks, so the count below includes their keys. Rows are locked in the order of
+  -- ids, so no two imports can wait for each other.
   perform from account a
     where a.parent_id = of_parent and a.id in (select (k ->> 'owner')::uuid from jsonb_array_elements(new_keys) k)
     order by a.id for no key update;
@@ -764,7 +767,7 @@ begin
     from jsonb_array_elements(new_keys) with ordinality k (key, n)
     where not exists (select from api_key there where there.digest = (k.key ->> 'digest')::bytea)
   ), counted as materialized (
-    -- Each owner is here once. After a join, PostgreSQL would count once for each key.
+    -- Keys are counted before the join, once for each owner. After the join, PostgreSQL would count once for each key.
     select fresh.owner, count(*) + api_key_count(fresh.owner) as keys from fresh group by fresh.owner
   )
   select jsonb_agg(fresh.n - 1 order by fresh.n) into faults
@@ -817,9 +820,9 @@ begin
   if not is_plan then
     perform fleet_require(2);
     perform import_begin();
-    -- No `api_key_import` may run at the same time, because it may hold the same keys.
+    -- No `api_key_import` may run at the same time, because it may contain the same keys.
     perform pg_advisory_xact_lock(7311970454);
-    -- Mints wait for these locks, so their keys are counted.
+    -- Creations of keys wait for these locks, so the counts below include their keys.
     perform from account a
       where a.id in (
         select r.parent_id from import_owners(new_rows) r
@@ -871,7 +874,8 @@ begin
     list[entry.n] := jsonb_build_object('outcome', of_row, 'id', of_id);
   end loop;
   if is_plan then
-    -- A key whose account does not exist can have no other fault.
+    -- An import may still create the missing accounts. A new account has no keys, so such a key can fail only because
+    -- another account has it.
     select array_agg(
         case when list[r.n] ->> 'outcome' = 'no-account' and k.digest is not null
           then '{"outcome": "key-taken"}'::jsonb else list[r.n] end order by r.n
@@ -965,15 +969,15 @@ begin
     end if;
     return;
   end if;
-  -- A rotation also takes this lock, and a mint and an import take that of the account. So each of them has either ended, and its new
-  -- key is seen below, or it begins after this call.
+  -- A rotation also takes this lock; a creation and an import of keys lock the account. So each of them has either
+  -- ended, and its new keys are seen below, or begins after this call.
   perform change_fence(of_account);
   perform from account a where a.id = of_account for no key update;
   if not found then
     outcome := 'none';
     return;
   end if;
-  -- Keys are locked in the order of ids, as in `usage_count`.
+  -- Keys are locked in the order of ids, as in `usage_count`, so that the two cannot wait for each other.
   perform from api_key k where k.account_id = of_account and k.revoked_at is null order by k.id for no key update;
   update api_key k set revoked_at = now() where k.account_id = of_account and k.revoked_at is null;
   get diagnostics revoked = row_count;
@@ -1121,7 +1125,8 @@ begin
   perform require_read_committed();
   if caller is not null then
     perform pg_advisory_xact_lock_shared(change_fence_key((caller ->> 'account')::uuid));
-    -- This uses a later snapshot than the lock, so it sees a commit that ended this key's right before.
+    -- This query uses a later snapshot than the lock, so it sees a commit that ended the key's right before the lock
+    -- was granted.
     select case
         when k.revoked_at is not null then 'key-revoked'
         when k.expires_at <= clock_timestamp() then 'key-expired'
@@ -1183,7 +1188,7 @@ begin
       (claim ->> 'caller')::uuid, decode(claim ->> 'key', 'hex'), decode(claim ->> 'fingerprint', 'hex'), made
     );
   end if;
-  -- A change counts the sub-accounts that it makes by itself.
+  -- The change has updated the counts of sub-accounts itself, so `change_commit` need not count again.
   perform set_config('tenancy_gateway.uncounted', '', true);
   return change_position();
 end $$;
@@ -1226,7 +1231,8 @@ begin
   if facts = '{}' then
     return;
   end if;
-  -- The facts are kept in parts: SQL by hand may change 100,000 rows, and each call writes its whole part anew.
+  -- The facts are split over several settings, because SQL by hand may change 100,000 rows, and each call writes a
+  -- whole setting anew.
   if length(noted) > 30000 then
     part := coalesce(nullif(current_setting('tenancy_gateway.touched_parts', true), ''), '0')::int + 1;
     perform set_config('tenancy_gateway.touched_' || part, noted, true);
@@ -1298,7 +1304,7 @@ begin
       (select l.seq from coherence_log l where l.seq >= start and l.seq < until order by l.seq offset most - 1 limit 1),
       (select t.seq from coherence_taken t where t.seq >= start and t.seq < until order by t.seq offset most - 1 limit 1)
     ) into portion;
-  -- A row that a change is deleting is left to it, since a wait for it could end in a deadlock.
+  -- A row that a change is deleting is left to that change, since a wait for the row could end in a deadlock.
   delete from coherence_log where ctid = any (array(
     select l.ctid from coherence_log l
     where l.seq >= start and l.seq < until and l.seq <= coalesce(portion, l.seq) for update skip locked
@@ -1323,11 +1329,11 @@ begin
   end if;
   delete from coherence_log l where l.key = any (facts) and (not l.withdrawn or l.key = any (ended));
   perform from coherence_seq for no key update;
-  -- This reads a later snapshot than the lock, so it has every position committed before.
+  -- This call uses a later snapshot than the lock, so it sees every position that was committed before.
   taken := coherence_position() + 1;
-  -- The row of a replica of 0.1.0 appears under this same lock: so it is seen here, or the replica reads this change
-  -- before its first lease. Such a replica would let streams go on until the expiry it knows, so they end now;
-  -- clients open them again.
+  -- A replica of 0.1.0 registers under this same lock. So either its row is seen here, or the replica reads this change
+  -- before its first lease. Such a replica would let streams go on until the expiry that it knows, so a new expiry ends
+  -- them now; clients open them again.
   beside_older := coherence_reads_v();
   if beside_older then
     update coherence_seq set v = taken;
@@ -1605,7 +1611,7 @@ begin
   if not pg_try_advisory_xact_lock(7311970456) then
     return 0;
   end if;
-  -- Events that a crash brings back are deleted again.
+  -- If a crash undoes this commit, a later call deletes the events again.
   perform set_config('synchronous_commit', 'off', true);
   perform set_config('tenancy_gateway.event_retention', 'on', true);
   delete from event where ctid = any (array(
@@ -1623,7 +1629,8 @@ declare
   newest uuid;
 begin
   perform pg_advisory_xact_lock(hashtextextended('event ' || of_account::text, 0));
-  -- This statement uses a later snapshot than the lock, and a range of the index, because PostgreSQL might read along the primary key.
+  -- This query uses a later snapshot than the lock. It compares pairs, so that PostgreSQL reads a range of the index of
+  -- the account; otherwise it might read along the primary key.
   select e.id into newest from event e
     where e.account_id >= of_account and (e.account_id, e.id) <= (of_account, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
     order by e.account_id desc, e.id desc limit 1;
@@ -1666,7 +1673,7 @@ declare
   spare double precision;
   granted double precision;
 begin
-  -- Rows are locked in the same order everywhere, so that two replicas queue and do not deadlock.
+  -- All calls lock rows in the same order, so two replicas cannot wait for each other.
   for asked in
     select q.*
       from rows from (
@@ -1698,7 +1705,7 @@ begin
       where b.limit_name = asked."limit";
     answers[asked.place] := jsonb_build_object('granted', granted, 'left', bucket.tokens);
   end loop;
-  -- The sweep runs seldom, since it reads the whole table, which holds the limits in use.
+  -- The sweep runs only seldom, since it reads the whole table.
   if random() < 0.002 then
     perform bucket_sweep();
   end if;
@@ -1725,9 +1732,9 @@ declare
   free bigint;
   granted bigint;
 begin
-  -- The next question repeats the figures that a crash of the database loses.
+  -- This commit need not survive a crash of the database, because the next question repeats the figures.
   perform set_config('synchronous_commit', 'off', true);
-  -- Rows are locked in the same order everywhere, so that two replicas queue and do not deadlock.
+  -- All calls lock rows in the same order, so two replicas cannot wait for each other.
   for asked in
     select q.*
       from rows from (
@@ -1741,7 +1748,7 @@ begin
     quota := quota_of(asked."limit", starts);
     select * into held from limit_hold h
       where h.limit_name = asked."limit" and h.starts_at = starts and h.replica = of_replica;
-    -- A replica that does not know the series has forgotten the quota, and has nothing at hand.
+    -- A replica that asks about another series, or none, has no units of the present series at hand.
     if asked.series is distinct from quota.series then
       asked.spent := coalesce(held.spent, 0);
       asked.hand := 0;
@@ -1750,8 +1757,8 @@ begin
     if quota.used + asked.needed > asked.capacity then
       quota.used := quota.used - quota_let_go(asked."limit", starts, of_replica);
     end if;
-    -- Units at hand on other replicas cannot be used here, so a replica gets little of a small rest for requests that are only
-    -- expected.
+    -- Units at hand on one replica cannot be used by the others. So of the last units, a replica gets only a few for
+    -- requests that it merely expects.
     free := greatest(0, asked.capacity - quota.used);
     granted := least(free, asked.needed + least(asked.ahead, greatest(0, free - asked.needed) / 64));
     update limit_quota u set used = quota.used + granted, quota = asked.capacity
@@ -1772,7 +1779,7 @@ begin
       )
     );
   end loop;
-  -- The sweep runs seldom, since it reads an index of all windows.
+  -- The sweep runs only seldom, since it reads an index of all windows.
   if random() < 0.002 then
     perform quota_sweep();
   end if;

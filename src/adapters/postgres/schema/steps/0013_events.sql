@@ -1,12 +1,12 @@
 -- compatible with: 6
--- Events: the change, the key or operator that made it, and the address it came from. Triggers write them in the
--- transaction of the change, so no function can leave one out. Changes by replicas of earlier versions have events
--- too, without `request_id` and `address`. A call that writes nothing (a refusal, a replay, a status that was set
--- already) leaves no event.
+-- Events: each says what was changed, which key or operator made the change, and from which address the request came.
+-- Triggers write events in the transaction of the change, so no function can leave one out. Changes by replicas of
+-- earlier versions have events too, without `request_id` and `address`. A call that writes nothing (a refusal, a
+-- replay, a status that was set already) leaves no event.
 --
--- Ids ascend in the order of commits for each parent, so a reader that goes on from the newest id it knows misses
--- nothing. An advisory lock for each parent ensures that (`event_tick`). It is held from the write of a change to its
--- commit. A change takes it after its row locks, and only the lock of the position after it, so no two changes can
+-- For each parent, ids ascend in the order of commits, so a reader that continues after the newest id it knows misses
+-- nothing. An advisory lock for each parent ensures that (`event_tick`). A change holds this lock from its write to its
+-- commit. It takes the lock after its row locks, and after that only the lock of the position, so no two changes can
 -- wait for each other.
 
 create table event (
@@ -25,15 +25,15 @@ create table event (
   actor_name text,
   request_id text,
   address text,
-  -- `object` is the row after the change, without digests. `previous` has the former values of the changed columns; it
-  -- is null if the row is new.
+  -- `object` is the row after the change, without digests; for an event about a quota, it is the use of the quota.
+  -- `previous` has the former values of the changed columns. It is null if the row is new.
   object jsonb not null,
   previous jsonb
 );
 create index event_of_account on event (account_id, id);
 create index event_of_sub_account on event (sub_account_id, id) where sub_account_id is not null;
 
--- Events are never changed, and only `event_prune` deletes them. The trigger guards against mistakes: the owner of a
--- table can drop it.
+-- Events are never changed, and only `event_prune` deletes them. The trigger guards only against mistakes, since the
+-- owner of the table can drop the trigger.
 create trigger event_append_only before update or delete or truncate on event
   for each statement execute function event_append_only();

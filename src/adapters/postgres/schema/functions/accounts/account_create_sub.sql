@@ -1,7 +1,7 @@
 -- Creates a sub-account with the limits in `request`. `outcome` is 'limit' if the parent already has its maximum of
--- sub-accounts; `account` then holds that maximum. 'burst-alone' means the same as in `account_update_sub`. No replica
--- remembers an account that does not exist yet, so only a parent's first active sub-account is logged: it changes
--- which calls the parent itself may make.
+-- sub-accounts; `account` then holds that maximum. It is 'burst-alone' if the account would have a burst but no rate.
+-- No replica remembers an account that does not exist yet, so only a parent's first active sub-account is logged: it
+-- changes which calls the parent itself may make.
 create or replace function account_create_sub(
   request jsonb,
   new_parent uuid, new_id uuid, new_name text, new_external_id text, new_metadata jsonb, max_sub_accounts int,
@@ -25,7 +25,8 @@ begin
     outcome := 'burst-alone';
     return;
   end if;
-  -- Creates under one parent queue here, so that each is checked against the limit and the external_ids of all earlier ones.
+  -- Creations under one parent wait for each other here, so each is checked against the limit and the external_ids of
+  -- all earlier ones.
   select * into parent from account a where a.id = new_parent and a.parent_id is null for no key update;
   if not found then
     outcome := 'no-parent';
@@ -55,7 +56,8 @@ begin
     where a.id = new_parent;
   outcome := 'done';
   account := to_jsonb(made);
-  -- Some replica may not know yet that the parent has an active sub-account, or that another account gave up the external_id.
+  -- Some replica may not know yet that the parent has an active sub-account, or that another account gave up the
+  -- external_id.
   seq := coalesce(
     change_end(request, account),
     coherence_awaited(array['n:' || new_parent, external_id_log_key(made)])

@@ -1,4 +1,5 @@
--- This trigger keeps `account_listed` and `parent_external_id` equal to `account`, whichever version of the gateway writes it.
+-- This trigger keeps `account_listed` and `parent_external_id` equal to `account`, whichever version of the gateway
+-- writes to `account`.
 create or replace function account_index() returns trigger language plpgsql as $$
 begin
   if tg_op <> 'INSERT' then

@@ -15,7 +15,7 @@ begin
   end if;
   perform limits_begin(change -> 'limits');
   if change ? 'max_api_keys' then
-    -- The fence is needed because mints for sub-accounts do not lock this row.
+    -- The fence is needed because creations of keys for sub-accounts do not lock this row.
     perform change_fence(of_id);
   end if;
   if change ? 'external_id' then

@@ -2,13 +2,13 @@
 -- `owner`, `name`, `scopes`, `digest` (hex, after `\x`), `prefix`, `last4`, `expires_at` and `imported_under`; no
 -- digest is in it twice.
 --
--- Replicas may remember each new key as unknown, since its holder may already use it. So all of them are logged at one
--- position, which the 2xx waits for. A key that its owner already has stays as it is, whatever its state. The import
--- that added such a key has logged it, but may have failed before its 2xx.
+-- Replicas may remember each new key as unknown, since its holder may already use it. So all new keys are logged at one
+-- position, which the 2xx waits for. A key that its owner already has stays as it is, whatever its state. An earlier
+-- import may have logged it and failed before its 2xx, so this import waits at least for the newest position.
 --
--- `outcome` is 'none' if there is no such parent. Otherwise `faults` lists the keys (from 0) that stand in the way:
--- 'no-owner' if the owner is neither the parent nor one of its sub-accounts, 'taken' if another account has the key,
--- 'limit' if an account would have more than its maximum of keys; `keys` then holds that maximum.
+-- `outcome` is 'none' if there is no such parent. Otherwise `faults` lists the indexes (from 0) of the keys that stand
+-- in the way: 'no-owner' if the owner is neither the parent nor one of its sub-accounts, 'taken' if another account has
+-- the key, 'limit' if an account would have more than its maximum of keys; `keys` then holds that maximum.
 create or replace function api_key_import(
   request jsonb, of_parent uuid, new_keys jsonb, max_keys int,
   out outcome text, out seq bigint, out imported int, out keys jsonb, out faults jsonb
@@ -27,14 +27,15 @@ begin
     return;
   end if;
   perform fleet_require(2);
-  -- One import runs at a time, because two imports may hold the same keys for different accounts.
+  -- Only one import runs at a time, because two imports may contain the same keys for different accounts.
   perform pg_advisory_xact_lock(7311970454);
   perform from account a where a.id = of_parent and a.parent_id is null for no key update;
   if not found then
     outcome := 'none';
     return;
   end if;
-  -- Mints wait for these locks, so their keys are counted. Ids are locked in order, and no other statement locks two sub-accounts.
+  -- Creations of keys wait for these locks, so the count below includes their keys. Rows are locked in the order of
+  -- ids, so no two imports can wait for each other.
   perform from account a
     where a.parent_id = of_parent and a.id in (select (k ->> 'owner')::uuid from jsonb_array_elements(new_keys) k)
     order by a.id for no key update;
@@ -62,7 +63,7 @@ begin
     from jsonb_array_elements(new_keys) with ordinality k (key, n)
     where not exists (select from api_key there where there.digest = (k.key ->> 'digest')::bytea)
   ), counted as materialized (
-    -- Each owner is here once. After a join, PostgreSQL would count once for each key.
+    -- Keys are counted before the join, once for each owner. After the join, PostgreSQL would count once for each key.
     select fresh.owner, count(*) + api_key_count(fresh.owner) as keys from fresh group by fresh.owner
   )
   select jsonb_agg(fresh.n - 1 order by fresh.n) into faults

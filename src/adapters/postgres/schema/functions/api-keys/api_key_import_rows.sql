@@ -23,9 +23,9 @@ begin
   if not is_plan then
     perform fleet_require(2);
     perform import_begin();
-    -- No `api_key_import` may run at the same time, because it may hold the same keys.
+    -- No `api_key_import` may run at the same time, because it may contain the same keys.
     perform pg_advisory_xact_lock(7311970454);
-    -- Mints wait for these locks, so their keys are counted.
+    -- Creations of keys wait for these locks, so the counts below include their keys.
     perform from account a
       where a.id in (
         select r.parent_id from import_owners(new_rows) r
@@ -77,7 +77,8 @@ begin
     list[entry.n] := jsonb_build_object('outcome', of_row, 'id', of_id);
   end loop;
   if is_plan then
-    -- A key whose account does not exist can have no other fault.
+    -- An import may still create the missing accounts. A new account has no keys, so such a key can fail only because
+    -- another account has it.
     select array_agg(
         case when list[r.n] ->> 'outcome' = 'no-account' and k.digest is not null
           then '{"outcome": "key-taken"}'::jsonb else list[r.n] end order by r.n

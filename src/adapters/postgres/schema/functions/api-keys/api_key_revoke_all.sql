@@ -15,15 +15,15 @@ begin
     end if;
     return;
   end if;
-  -- A rotation also takes this lock, and a mint and an import take that of the account. So each of them has either ended, and its new
-  -- key is seen below, or it begins after this call.
+  -- A rotation also takes this lock; a creation and an import of keys lock the account. So each of them has either
+  -- ended, and its new keys are seen below, or begins after this call.
   perform change_fence(of_account);
   perform from account a where a.id = of_account for no key update;
   if not found then
     outcome := 'none';
     return;
   end if;
-  -- Keys are locked in the order of ids, as in `usage_count`.
+  -- Keys are locked in the order of ids, as in `usage_count`, so that the two cannot wait for each other.
   perform from api_key k where k.account_id = of_account and k.revoked_at is null order by k.id for no key update;
   update api_key k set revoked_at = now() where k.account_id = of_account and k.revoked_at is null;
   get diagnostics revoked = row_count;

@@ -1,11 +1,11 @@
 -- Makes a new key to replace another one of the same account, with its name, scopes and limits; the limits count both
--- keys together. The other key is revoked, or expires after `overlap_s` seconds if not before. The account's maximum
--- of keys is not checked, since the other key soon ends. `outcome` is 'inactive' if the other key was already revoked
--- or has expired.
+-- keys together. The other key is revoked, or expires after `overlap_s` seconds if not before. The account's maximum of
+-- keys is not checked, since the other key soon ends. `outcome` is 'inactive' if the other key was already revoked or
+-- has expired.
 --
 -- A lineage is a key with all keys that were rotated from it; at most two of them are active after a rotation.
--- `outcome` is 'rotated' if more would be: otherwise a key that stays active could be rotated again and again, past
--- every maximum. `key` then has the id of the `newest` active one.
+-- `outcome` is 'rotated' if more would be, and `key` has the id of the `newest` active one. Without this rule, a key
+-- that stays active could be rotated again and again, past every maximum.
 create or replace function api_key_rotate(
   request jsonb,
   of_account uuid, of_id uuid, overlap_s int, new_id uuid, new_digest bytea, new_client_secret_digest bytea,

@@ -1,19 +1,19 @@
--- Returns a null `outcome` if the change may go on. Otherwise `outcome` is that of the whole change:
+-- Begins a change. `outcome` is null if the change may go on. Otherwise it is the outcome of the whole change:
 -- - 'key-unknown', 'key-revoked', 'key-expired' or 'account-suspended' if the caller may no longer ask for the change;
---   it then does not get the result of an earlier request either;
+--   such a caller does not get the result of an earlier request either;
 -- - 'no-account' if there is no such owner;
--- - 'again' if an earlier request with the same claim made the change; `made` is the record that it created or
---   changed, or null if a replica of 0.1.0 set a state;
+-- - 'again' if an earlier request with the same claim made the change; `made` is the record that the change created or
+--   changed, or null if a replica of 0.1.0 changed a status or revoked a key;
 -- - 'mismatch' or 'in-flight', as in `idempotency_claim`.
 --
--- A request that is sent again never acts again: another request may have undone its effect on purpose.
+-- A repeated request never acts again, because another request may have undone its effect on purpose.
 --
--- `request` is the first argument of each change, and says who asks for it:
+-- `request` is the first argument of each change, and says who asks for the change:
 -- - `caller` (`key` and `account`, two ids), if a parent's key asks: the gateway has decided by facts in memory, and
 --   may have waited since, so the key is checked once more;
 -- - `operator`, the name of the token, if an operator asks;
 -- - `id` and `address` of the request, for its event;
--- - `claim` (`caller`, the nil UUID for the operator; `key` and `fingerprint`, SHA-256 in hex), if it has an
+-- - `claim` (`caller`, the nil UUID for the operator; `key` and `fingerprint`, SHA-256 in hex), if the request has an
 --   Idempotency-Key;
 -- - `limits` that a new account or key begins with;
 -- - `owner` (`id` and `parent`), if the keys to change must be those of a sub-account of this parent, or of a parent
@@ -21,13 +21,16 @@
 --
 -- Replicas of 0.1.0 give no caller: their changes are made without this check.
 --
--- Every change takes these steps in this order, so that no two can deadlock and the lock of positions is held for the
--- shortest time: `change_begin`, before it locks anything; `change_fence`, if it ends the right of a key or of a
--- parent account; the row locks from the top down (parent, sub-account, key); the writes; `change_end`, which takes
--- the position. Triggers see the written rows: they write the events, and touch the facts to log.
+-- Every change takes these steps in this order, so that no two changes can deadlock and the lock of positions is held
+-- for the shortest time:
+-- - `change_begin`, before the change locks anything;
+-- - `change_fence`, if the change ends the right of a key or of a parent account;
+-- - the row locks from the top down (parent, sub-account, key);
+-- - the writes; triggers see the written rows, write the events, and touch the facts to log;
+-- - `change_end`, which takes the position.
 --
--- `outcome` of a change is 'done' or 'again', or says why nothing happened. `seq` is the position to wait for, null if
--- no replica can remember an outdated fact.
+-- The `outcome` of a change is 'done' or 'again', or says why nothing happened. `seq` is the position that its 2xx
+-- waits for; null if no replica can remember an outdated fact.
 create or replace function change_begin(request jsonb, out outcome text, out made jsonb) language plpgsql as $$
 #variable_conflict use_column
 declare
@@ -38,7 +41,8 @@ begin
   perform require_read_committed();
   if caller is not null then
     perform pg_advisory_xact_lock_shared(change_fence_key((caller ->> 'account')::uuid));
-    -- This uses a later snapshot than the lock, so it sees a commit that ended this key's right before.
+    -- This query uses a later snapshot than the lock, so it sees a commit that ended the key's right before the lock
+    -- was granted.
     select case
         when k.revoked_at is not null then 'key-revoked'
         when k.expires_at <= clock_timestamp() then 'key-expired'

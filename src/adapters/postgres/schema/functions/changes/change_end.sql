@@ -1,5 +1,5 @@
--- Ends a change that is 'done', after its last write: stores `made` as the result of its request, for the case that
--- the request is sent again, and takes its position. Returns the position; null if the change touched no fact.
+-- Ends a change whose outcome is 'done', after its last write. Stores `made` as the result of the request, in case the
+-- request is sent again. Takes the change's position and returns it; null if the change touched no fact.
 create or replace function change_end(request jsonb, made jsonb) returns bigint language plpgsql as $$
 declare
   claim constant jsonb := request -> 'claim';
@@ -9,7 +9,7 @@ begin
       (claim ->> 'caller')::uuid, decode(claim ->> 'key', 'hex'), decode(claim ->> 'fingerprint', 'hex'), made
     );
   end if;
-  -- A change counts the sub-accounts that it makes by itself.
+  -- The change has updated the counts of sub-accounts itself, so `change_commit` need not count again.
   perform set_config('tenancy_gateway.uncounted', '', true);
   return change_position();
 end $$;

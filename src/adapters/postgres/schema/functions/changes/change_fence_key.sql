@@ -1,4 +1,4 @@
--- Returns the key of the advisory lock between the changes that an account's keys ask for and the revoke of its keys.
+-- Returns the number of the advisory lock that `change_fence` takes for an account.
 create or replace function change_fence_key(account uuid) returns bigint language sql immutable as $$
   select hashtextextended('change_fence ' || account::text, 0)
 $$;

@@ -1,5 +1,5 @@
--- Notes the facts touched by the change of a row, in the form for `coherence_take`, in settings of this transaction.
--- Triggers call it for every change of a row, whichever statement makes it; `change_position` logs the facts.
+-- Notes the facts that the change of a row touches, in settings of this transaction, in the form for `coherence_take`.
+-- Triggers call this for every change of a row, whichever statement makes the change. `change_position` logs the facts.
 create or replace function change_touch(facts text[]) returns void language plpgsql as $$
 declare
   noted text := coalesce(current_setting('tenancy_gateway.touched', true), '');
@@ -8,7 +8,8 @@ begin
   if facts = '{}' then
     return;
   end if;
-  -- The facts are kept in parts: SQL by hand may change 100,000 rows, and each call writes its whole part anew.
+  -- The facts are split over several settings, because SQL by hand may change 100,000 rows, and each call writes a
+  -- whole setting anew.
   if length(noted) > 30000 then
     part := coalesce(nullif(current_setting('tenancy_gateway.touched_parts', true), ''), '0')::int + 1;
     perform set_config('tenancy_gateway.touched_' || part, noted, true);

@@ -1,7 +1,9 @@
 -- Deletes rows of the log and positions below `before`, about `most` of each, and raises the floor with them. Returns
 -- whether there may be more. Only one caller at a time works, the others return at once; nothing happens if
--- `of_incarnation` is not the present one. It begins to read at the floor, since no rows are left below. Otherwise,
--- while an old snapshot exists, it would go through all rows that it has ever deleted.
+-- `of_incarnation` is not the present one.
+--
+-- Reading begins at the floor, since no rows are left below. Otherwise, while an old snapshot exists, each call would
+-- go through all rows that were ever deleted.
 create or replace function coherence_prune(of_incarnation text, before bigint, most int) returns boolean language plpgsql as $$
 declare
   -- The newest position stays, since it marks the end of the log.
@@ -19,7 +21,7 @@ begin
       (select l.seq from coherence_log l where l.seq >= start and l.seq < until order by l.seq offset most - 1 limit 1),
       (select t.seq from coherence_taken t where t.seq >= start and t.seq < until order by t.seq offset most - 1 limit 1)
     ) into portion;
-  -- A row that a change is deleting is left to it, since a wait for it could end in a deadlock.
+  -- A row that a change is deleting is left to that change, since a wait for the row could end in a deadlock.
   delete from coherence_log where ctid = any (array(
     select l.ctid from coherence_log l
     where l.seq >= start and l.seq < until and l.seq <= coalesce(portion, l.seq) for update skip locked

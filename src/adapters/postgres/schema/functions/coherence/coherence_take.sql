@@ -23,11 +23,11 @@ begin
   end if;
   delete from coherence_log l where l.key = any (facts) and (not l.withdrawn or l.key = any (ended));
   perform from coherence_seq for no key update;
-  -- This reads a later snapshot than the lock, so it has every position committed before.
+  -- This call uses a later snapshot than the lock, so it sees every position that was committed before.
   taken := coherence_position() + 1;
-  -- The row of a replica of 0.1.0 appears under this same lock: so it is seen here, or the replica reads this change
-  -- before its first lease. Such a replica would let streams go on until the expiry it knows, so they end now;
-  -- clients open them again.
+  -- A replica of 0.1.0 registers under this same lock. So either its row is seen here, or the replica reads this change
+  -- before its first lease. Such a replica would let streams go on until the expiry that it knows, so a new expiry ends
+  -- them now; clients open them again.
   beside_older := coherence_reads_v();
   if beside_older then
     update coherence_seq set v = taken;

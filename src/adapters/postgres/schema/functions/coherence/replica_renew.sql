@@ -1,5 +1,5 @@
--- Renews the lease of a replica of this version. It also names a history without a name, before any replica decides by
--- it. The lease relies on this row, so the commit must survive a crash, whatever the server's default is. The nonce
+-- Renews the lease of a replica of this version. If the history has no name, gives it one, before any replica decides
+-- by it. The lease relies on this row, so the commit must survive a crash, whatever the server's default is. The nonce
 -- begins with the level of the replica (`replica_level`). `clock_ahead_ms` is the time in milliseconds by which the
 -- replica's wall clock was ahead at the last renewal; null if unknown.
 create or replace function replica_renew(

@@ -1,6 +1,6 @@
--- Deletes about `most` of the events from before `before`, the oldest first, and returns their number. It deletes none
--- that is younger than `days` by the database's clock, so a jump of only one clock, the caller's or the database's,
--- deletes nothing. Only one caller at a time works.
+-- Deletes about `most` of the events from before `before`, the oldest first, and returns their number. Events that are
+-- less than `days` days old by the database's clock stay. So if only one clock jumps, the caller's or the database's,
+-- no event is deleted too early. Only one caller at a time deletes; the others return 0.
 create or replace function event_prune(before timestamptz, days int, most int) returns int language plpgsql as $$
 declare
   deleted int;
@@ -8,7 +8,7 @@ begin
   if not pg_try_advisory_xact_lock(7311970456) then
     return 0;
   end if;
-  -- Events that a crash brings back are deleted again.
+  -- If a crash undoes this commit, a later call deletes the events again.
   perform set_config('synchronous_commit', 'off', true);
   perform set_config('tenancy_gateway.event_retention', 'on', true);
   delete from event where ctid = any (array(

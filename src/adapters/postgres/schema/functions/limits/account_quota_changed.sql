@@ -1,6 +1,6 @@
--- The trigger begins the count of a quota anew when an account gets one, in the transaction of the account. Requests that passed
--- without a quota count as well, so replicas are told to add their counts before they confirm the change. A quota whose size changes
--- can leave its events again.
+-- When an account gets a quota, this trigger begins the count of the quota anew, in the transaction of the account.
+-- Requests that passed without a quota count as well, so the trigger has replicas add their counts before they confirm
+-- the change. If only the size of a quota changes, its events can be written again.
 create or replace function account_quota_changed() returns trigger language plpgsql as $$
 declare
   account constant text := case when new.parent_id is null then 'parent:' else 'sub_account:' end || new.id;

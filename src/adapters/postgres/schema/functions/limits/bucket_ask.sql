@@ -1,5 +1,5 @@
--- Asks buckets for tokens, as `askBucket` of `src/domain/limits/bucket.ts` does, and returns the answers in the order of the
--- questions. A bucket that has no row is full.
+-- Asks buckets for tokens, as `askBucket` of `src/domain/limits/bucket.ts` does, and returns the answers in the order
+-- of the questions. A bucket without a row is full.
 create or replace function bucket_ask(questions jsonb) returns jsonb language plpgsql as $$
 declare
   present timestamptz;
@@ -9,7 +9,7 @@ declare
   spare double precision;
   granted double precision;
 begin
-  -- Rows are locked in the same order everywhere, so that two replicas queue and do not deadlock.
+  -- All calls lock rows in the same order, so two replicas cannot wait for each other.
   for asked in
     select q.*
       from rows from (
@@ -41,7 +41,7 @@ begin
       where b.limit_name = asked."limit";
     answers[asked.place] := jsonb_build_object('granted', granted, 'left', bucket.tokens);
   end loop;
-  -- The sweep runs seldom, since it reads the whole table, which holds the limits in use.
+  -- The sweep runs only seldom, since it reads the whole table.
   if random() < 0.002 then
     perform bucket_sweep();
   end if;

@@ -1,6 +1,7 @@
--- Asks quotas for units, and returns the answers in the order of the questions. A question holds totals: the units of the quota's
--- present series that the replica has spent, and those that it has at hand. So a question that comes twice changes nothing, and units
--- of a lost answer are not lost. A series begins with each window, and whenever an account gets a quota.
+-- Asks quotas for units, and returns the answers in the order of the questions. A question gives totals: the units of
+-- the present series that the replica has spent, and those that it has at hand. So a question that comes twice changes
+-- nothing, and units in a lost answer are not lost. A series begins with each window, and whenever an account gets a
+-- quota.
 create or replace function quota_ask(of_replica text, questions jsonb) returns jsonb language plpgsql
 set enable_seqscan = off as $$
 declare
@@ -12,9 +13,9 @@ declare
   free bigint;
   granted bigint;
 begin
-  -- The next question repeats the figures that a crash of the database loses.
+  -- This commit need not survive a crash of the database, because the next question repeats the figures.
   perform set_config('synchronous_commit', 'off', true);
-  -- Rows are locked in the same order everywhere, so that two replicas queue and do not deadlock.
+  -- All calls lock rows in the same order, so two replicas cannot wait for each other.
   for asked in
     select q.*
       from rows from (
@@ -28,7 +29,7 @@ begin
     quota := quota_of(asked."limit", starts);
     select * into held from limit_hold h
       where h.limit_name = asked."limit" and h.starts_at = starts and h.replica = of_replica;
-    -- A replica that does not know the series has forgotten the quota, and has nothing at hand.
+    -- A replica that asks about another series, or none, has no units of the present series at hand.
     if asked.series is distinct from quota.series then
       asked.spent := coalesce(held.spent, 0);
       asked.hand := 0;
@@ -37,8 +38,8 @@ begin
     if quota.used + asked.needed > asked.capacity then
       quota.used := quota.used - quota_let_go(asked."limit", starts, of_replica);
     end if;
-    -- Units at hand on other replicas cannot be used here, so a replica gets little of a small rest for requests that are only
-    -- expected.
+    -- Units at hand on one replica cannot be used by the others. So of the last units, a replica gets only a few for
+    -- requests that it merely expects.
     free := greatest(0, asked.capacity - quota.used);
     granted := least(free, asked.needed + least(asked.ahead, greatest(0, free - asked.needed) / 64));
     update limit_quota u set used = quota.used + granted, quota = asked.capacity
@@ -59,7 +60,7 @@ begin
       )
     );
   end loop;
-  -- The sweep runs seldom, since it reads an index of all windows.
+  -- The sweep runs only seldom, since it reads an index of all windows.
   if random() < 0.002 then
     perform quota_sweep();
   end if;

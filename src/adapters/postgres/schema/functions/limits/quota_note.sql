@@ -1,5 +1,6 @@
--- Writes an event once a quota is near (level 1) or reached (level 2) in the present series. The lock on the parent's events comes
--- before the lock on the quota, as in a change of the account, so that the two queue and do not deadlock.
+-- Writes the event that a quota is near (level 1) or reached (level 2) in its present series, if it was not written
+-- yet. The parent's events are locked before the quota, as in a change of the account, so the two cannot wait for each
+-- other.
 create or replace function quota_note(of_limit text, of_series bigint, level int) returns void language plpgsql
 set enable_seqscan = off as $$
 declare

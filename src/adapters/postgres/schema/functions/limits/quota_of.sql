@@ -1,5 +1,5 @@
--- Returns the row of a quota in the window that begins at `starts`, and locks it. A new row includes the requests that the account has
--- already made in the window.
+-- Locks and returns the row of a quota for the window that begins at `starts`. If there is no row, makes one, which
+-- includes the requests that the account has already made in the window.
 create or replace function quota_of(of_limit text, starts timestamptz) returns limit_quota language plpgsql
 set enable_seqscan = off as $$
 declare
