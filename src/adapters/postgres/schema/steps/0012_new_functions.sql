@@ -739,7 +739,7 @@ begin
     return;
   end if;
   -- Creations of keys wait for these locks, so the count below includes their keys. Rows are locked in the order of
-  -- ids, so no two imports can wait for each other.
+  -- ids, so no two imports can deadlock.
   perform from account a
     where a.parent_id = of_parent and a.id in (select (k ->> 'owner')::uuid from jsonb_array_elements(new_keys) k)
     order by a.id for no key update;
@@ -874,8 +874,8 @@ begin
     list[entry.n] := jsonb_build_object('outcome', of_row, 'id', of_id);
   end loop;
   if is_plan then
-    -- An import may still create the missing accounts. A new account has no keys, so such a key can fail only because
-    -- another account has it.
+    -- The import may still create a missing account. Until then, only one reason to reject its keys is known: another
+    -- account has the key.
     select array_agg(
         case when list[r.n] ->> 'outcome' = 'no-account' and k.digest is not null
           then '{"outcome": "key-taken"}'::jsonb else list[r.n] end order by r.n
@@ -977,7 +977,7 @@ begin
     outcome := 'none';
     return;
   end if;
-  -- Keys are locked in the order of ids, as in `usage_count`, so that the two cannot wait for each other.
+  -- Keys are locked in the order of ids, as in `usage_count`, so that the two cannot deadlock.
   perform from api_key k where k.account_id = of_account and k.revoked_at is null order by k.id for no key update;
   update api_key k set revoked_at = now() where k.account_id = of_account and k.revoked_at is null;
   get diagnostics revoked = row_count;
@@ -1629,8 +1629,8 @@ declare
   newest uuid;
 begin
   perform pg_advisory_xact_lock(hashtextextended('event ' || of_account::text, 0));
-  -- This query uses a later snapshot than the lock. It compares pairs, so that PostgreSQL reads a range of the index of
-  -- the account; otherwise it might read along the primary key.
+  -- This query uses a later snapshot than the lock. It compares pairs, so that PostgreSQL reads a range of
+  -- `event_of_account`; otherwise PostgreSQL might read along the primary key.
   select e.id into newest from event e
     where e.account_id >= of_account and (e.account_id, e.id) <= (of_account, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
     order by e.account_id desc, e.id desc limit 1;
@@ -1673,7 +1673,7 @@ declare
   spare double precision;
   granted double precision;
 begin
-  -- All calls lock rows in the same order, so two replicas cannot wait for each other.
+  -- All calls lock rows in the same order, so two replicas cannot deadlock.
   for asked in
     select q.*
       from rows from (
@@ -1734,7 +1734,7 @@ declare
 begin
   -- This commit need not survive a crash of the database, because the next question repeats the figures.
   perform set_config('synchronous_commit', 'off', true);
-  -- All calls lock rows in the same order, so two replicas cannot wait for each other.
+  -- All calls lock rows in the same order, so two replicas cannot deadlock.
   for asked in
     select q.*
       from rows from (

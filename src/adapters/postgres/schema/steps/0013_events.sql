@@ -1,13 +1,13 @@
 -- compatible with: 6
--- Events: each says what was changed, which key or operator made the change, and from which address the request came.
+-- An event says what was changed, which key or operator made the change, and from which address the request came.
 -- Triggers write events in the transaction of the change, so no function can leave one out. Changes by replicas of
 -- earlier versions have events too, without `request_id` and `address`. A call that writes nothing (a refusal, a
 -- replay, a status that was set already) leaves no event.
 --
 -- For each parent, ids ascend in the order of commits, so a reader that continues after the newest id it knows misses
 -- nothing. An advisory lock for each parent ensures that (`event_tick`). A change holds this lock from its write to its
--- commit. It takes the lock after its row locks, and after that only the lock of the position, so no two changes can
--- wait for each other.
+-- commit. The change takes the lock after its row locks, and after that only the lock of the position, so no two
+-- changes can deadlock.
 
 create table event (
   -- UUIDv7 (RFC 9562): milliseconds, 12 bits of their fraction, the number within its transaction, random bits.

@@ -35,7 +35,7 @@ begin
     return;
   end if;
   -- Creations of keys wait for these locks, so the count below includes their keys. Rows are locked in the order of
-  -- ids, so no two imports can wait for each other.
+  -- ids, so no two imports can deadlock.
   perform from account a
     where a.parent_id = of_parent and a.id in (select (k ->> 'owner')::uuid from jsonb_array_elements(new_keys) k)
     order by a.id for no key update;

@@ -77,8 +77,8 @@ begin
     list[entry.n] := jsonb_build_object('outcome', of_row, 'id', of_id);
   end loop;
   if is_plan then
-    -- An import may still create the missing accounts. A new account has no keys, so such a key can fail only because
-    -- another account has it.
+    -- The import may still create a missing account. Until then, only one reason to reject its keys is known: another
+    -- account has the key.
     select array_agg(
         case when list[r.n] ->> 'outcome' = 'no-account' and k.digest is not null
           then '{"outcome": "key-taken"}'::jsonb else list[r.n] end order by r.n

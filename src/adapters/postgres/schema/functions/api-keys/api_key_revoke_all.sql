@@ -23,7 +23,7 @@ begin
     outcome := 'none';
     return;
   end if;
-  -- Keys are locked in the order of ids, as in `usage_count`, so that the two cannot wait for each other.
+  -- Keys are locked in the order of ids, as in `usage_count`, so that the two cannot deadlock.
   perform from api_key k where k.account_id = of_account and k.revoked_at is null order by k.id for no key update;
   update api_key k set revoked_at = now() where k.account_id = of_account and k.revoked_at is null;
   get diagnostics revoked = row_count;

@@ -5,8 +5,8 @@ declare
   newest uuid;
 begin
   perform pg_advisory_xact_lock(hashtextextended('event ' || of_account::text, 0));
-  -- This query uses a later snapshot than the lock. It compares pairs, so that PostgreSQL reads a range of the index of
-  -- the account; otherwise it might read along the primary key.
+  -- This query uses a later snapshot than the lock. It compares pairs, so that PostgreSQL reads a range of
+  -- `event_of_account`; otherwise PostgreSQL might read along the primary key.
   select e.id into newest from event e
     where e.account_id >= of_account and (e.account_id, e.id) <= (of_account, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
     order by e.account_id desc, e.id desc limit 1;

@@ -9,7 +9,7 @@ declare
   spare double precision;
   granted double precision;
 begin
-  -- All calls lock rows in the same order, so two replicas cannot wait for each other.
+  -- All calls lock rows in the same order, so two replicas cannot deadlock.
   for asked in
     select q.*
       from rows from (

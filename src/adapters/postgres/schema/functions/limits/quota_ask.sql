@@ -15,7 +15,7 @@ declare
 begin
   -- This commit need not survive a crash of the database, because the next question repeats the figures.
   perform set_config('synchronous_commit', 'off', true);
-  -- All calls lock rows in the same order, so two replicas cannot wait for each other.
+  -- All calls lock rows in the same order, so two replicas cannot deadlock.
   for asked in
     select q.*
       from rows from (
