@@ -45,6 +45,9 @@ async function documentOf(
   const described = routes.flatMap((route) => {
     const name = `${route.method} ${route.path}`;
     const text = api.operations[name];
+    // The types of the plugins' own app cannot require one.
+    if (api.callers === 'parents' && route.scope === undefined)
+      faults.push(`${name} has no scope, so every key of its parent could use it: add config.scope.`);
     if (text === undefined) faults.push(`${name} has no text: add it in scripts/generate/openapi/text/.`);
     return text === undefined ? [] : [{ name, route, text, codes: codesOf(api, route, text) }];
   });
