@@ -73,7 +73,10 @@ export async function measureFleet(options: FleetOptions): Promise<string> {
 async function countIn(order: Counting): Promise<Counted> {
   const child = fork(new URL('counting-process.ts', import.meta.url));
   child.send(order);
-  const [counted] = (await once(child, 'message')) as [Counted];
+  const ended = once(child, 'exit').then(() => {
+    throw new Error('a process ended before it had added its counts');
+  });
+  const [counted] = (await Promise.race([once(child, 'message'), ended])) as [Counted];
   return counted;
 }
 
