@@ -1,6 +1,6 @@
 /** Names of the headers that the gateway reads from callers and sets for upstreams. */
 export interface HeaderNames {
-  /** Start of all these names except those in `apiKey`, with its upper and lower case. */
+  /** Prefix of all these names except those in `apiKey`, spelled as it is configured. */
   readonly prefix: string;
   readonly acting: string;
   readonly resolvedTenant: string;

@@ -19,8 +19,9 @@ const closeMs = 1_000;
 const keptBytes = 16 * 2 ** 20;
 /** Maximum number of bytes in one write: the capacity of a pipe. */
 const writeBytes = 65_536;
-/** Lines of requests are written in batches, after this many characters or milliseconds. */
+/** A batch of request lines is written once it has this many characters. */
 const batchLength = 8_192;
+/** A batch of request lines is written once its first line is this many milliseconds old. */
 const batchMs = 50;
 /**
  * Maximum number of bytes in one write if several processes write to one output. The kernel does not split writes of up

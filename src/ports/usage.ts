@@ -98,9 +98,9 @@ export interface PrunedDays {
 export interface UsageBatch {
   /** Unique name of the journal. */
   readonly journal: string;
-  /** Position of the first row. */
+  /** Number of the first row. */
   readonly from: number;
-  /** Position after the last row. */
+  /** Number after that of the last row. */
   readonly to: number;
   readonly rows: readonly UsageRow[];
   /**

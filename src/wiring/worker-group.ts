@@ -8,9 +8,9 @@ import type { Unreadiness } from '../ops/health.ts';
  */
 export interface WorkerGroup {
   /**
-   * Makes the function that returns the reasons why no worker can decide. `/readyz` of each worker reports them.
+   * Returns a function that gives the reasons why no worker of the group can decide, for `/readyz` of each worker.
    *
-   * @param own returns the reasons of this worker, which are sent to the primary
+   * @param own gives the reasons of this worker, which are sent to the primary
    */
   unready(own: () => readonly Unreadiness[]): () => readonly Unreadiness[];
   /**

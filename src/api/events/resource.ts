@@ -53,8 +53,8 @@ export function eventToBody(event: Event): Static<typeof eventBody> {
 }
 
 /**
- * Converts an event to its form in responses to its parent. Leaves out an operator's name and origin, and the parent's
- * metadata, because both belong to operators.
+ * Converts an event to the form that its parent sees. Leaves out an operator's name and address and the parent's
+ * metadata, which only operators may see.
  */
 export function eventToParentBody(event: Event): Static<typeof eventBody> {
   const body = eventToBody(event);

@@ -18,8 +18,10 @@ export class Differences {
   readonly #waiting = new Map<FactKey, Difference>();
 
   /**
-   * @param seq log position of the reading
-   * @param since log position up to which this replica has read
+   * Notes that the value of a fact in the database differs from memory.
+   *
+   * @param seq position of the snapshot in which the value was read from the database
+   * @param since position up to which this replica had read the log then
    */
   note(key: FactKey, seq: Seq, since: Seq): void {
     // Keeps the first difference of a fact: a later one could be explained by a change that does not explain the first.

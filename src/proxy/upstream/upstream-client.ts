@@ -41,9 +41,10 @@ export interface ResponseHandler {
   /** Called when the request has a connection. It is to be sent at the end of this turn of the event loop. */
   onReserved(): void;
   /**
-   * Counts the request. Called in the tick in which the request is written, before the usage journal is written.
+   * Counts the request, if it may still be sent. Called in the tick in which the request is written, before the usage
+   * journal is written.
    *
-   * @returns `false` if the request must not be sent after all; the handler is not called again then
+   * @returns `false` if the request must not be sent; the client then makes no further call to the handler
    */
   mayStillSend(): boolean;
   /**
