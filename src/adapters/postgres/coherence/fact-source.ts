@@ -74,12 +74,13 @@ export function factSource(db: Runner): FactSource {
 /**
  * Makes the statement that reads the facts. The statement starts from the row with the position, so it returns a row
  * even if no fact is found. Each variant is written out in full: a statement composed of parts survives two garbage
- * collections, which costs more than the statement itself.
+ * collections, which costs more than the statement itself. The history is read by a subquery, so it is read once and
+ * not for each row.
  */
 function statement(sql: Sql, asked: Asked): PromiseLike<[Found, ...Found[]]> {
   if (areApiKeys(asked)) {
     return sql<[Found]>`
-      select s.seq, coherence_history() as incarnation,
+      select s.seq, (select coherence_history()) as incarnation,
         k.digest, api_key_json(k) as key,
         to_jsonb(a) - '{name,metadata}'::text[] as account, to_jsonb(p) - '{name,metadata}'::text[] as parent
       from coherence_now s
@@ -92,7 +93,7 @@ function statement(sql: Sql, asked: Asked): PromiseLike<[Found, ...Found[]]> {
   const names = asked.filter((key) => key.startsWith('x:')).map(restOf);
   const named = names.map((name) => [name.slice(0, uuidLength), name.slice(uuidLength + 1)]);
   return sql<[Found, ...Found[]]>`
-    select s.seq, coherence_history() as incarnation,
+    select s.seq, (select coherence_history()) as incarnation,
       to_jsonb(a) - '{name,metadata}'::text[] as account, to_jsonb(p) - '{name,metadata}'::text[] as parent
     from coherence_now s
       left join account a on a.id = any (array(

@@ -1262,10 +1262,13 @@ begin
 end $$;
 
 -- coherence/coherence_history.sql
-create or replace function coherence_history() returns text language sql stable as $$
-  select case when a.named_in = coherence_place() then s.marker::text else 'unnamed' end
-  from coherence_seq s, coherence_adopted a
-$$;
+create or replace function coherence_history() returns text language plpgsql stable as $$
+begin
+  return (
+    select case when a.named_in = coherence_place() then s.marker::text else 'unnamed' end
+    from coherence_seq s, coherence_adopted a
+  );
+end $$;
 
 -- coherence/coherence_name.sql
 create or replace function coherence_name() returns void language plpgsql as $$
@@ -1280,11 +1283,14 @@ begin
 end $$;
 
 -- coherence/coherence_place.sql
-create or replace function coherence_place() returns text language sql stable as $$
-  select concat_ws(
-    '-', left(coherence_incarnation(), -37), (select d.oid from pg_database d where d.datname = current_database()), s.tableoid
-  ) from coherence_seq s
-$$;
+create or replace function coherence_place() returns text language plpgsql stable as $$
+begin
+  return (
+    select concat_ws(
+      '-', left(coherence_incarnation(), -37), (select d.oid from pg_database d where d.datname = current_database()), s.tableoid
+    ) from coherence_seq s
+  );
+end $$;
 
 -- coherence/coherence_prune.sql
 create or replace function coherence_prune(of_incarnation text, before bigint, most int) returns boolean language plpgsql as $$
