@@ -168,11 +168,15 @@ function base62(number: bigint, length: number): string {
 /** Status of a key; it can be used while it is active. */
 export type ApiKeyStatus = 'active' | 'expired' | 'revoked';
 
+/** Texts for people, which no rule looks at. A mint sets them, a PATCH may change them, and a rotation keeps them. */
+export interface KeyLabels {
+  readonly name: string;
+}
+
 /** An API key as operators and parents see it, without its secret. */
-export interface ApiKey {
+export interface ApiKey extends KeyLabels {
   readonly id: KeyId;
   readonly accountId: AccountId;
-  readonly name: string;
   readonly scopes: readonly string[];
   readonly prefix: string | null;
   readonly last4: string | null;

@@ -1,11 +1,10 @@
-import type { ApiKey, ApiKeyStatus, KeyDigest, KeyHints } from '../domain/api-key.ts';
+import type { ApiKey, ApiKeyStatus, KeyDigest, KeyHints, KeyLabels } from '../domain/api-key.ts';
 import type { AccountId, KeyId } from '../domain/ids.ts';
 import type { Limits } from '../domain/limits/limits.ts';
 
 /** An API key to create; the store sees only digests. */
-export interface NewApiKey {
+export interface NewApiKey extends Pick<KeyLabels, 'name'>, Partial<Omit<KeyLabels, 'name'>> {
   readonly id: KeyId;
-  readonly name: string;
   readonly scopes: readonly string[];
   readonly digest: KeyDigest;
   readonly clientSecretDigest: KeyDigest;
@@ -20,7 +19,7 @@ export type KeyLimits = Partial<Pick<Limits, 'requestsPerSecond' | 'burst' | 're
 
 /** An API key that was made elsewhere. It has no client secret. */
 export interface KeyToImport
-  extends Omit<NewApiKey, 'clientSecretDigest' | 'prefix' | 'last4' | 'limits'>, KeyHints {
+  extends Pick<NewApiKey, 'id' | 'name' | 'scopes' | 'digest' | 'expiresAt'>, KeyHints {
   /** Parent of the import, or one of its sub-accounts. */
   readonly owner: AccountId;
   /** Result of `importedUnder` in `src/domain/api-key.ts`; absent if it is not known. */
@@ -49,18 +48,17 @@ export interface ImportRejected {
 }
 
 /** A change of a key; absent members stay as they are. */
-export interface KeyChange {
-  readonly name?: string;
+export interface KeyChange extends Partial<KeyLabels> {
   /** Time at which the key expires; `null` if never. */
   readonly expiresAt?: Date | null;
   readonly limits?: KeyLimits;
 }
 
 /**
- * A key that replaces another one and takes over its name, scopes and limits. Requests with both keys count against the
- * same limits.
+ * A key that replaces another one and takes over its labels, scopes and limits. Requests with both keys count against
+ * the same limits.
  */
-export interface KeyRotation extends Omit<NewApiKey, 'name' | 'scopes' | 'limits'> {
+export interface KeyRotation extends Omit<NewApiKey, keyof KeyLabels | 'scopes' | 'limits'> {
   /** Seconds until the replaced key expires, unless it expires earlier; 0 revokes it at once. */
   readonly overlapS: number;
 }

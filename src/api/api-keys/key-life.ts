@@ -11,7 +11,6 @@ import type { Committed, TenantStore } from '../../ports/tenant-store.ts';
 import { claimantOf } from '../claimant.ts';
 import type { CountChange } from '../guard.ts';
 import { enforced, idempotencyClaim, noteReplay } from '../rest/changes.ts';
-import { keyLimitsOf } from '../rest/limits.ts';
 import { noQuery, type RoutesWith } from '../rest/typebox.ts';
 import {
   apiKeyBody,
@@ -20,6 +19,7 @@ import {
   newApiKey,
   ownerThing,
   readExpiry,
+  readUpdate,
   rotateBody,
   updateBody,
 } from './resource.ts';
@@ -68,14 +68,10 @@ export interface RotatedKey {
 export async function updateKey(
   deps: KeyLifeDeps,
   { find, caller, countChange }: KeyToChange,
-  { name, expires_at: expiry, limits }: Static<typeof updateBody>,
+  body: Static<typeof updateBody>,
   reply: FastifyReply,
 ): Promise<ChangedKey> {
-  const change = {
-    ...(name !== undefined && { name }),
-    ...(expiry !== undefined && { expiresAt: readExpiry(expiry, deps.clock.wallMs()) }),
-    ...(limits !== undefined && { limits: keyLimitsOf(limits) }),
-  };
+  const change = readUpdate(body, deps.clock.wallMs());
   const { account, parent, id } = find();
   const made = stillActive(
     found(await deps.tenants.updateKey(account, id, change, caller, parent), 'API key'),

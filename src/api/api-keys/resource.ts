@@ -13,7 +13,7 @@ import {
 import { uuidV7, type KeyId } from '../../domain/ids.ts';
 import { parseInstant } from '../../domain/rfc3339.ts';
 import { scopeMaxLength, scopePattern, scopesPerKey } from '../../domain/scope.ts';
-import type { NewApiKey } from '../../ports/api-keys.ts';
+import type { KeyChange, NewApiKey } from '../../ports/api-keys.ts';
 import { invalidField } from '../../http/invalid-request.ts';
 import { displayName } from '../rest/display-name.ts';
 import { keyLimits, keyLimitsOf, limitsBody, limitsToBody } from '../rest/limits.ts';
@@ -142,12 +142,22 @@ export function readExpiry(text: string | null, nowMs: number): Date | null {
 
 /** Reads the body of a mint. @throws ProblemError `invalid_request` if its expiry is not in the future */
 export function readMint(body: Static<typeof mintBody>, nowMs: number): Omit<NewApiKey, keyof Made> {
-  const { name, scopes = [], expires_at: expiry = null, limits } = body;
+  const { scopes = [], expires_at: expiry = null, limits, ...labels } = body;
   return {
-    name,
+    ...labels,
     scopes,
     expiresAt: readExpiry(expiry, nowMs),
     ...(limits && { limits: keyLimitsOf(limits) }),
+  };
+}
+
+/** Reads the body of a PATCH. @throws ProblemError `invalid_request` if its expiry is not in the future */
+export function readUpdate(body: Static<typeof updateBody>, nowMs: number): KeyChange {
+  const { expires_at: expiry, limits, ...labels } = body;
+  return {
+    ...labels,
+    ...(expiry !== undefined && { expiresAt: readExpiry(expiry, nowMs) }),
+    ...(limits !== undefined && { limits: keyLimitsOf(limits) }),
   };
 }
 

@@ -3,22 +3,17 @@ import type { TenantStore } from '../../../ports/tenant-store.ts';
 import { committed, digestBytes, requiredOwner, type Changes } from './changes.ts';
 import { accountOfKey, andHolding, changedKey } from './held-keys.ts';
 import { andReplicasFor } from './new-keys.ts';
-import { limitsPatchOf } from './rows.ts';
+import { keyPatchOf } from './rows.ts';
 
 /** Changes or rotates one API key. */
 export function keyChanges(changes: Changes): Pick<TenantStore, 'updateKey' | 'rotateKey'> {
   return {
-    async updateKey(account, key, { name, expiresAt, limits }, caller, parent) {
-      const change = {
-        ...(name !== undefined && { name }),
-        ...(expiresAt !== undefined && { expires_at: expiresAt }),
-        ...(limits !== undefined && { limits: limitsPatchOf(limits) }),
-      };
+    async updateKey(account, key, change, caller, parent) {
       const made = await changes.run<'none' | 'inactive', Pick<ChangedKey, 'holding'>>(
         null,
         (sql, request) => sql`
           select c.*, coherence_history() as incarnation${andHolding(sql, account, key)}
-          from api_key_update(${request}, ${accountOfKey(sql, account, key)}, ${key}, ${sql.json(change)}) c`,
+          from api_key_update(${request}, ${accountOfKey(sql, account, key)}, ${key}, ${sql.json(keyPatchOf(change))}) c`,
         caller,
         { owner: requiredOwner(account, parent) },
       );

@@ -8,6 +8,7 @@ import type {
 } from '../../../domain/account.ts';
 import type { AccountId, KeyId } from '../../../domain/ids.ts';
 import type { Limits } from '../../../domain/limits/limits.ts';
+import type { KeyChange } from '../../../ports/api-keys.ts';
 
 /** A time: a `Date` if read from a column, ISO 8601 text if read from JSON. */
 type Time = Date | string;
@@ -129,6 +130,15 @@ export function parentPatchOf({ maxSubAccounts, maxApiKeys, ...change }: ParentC
     ...patchOf(change),
     ...(maxSubAccounts !== undefined && { max_sub_accounts: maxSubAccounts }),
     ...(maxApiKeys !== undefined && { max_api_keys: maxApiKeys }),
+  };
+}
+
+/** Converts a change of a key to the form that `api_key_update` takes; see {@link patchOf}. */
+export function keyPatchOf({ expiresAt, limits, ...labels }: KeyChange) {
+  return {
+    ...labels,
+    ...(expiresAt !== undefined && { expires_at: expiresAt }),
+    ...(limits !== undefined && { limits: limitsPatchOf(limits) }),
   };
 }
 

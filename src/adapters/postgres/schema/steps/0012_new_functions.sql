@@ -700,13 +700,10 @@ begin
     key := jsonb_build_object('limit', most);
     return;
   end if;
+  draft.account_id := of_account;
+  draft.created_at := now();
   perform set_config('tenancy_gateway.minted', draft.id::text, true);
-  insert into api_key
-      (id, account_id, name, scopes, digest, client_secret_digest, prefix, last4, expires_at, requests_per_second, burst,
-        requests_per_minute)
-    values (draft.id, of_account, draft.name, draft.scopes, draft.digest, draft.client_secret_digest, draft.prefix,
-      draft.last4, draft.expires_at, draft.requests_per_second, draft.burst, draft.requests_per_minute)
-    returning * into made;
+  insert into api_key select (draft).* returning * into made;
   outcome := 'done';
   key := api_key_json(made);
   seq := change_end(request, key);
@@ -1030,13 +1027,20 @@ begin
     return;
   end if;
 
+  made := old;
+  made.id := new_id;
+  made.digest := new_digest;
+  made.client_secret_digest := new_client_secret_digest;
+  made.prefix := new_prefix;
+  made.last4 := new_last4;
+  made.created_at := now();
+  made.expires_at := new_expires_at;
+  made.last_used_at := null;
+  made.imported_under := null;
+  made.rotated_from := of_id;
+  made.limit_id := lineage;
   perform set_config('tenancy_gateway.minted', new_id::text, true);
-  insert into api_key
-      (id, account_id, name, scopes, digest, client_secret_digest, prefix, last4, expires_at, rotated_from,
-        requests_per_second, burst, requests_per_minute, limit_id)
-    values (new_id, of_account, old.name, old.scopes, new_digest, new_client_secret_digest, new_prefix, new_last4,
-      new_expires_at, of_id, old.requests_per_second, old.burst, old.requests_per_minute, lineage)
-    returning * into made;
+  insert into api_key select (made).* returning * into made;
   ends := least(old.expires_at, clock_timestamp() + make_interval(secs => overlap_s));
   if overlap_s = 0 then
     update api_key k set revoked_at = now() where k.id = of_id;
@@ -1076,18 +1080,11 @@ begin
     return;
   end if;
 
-  made := old;
-  if change ? 'name' then
-    made.name := change ->> 'name';
+  made := api_key_limited(jsonb_populate_record(old, change), change -> 'limits');
+  if made.expires_at is distinct from old.expires_at and not api_key_is_active(old) then
+    outcome := 'inactive';
+    return;
   end if;
-  if change ? 'expires_at' then
-    made.expires_at := (change ->> 'expires_at')::timestamptz;
-    if made.expires_at is distinct from old.expires_at and not api_key_is_active(old) then
-      outcome := 'inactive';
-      return;
-    end if;
-  end if;
-  made := api_key_limited(made, change -> 'limits');
   if made.burst is not null and made.requests_per_second is null then
     outcome := 'burst-alone';
     return;

@@ -32,13 +32,10 @@ begin
     key := jsonb_build_object('limit', most);
     return;
   end if;
+  draft.account_id := of_account;
+  draft.created_at := now();
   perform set_config('tenancy_gateway.minted', draft.id::text, true);
-  insert into api_key
-      (id, account_id, name, scopes, digest, client_secret_digest, prefix, last4, expires_at, requests_per_second, burst,
-        requests_per_minute)
-    values (draft.id, of_account, draft.name, draft.scopes, draft.digest, draft.client_secret_digest, draft.prefix,
-      draft.last4, draft.expires_at, draft.requests_per_second, draft.burst, draft.requests_per_minute)
-    returning * into made;
+  insert into api_key select (draft).* returning * into made;
   outcome := 'done';
   key := api_key_json(made);
   seq := change_end(request, key);

@@ -1,5 +1,5 @@
--- Makes a new key to replace another one of the same account, with its name, scopes and limits; the limits count both
--- keys together. The other key is revoked, or expires after `overlap_s` seconds if not before. The account's maximum of
+-- Makes a new key to replace another one of the same account. The new key takes over all columns that are not set here,
+-- such as name, scopes and limits; the limits count both keys together. The other key is revoked, or expires after `overlap_s` seconds if not before. The account's maximum of
 -- keys is not checked, since the other key soon ends. `outcome` is 'inactive' if the other key was already revoked or
 -- has expired.
 --
@@ -50,13 +50,20 @@ begin
     return;
   end if;
 
+  made := old;
+  made.id := new_id;
+  made.digest := new_digest;
+  made.client_secret_digest := new_client_secret_digest;
+  made.prefix := new_prefix;
+  made.last4 := new_last4;
+  made.created_at := now();
+  made.expires_at := new_expires_at;
+  made.last_used_at := null;
+  made.imported_under := null;
+  made.rotated_from := of_id;
+  made.limit_id := lineage;
   perform set_config('tenancy_gateway.minted', new_id::text, true);
-  insert into api_key
-      (id, account_id, name, scopes, digest, client_secret_digest, prefix, last4, expires_at, rotated_from,
-        requests_per_second, burst, requests_per_minute, limit_id)
-    values (new_id, of_account, old.name, old.scopes, new_digest, new_client_secret_digest, new_prefix, new_last4,
-      new_expires_at, of_id, old.requests_per_second, old.burst, old.requests_per_minute, lineage)
-    returning * into made;
+  insert into api_key select (made).* returning * into made;
   ends := least(old.expires_at, clock_timestamp() + make_interval(secs => overlap_s));
   if overlap_s = 0 then
     update api_key k set revoked_at = now() where k.id = of_id;

@@ -1,4 +1,4 @@
--- Changes a key: `change` is a PATCH with `name`, `expires_at` and `limits`. `outcome` is 'inactive' if `change` has a
+-- Changes a key: `change` has the columns to change, and `limits`. `outcome` is 'inactive' if `change` has a
 -- new expiry for a key that is revoked or has expired: both are final. It is 'burst-alone' if the key would have a
 -- burst but no rate.
 create or replace function api_key_update(
@@ -23,18 +23,11 @@ begin
     return;
   end if;
 
-  made := old;
-  if change ? 'name' then
-    made.name := change ->> 'name';
+  made := api_key_limited(jsonb_populate_record(old, change), change -> 'limits');
+  if made.expires_at is distinct from old.expires_at and not api_key_is_active(old) then
+    outcome := 'inactive';
+    return;
   end if;
-  if change ? 'expires_at' then
-    made.expires_at := (change ->> 'expires_at')::timestamptz;
-    if made.expires_at is distinct from old.expires_at and not api_key_is_active(old) then
-      outcome := 'inactive';
-      return;
-    end if;
-  end if;
-  made := api_key_limited(made, change -> 'limits');
   if made.burst is not null and made.requests_per_second is null then
     outcome := 'burst-alone';
     return;
