@@ -1,11 +1,13 @@
 import type { UsageRow } from '../domain/usage.ts';
 import { UnusableUsage, type UsageStore } from '../ports/usage.ts';
+import type { PortionSize } from './portion-size.ts';
 import type { StoreClock } from './store-clock.ts';
 import type { Logger } from 'pino';
 
 export interface DeliveryParts {
   readonly store: Pick<UsageStore, 'add'>;
   readonly clock: StoreClock;
+  readonly portion: PortionSize;
   readonly logger: Pick<Logger, 'error'>;
   /** Called for every row that the store can never add. */
   readonly onSetAside?: (() => void) | undefined;
@@ -21,8 +23,6 @@ export interface SealedBatch {
   readonly throughMs: number | null;
 }
 
-/** Maximum number of rows in one transaction of the store. */
-const rowsAtOnce = 2_000;
 /** Number of positions reserved for one batch. A batch cannot have that many rows. */
 const positionsPerBatch = 2 ** 20;
 
@@ -40,9 +40,17 @@ function positionOf(number: number, index: number): number {
  */
 export async function deliver(parts: DeliveryParts, batch: SealedBatch): Promise<void> {
   const { length } = batch.rows;
+  const { portion } = parts;
   let from = 0;
-  do from = await deliverRange(parts, batch, from, Math.min(from + rowsAtOnce, length));
-  while (from < length);
+  try {
+    do {
+      from = await deliverRange(parts, batch, from, Math.min(from + portion.rows, length));
+      portion.succeeded();
+    } while (from < length);
+  } catch (error) {
+    portion.failed();
+    throw error;
+  }
 }
 
 /** Returns the index of the first row that the store does not have. */

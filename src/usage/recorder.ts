@@ -8,6 +8,7 @@ import { newRow, OpenBatch, type OpenRow } from './journal/batch.ts';
 import { JournalHealth } from './journal/health.ts';
 import type { Journal } from './journal/journal.ts';
 import { PendingBatches } from './pending-batches.ts';
+import { PortionSize } from './portion-size.ts';
 import { StoreClock } from './store-clock.ts';
 import type { Logger } from 'pino';
 
@@ -64,7 +65,7 @@ export class UsageRecorder implements UsageSink {
     this.#parts = parts;
     this.#clock = new StoreClock(parts.clock);
     this.#health = new JournalHealth(parts.clock, parts.logger);
-    this.#pending = new PendingBatches({ ...parts, clock: this.#clock });
+    this.#pending = new PendingBatches({ ...parts, clock: this.#clock, portion: new PortionSize() });
   }
 
   count(accountId: AccountId, keyId: KeyId, kind: CountedKind): CountedRequest {

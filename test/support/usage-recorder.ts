@@ -10,6 +10,7 @@ import { UnusableUsage, type UsageBatch } from '../../src/ports/usage.ts';
 import { replayAbandoned } from '../../src/usage/journal/abandoned.ts';
 import { Journal, type LockFolder } from '../../src/usage/journal/journal.ts';
 import { UsageRecorder } from '../../src/usage/recorder.ts';
+import { PortionSize } from '../../src/usage/portion-size.ts';
 import { StoreClock } from '../../src/usage/store-clock.ts';
 import { eventually } from './eventually.ts';
 
@@ -101,10 +102,16 @@ export async function recorderInManualTime(t: Test, { journalBytes = 2 ** 30 } =
   };
   /** A process that starts then. @param allDone it gets to the end */
   const next = async (allDone = true): Promise<void> => {
-    const parts = { store, clock: new StoreClock(clock), logger, dir: folder, own: 'own', lock };
+    const delivery = { store, clock: new StoreClock(clock), portion: new PortionSize(), logger };
     let looked = false;
     const stop = replayAbandoned(
-      { ...parts, timers: { after: () => ((looked = true), () => undefined) } },
+      {
+        ...delivery,
+        dir: folder,
+        own: 'own',
+        lock,
+        timers: { after: () => ((looked = true), () => undefined) },
+      },
       'store',
     );
     await eventually(() => looked);

@@ -12,6 +12,7 @@ import { replayAbandoned } from '../../usage/journal/abandoned.ts';
 import { Journal, type LockFolder } from '../../usage/journal/journal.ts';
 import { UsageRecorder } from '../../usage/recorder.ts';
 import { within } from '../../timing/within.ts';
+import { PortionSize } from '../../usage/portion-size.ts';
 import { StoreClock } from '../../usage/store-clock.ts';
 
 export interface CountingParts {
@@ -87,8 +88,8 @@ export function makeCounting(parts: CountingParts): Counting {
     usage,
     begin: async () => {
       const storeId = await usage.begin();
-      const clock = new StoreClock(parts.clock);
-      stopReplaying = replayAbandoned({ ...parts, store, clock, dir, own: id, lock, onSetAside }, storeId);
+      const delivery = { store, clock: new StoreClock(parts.clock), portion: new PortionSize(), onSetAside };
+      stopReplaying = replayAbandoned({ ...parts, ...delivery, dir, own: id, lock }, storeId);
     },
     deliver: (withinMs) => within(parts.timers, withinMs, usage.deliver()).catch(() => undefined),
     leave: (withinMs) => void (addUntilMs = parts.clock.monotonicMs() + withinMs - lastStepsMs),

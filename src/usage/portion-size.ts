@@ -1,0 +1,23 @@
+/** Bounds of {@link PortionSize.rows}. */
+const fewestRows = 125;
+const mostRows = 2_000;
+
+/**
+ * Number of rows in one transaction of the store. A transaction that fails, usually because the store is too busy to
+ * end it in time, halves the number. Each transaction that succeeds raises it by an eighth.
+ */
+export class PortionSize {
+  #rows = mostRows;
+
+  get rows(): number {
+    return this.#rows;
+  }
+
+  succeeded(): void {
+    this.#rows = Math.min(Math.ceil(this.#rows * 1.125), mostRows);
+  }
+
+  failed(): void {
+    this.#rows = Math.max(Math.floor(this.#rows / 2), fewestRows);
+  }
+}
