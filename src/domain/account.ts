@@ -4,7 +4,7 @@ import type { Limits } from './limits/limits.ts';
 /** Maximum length of the name of an account or a key, in characters. */
 export const nameMaxLength = 256;
 
-/** Pairs of strings on an account; the gateway gives them no meaning. */
+/** Pairs of strings that clients attach to an account. The gateway does not interpret them. */
 export type Metadata = Readonly<Record<string, string>>;
 export const metadataMaxPairs = 16;
 export const metadataKeyMaxLength = 40;
@@ -19,11 +19,11 @@ export interface ParentAccount {
   readonly status: 'active' | 'suspended';
   readonly metadata: Metadata;
   readonly activeSubAccounts: number;
-  /** Maximum number of sub-accounts, deactivated ones included; `null`: the limit of the configuration. */
+  /** Maximum number of sub-accounts, deactivated ones included; `null` means the configured limit. */
   readonly maxSubAccounts: number | null;
   /**
-   * Maximum number of usable keys of the parent, and of each of its sub-accounts; `null`: the limit of the
-   * configuration.
+   * Maximum number of usable keys that the parent, and each of its sub-accounts, may have; `null` means the configured
+   * limit.
    */
   readonly maxApiKeys: number | null;
   /** Limits on all requests of the parent and its sub-accounts together. */
@@ -55,14 +55,15 @@ export interface AccountChange {
   readonly limits?: Partial<Limits>;
 }
 
-/** A PATCH of a parent; `null` restores the limit of the configuration. */
+/** A PATCH of a parent account; `null` restores the configured limit. */
 export interface ParentChange extends AccountChange {
   readonly maxSubAccounts?: number | null;
   readonly maxApiKeys?: number | null;
 }
 
 /**
- * Merges metadata, as every store must do. `null` removes a pair. Returns `undefined` if there would be too many pairs.
+ * Merges a change into metadata; `null` removes a pair. Every store must merge in the same way. Returns `undefined` if
+ * the result would have more than {@link metadataMaxPairs} pairs.
  */
 export function mergeMetadata(
   old: Metadata,

@@ -6,7 +6,7 @@ import type { Problem } from './problem.ts';
 /** Kind of a method for the acting rules (spec section 4, acting header rules 1 and 3). */
 export type MethodKind = 'read' | 'write';
 
-/** The acting header as parsed, before it is resolved for the caller. */
+/** The acting header as parsed. {@link decide} decides which tenant it means for the caller. */
 export type ActingHeader =
   | { readonly form: 'absent' }
   | { readonly form: 'self' }
@@ -35,7 +35,10 @@ export interface ActingFacts {
   readonly target: ActingTarget | null;
 }
 
-/** Values for facts that were not looked up: they permit nothing that depends on them. */
+/**
+ * Stand-ins for facts that were not looked up. They make {@link decide} reject each request that depends on such a
+ * fact.
+ */
 export const rejectingFacts: ActingFacts = { hasActiveSubAccounts: true, target: null };
 
 declare const decided: unique symbol;
@@ -81,8 +84,8 @@ export function factsNeeded(caller: Caller, header: ActingHeader, method: Method
 
 /**
  * The acting rule: decides which tenant a request operates as (spec section 4, acting header rules 1 to 5; section 7).
- * The function has a result for all arguments and uses no I/O, clock or randomness.
- * `test/domain/acting-decision.test.ts` contains its table.
+ * The function returns a result for every combination of arguments, and uses no I/O, clock or randomness.
+ * `test/domain/acting-decision.test.ts` contains a table of all cases.
  *
  * @param facts facts that {@link factsNeeded} asked for
  * @param actingHeader name of the header, for the details of problems
@@ -124,7 +127,7 @@ function decideForParent(
 }
 
 function decideForTarget(parent: ParentCaller, target: ActingTarget | null, name: string): ActingDecision {
-  // An unknown id and another parent's id get the same problem, so that the header does not tell which ids exist.
+  // An unknown id and another parent's id get the same problem, so a client cannot find out which ids exist.
   if (target === null || target.parentId !== parent.accountId) {
     return reject('acting_tenant_unknown', `${name} names no sub-account of this account.`);
   }
@@ -184,7 +187,7 @@ function required(name: string): string {
 }
 
 /**
- * Describes the forms of the acting header, for a problem's detail.
+ * Returns a sentence about the valid forms of the acting header, for the detail of a problem.
  *
  * @param name name of the header
  */
@@ -219,8 +222,8 @@ const selfHeader: ActingHeader = { form: 'self' };
 /**
  * Reads the acting header (spec section 4, "Acting header").
  *
- * @param values every value in the raw headers: proxies and parsers join or drop repeated headers, and their choice
- * must not decide which tenant a request acts as
+ * @param values all values of the header in the raw headers. Proxies and parsers may join or drop repeated headers, and
+ * that must not decide which tenant a request acts as
  */
 export function readActingHeader(values: readonly string[]): ActingHeader {
   const value = values[0];

@@ -6,15 +6,17 @@ import type { Limits } from './limits/limits.ts';
 declare const checked: unique symbol;
 
 /**
- * Text of an API key: one of ours with a right checksum, or one of another format. It is a secret: never log it, and
- * never use it as a key of a map or cache.
+ * Text of an API key: one of ours with a correct checksum, or a key of another format. It is a secret: never log it,
+ * and never use it as a key of a map or cache.
  */
 export type ApiKeyText = string & { readonly [checked]: 'ApiKeyText' };
 
 /** SHA-256 of an API key, base64url: the only form in which a key is stored, cached or compared. */
 export type KeyDigest = string & { readonly [checked]: 'KeyDigest' };
 
-/** Default of `keys.prefix`, the text before `_` in API keys, by which people and secret scanners recognise them. */
+/**
+ * Default of the setting `keys.prefix`: the text before `_`, by which people and secret scanners recognise API keys.
+ */
 export const usualKeyPrefix = 'tgw';
 /** Prefix of client secrets. */
 export const clientSecretPrefix = 'tgs';
@@ -52,8 +54,8 @@ export function formatSecret(prefix: string, random: Uint8Array): string {
 export type ReadApiKey = (text: string) => ApiKeyText | undefined;
 
 /**
- * Makes the reader of API keys. A key with one of our prefixes needs our checksum, so that a typo costs no look-up; any
- * other text of the right form may be an imported key.
+ * Makes the reader of API keys. A key with one of our prefixes must have a correct checksum, so a mistyped key costs no
+ * look-up. Any other text of the right form may be an imported key.
  *
  * @param prefix prefix of new keys; keys with the default prefix are ours, too
  */
@@ -68,7 +70,7 @@ export function apiKeyReader(prefix: string = usualKeyPrefix): ReadApiKey {
 
 const usual = `${usualKeyPrefix}_`;
 
-/** Form of keys of any format: visible ASCII without commas, which proxies use to join repeated headers. */
+/** Pattern of API keys of any format: visible ASCII without commas, which proxies use to join repeated headers. */
 export const apiKeyPattern = '^[!-+\\--~]{16,512}$';
 const anyForm = new RegExp(apiKeyPattern);
 
@@ -79,9 +81,9 @@ export function parseApiKey(text: string, prefix: string = usualKeyPrefix): ApiK
 }
 
 /**
- * Parses a key by character codes, because every request does it: a regular expression with a textual checksum takes
- * four times as long. The prefix may be longer than `start`: keys with the prefix `acme_live` keep working after the
- * configured prefix has become `acme`.
+ * Parses a key by its character codes. Every request does this, and a regular expression with a textual checksum would
+ * take four times as long. The prefix may be longer than `start`: keys with the prefix `acme_live` keep working after
+ * the configured prefix has become `acme`.
  *
  * @param start prefix and `_` with which `text` begins; only `_` for a key with any prefix
  */
@@ -108,21 +110,23 @@ export function digestSecret(secret: string): KeyDigest {
   return hash('sha256', secret, 'base64url') as KeyDigest;
 }
 
-/** Parts of a key by which people recognise it. They are too short to be used as the key; `null` if not shown. */
+/**
+ * Parts of a key by which people recognise it, too short to be used as the key. A part is `null` if it is not shown.
+ */
 export interface KeyHints {
   readonly prefix: string | null;
   readonly last4: string | null;
 }
 
-/** Hints of a key of ours: its prefix with the next four characters, and its last four. */
+/** Returns the hints of one of our keys: the prefix with the next four characters, and the last four characters. */
 export function keyHints(apiKey: string): { readonly prefix: string; readonly last4: string } {
   const random = apiKey.length - randomDigits - checksumDigits;
   return { prefix: apiKey.slice(0, random + 4), last4: apiKey.slice(-4) };
 }
 
 /**
- * Returns the hints of a key of any format. Those of a foreign key show at most 12 characters, and at most a quarter of
- * the key.
+ * Returns the hints of a key of any format. If the key is not one of ours, they show at most 12 characters, and at most
+ * a quarter of the key.
  */
 export function hintsOfAnyKey(apiKey: string): KeyHints {
   if (isOwnKey(apiKey)) return keyHints(apiKey);
@@ -138,8 +142,8 @@ export function mostShown(apiKey: string): number {
 }
 
 /**
- * Returns the prefix to store with an imported key, as a sign that the key is not a mistyped key of ours. This is the
- * key's own prefix if the key comes from another gateway, otherwise `keyPrefix`.
+ * Returns the prefix to store with an imported key: the key's own prefix if another gateway made the key, otherwise
+ * `keyPrefix`. The stored prefix shows that the key is not a mistyped key of this gateway.
  *
  * @param keyPrefix configured prefix; it is also stored if only the key's digest is known
  */
@@ -184,7 +188,7 @@ export interface ApiKey extends KeyLabels {
   readonly lastUsedAt: Date | null;
   readonly expiresAt: Date | null;
   readonly revokedAt: Date | null;
-  /** Key that this one replaced. */
+  /** Id of the key that this key replaced; `null` if it replaced none. */
   readonly rotatedFrom: KeyId | null;
   /** Limits on requests with this key, per second and minute; a key has no daily or monthly limit. */
   readonly limits: Limits;

@@ -25,8 +25,8 @@ export interface SubAccountCaller extends KeyHolder {
 export type Caller = ParentCaller | SubAccountCaller;
 
 /**
- * Problems of keys that may not be used. The guard and the transaction of a change both check keys, and reject them
- * with these problems.
+ * Problems of keys that may not be used. Both the guard and the transaction of a change check the caller's key, and
+ * reject it with these problems.
  */
 export const callerProblems = {
   unknown: { code: 'invalid_api_key', detail: 'There is no such API key.' },

@@ -24,14 +24,14 @@ export const eventTypes = [
 export type EventType = (typeof eventTypes)[number];
 
 /**
- * Actor of a change: a key of a parent, an operator (by the name of its token), or the system itself, without a
- * request.
+ * Actor of a change: a key of a parent, an operator (by the name of its token), or the system itself if no request made
+ * the change.
  */
 export interface EventActor {
   readonly kind: 'api_key' | 'operator' | 'system';
   /** Id of the key, for `api_key`. */
   readonly keyId: KeyId | null;
-  /** Name of the key at that time, or of the operator's token. */
+  /** Name of the key at the time of the change, or name of the operator's token. */
   readonly name: string | null;
 }
 
@@ -47,7 +47,7 @@ export interface QuotaUse {
   readonly period: Extract<LimitPeriod, 'day' | 'month'>;
   /** Maximum number of requests in the window. */
   readonly quota: number;
-  /** Number of requests that were let through, or that replicas may let through without asking. */
+  /** Number of requests that replicas have let through, or may still let through without asking the store. */
   readonly used: number;
   readonly startsAt: Date;
 }
@@ -72,7 +72,7 @@ export interface Event {
    * Id of the request that made the change; `null` if there was no request, or if a replica of version 0.1.0 served it.
    */
   readonly requestId: string | null;
-  /** Address of the client that sent that request. */
+  /** Address of the client that sent the request; `null` if it is not known. */
   readonly address: string | null;
   readonly subject: EventSubject;
 }

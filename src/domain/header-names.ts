@@ -39,8 +39,8 @@ export function headerNames(prefix: string = defaultPrefix, apiKey: readonly str
 }
 
 /**
- * Returns the name as the most careless reader behind the gateway might understand it: CGI and WSGI turn `-` into `_`,
- * some frameworks turn `.` into either. Two names that fold alike may be one name to an upstream.
+ * Folds a header name, because upstreams may compare names carelessly: CGI and WSGI turn `-` into `_`, and some
+ * frameworks turn `.` into either. An upstream may take two names that fold to the same text for one header.
  */
 export function foldHeaderName(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]/g, '-');
@@ -57,7 +57,7 @@ export function foldHeaderName(name: string): string {
  * - `override`: asks for another method; the request is rejected
  * - `framing`: a spelling that only careless readers take for Content-Length or Transfer-Encoding; the request is
  * rejected
- * - the others are headers with code of their own
+ * - any other rule: code of its own handles the header
  */
 export type HeaderRule =
   | 'pass'
@@ -79,12 +79,12 @@ export type HeaderRule =
   | 'transfer-encoding'
   | 'upgrade';
 
-/** Names that clients' headers are compared with. */
+/** Configured names that {@link headerRule} compares with the headers of clients. */
 type NamesToRead = Pick<HeaderNames, 'prefix' | 'acting' | 'apiKey'>;
 
 /**
- * Returns the rule for a name as written. Names are compared as the most careless reader might
- * (`X_Service.Acting-Tenant`), so no header of the client can pass for one of the gateway.
+ * Returns the rule for a header name as the client wrote it. Names are also compared in their folded form, so a
+ * client's `X_Service.Acting-Tenant` cannot pass for a header of the gateway.
  */
 export function headerRule(rawName: string, names: NamesToRead): HeaderRule {
   const lower = rawName.toLowerCase();
@@ -92,17 +92,17 @@ export function headerRule(rawName: string, names: NamesToRead): HeaderRule {
   if (names.apiKey.some((one) => one.toLowerCase() === lower)) return 'api-key';
   const exact = exactRules.get(lower);
   if (exact !== undefined) return exact;
-  // Only the start of a name is folded: no known name is longer, but even a client without a key may send a long one.
+  // Only the start of a name is folded. No known name is longer, and anyone may send a long name, even without a key.
   const name = foldHeaderName(rawName.slice(0, longestName));
   if (name.startsWith('x-service-') || name.startsWith(foldHeaderName(names.prefix))) return 'drop';
   if (singleHop.has(name) || ownSpellingOnly.has(name)) return 'drop';
-  // An upstream could take such a header for the one with the API key, and so use another key than the gateway.
+  // An upstream could take such a header for the one with the API key, and so use a key that the gateway did not check.
   if (names.apiKey.some((one) => foldHeaderName(one) === name)) return 'drop';
-  // `Proxy` by itself becomes HTTP_PROXY in CGI-like environments.
+  // CGI-like environments turn a header named `Proxy` into the variable HTTP_PROXY.
   if (name === 'proxy' || name.startsWith('proxy-')) return 'drop';
   if (overrides.has(name)) return 'override';
   if (framing.has(name)) return 'framing';
-  // gunicorn trusts SCRIPT_NAME as set by a proxy before it, and cuts that text from the path.
+  // Servers may trust such a name: gunicorn takes SCRIPT_NAME for a proxy's header, and cuts that text from the path.
   if (rawName.includes('_')) return 'underscore';
   if (wordOfProxies.test(name)) return 'forwarding';
   return 'pass';
@@ -126,9 +126,9 @@ const exactRules: ReadonlyMap<string, HeaderRule> = new Map([
 /** Headers that belong to one connection only (RFC 9110 §7.6.1), including obsolete ones. */
 const singleHop = new Set(['http2-settings', 'keep-alive', 'te', 'trailer']);
 /**
- * Headers by which proxies describe a request to the services behind them, by subject. Frameworks and common middleware
- * believe them from any sender, so only trusted proxies may send them. `*` stands for any text at the end of a name.
- * All names are folded.
+ * Headers by which proxies describe a request to the services behind them, grouped by subject. Frameworks and common
+ * middleware believe them from any sender, so only trusted proxies may send them. `*` stands for any text at the end of
+ * a name. All names are folded.
  */
 const saidByProxies = {
   // The id of the request in logs; the gateway makes one if it does not trust the sender.
@@ -172,7 +172,7 @@ const saidByProxies = {
       'incap-client-ip',
     ],
   ],
-  // The target before a proxy rewrote it: frameworks route by it and not by the path by which the gateway chose the
+  // The target before a proxy rewrote it. Frameworks route by it, and not by the path by which the gateway chose the
   // route. Senders and readers: Flask's ReverseProxied, klaus and Django behind it (X-Script-Name), IIS and Zend,
   // Symfony and WordPress (X-Original-URL, X-Rewrite-URL), Spring, ASP.NET and Werkzeug (X-Forwarded-Prefix, above),
   // Envoy, Traefik, Plack and Paste, Mojolicious, Dancer, repoze.vhm, Next.js, Azure, Netlify, Cloud Foundry, Home
@@ -208,12 +208,12 @@ const saidByProxies = {
   ],
   // The host: services build links with it and choose tenants by it.
   host: ['x-host', 'x-http-host-override', 'x-original-host', 'x-real-host', 'disguised-host'],
-  // Whether the client came by TLS.
+  // Whether the client connected by TLS.
   scheme: [
     ...['x-scheme', 'x-url-scheme', 'x-original-proto', 'x-original-scheme', 'front-end-https', 'cf-visitor'],
     ...['cloudfront-forwarded-proto', 'x-appservice-proto'],
   ],
-  // The sending of files: Rack::Sendfile turns X-Accel-Mapping into a path for nginx, and nobody checks that path.
+  // Instructions for sending files: Rack::Sendfile makes a path for nginx from X-Accel-Mapping, and does not check it.
   files: ['x-accel-*', 'x-sendfile*'],
   // The caller's identity, from proxies that sign users in or check certificates: WebSphere and WebLogic plug-ins, IIS,
   // Kubernetes' front proxy, oauth2-proxy, Authelia, authentik, Google's, Amazon's, Microsoft's and Cloudflare's, IBM
@@ -262,8 +262,8 @@ const framing = new Set(['content-length', 'transfer-encoding']);
 const ownSpellingOnly = new Set(['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto']);
 
 /**
- * Whether a name with `_` could be taken for a name that clients must not set: by software that reads `_` as `-`, or by
- * software that has a server variable of that name (RFC 3875 §4.1).
+ * Whether an upstream could take a name with `_` for a name that clients must not set. Some software reads `_` as `-`,
+ * and some has a server variable of that name (RFC 3875 §4.1).
  */
 export function readsAsReserved(name: string, names: NamesToRead): boolean {
   return headerRule(foldHeaderName(name), names) !== 'pass' || serverVariables.has(name.toUpperCase());
@@ -277,7 +277,7 @@ const serverVariables = new Set([
 
 /**
  * Returns all values of a header from the raw list, in the order they were sent. Parsed header objects join or drop
- * repeated headers, but the choice of the tenant must consider every value.
+ * repeated headers, but decisions about tenants must consider every value.
  *
  * @param rawHeaders names and values alternating, as Node gives them
  * @param name lower case

@@ -25,7 +25,7 @@ export function parseAccountId(text: string): AccountId | undefined {
 
 /**
  * Reads the id that an operator chooses for a new account: any UUID except the nil and the max UUID (RFC 9562 §5.9,
- * §5.10), which stand for no id and for the end of a list. `undefined` for other text.
+ * §5.10), which stand for no id and for the end of a list. Returns `undefined` for any other text.
  */
 export function parseGivenId(text: string): AccountId | undefined {
   const id = parseAccountId(text);

@@ -1,8 +1,8 @@
 import type { LimitName } from './limits/limits.ts';
 
 /**
- * Every error that a client can get, one row per code. Clients see the row and a detail, but nothing internal; the log
- * has the `cause` of a {@link ProblemError}. `docs/errors.md` is tested against this table.
+ * Every problem that a client can get, one row per code. The client sees the row and a detail, but nothing internal.
+ * The `cause` of a {@link ProblemError} goes only to the log. `docs/errors.md` is tested against this table.
  */
 export const catalogue = {
   invalid_target: { status: 400, title: 'The request target is not acceptable' },
@@ -51,7 +51,7 @@ export const catalogue = {
   upstream_timeout: { status: 504, title: 'The upstream did not answer in time' },
 } as const satisfies Record<string, { readonly status: number; readonly title: string }>;
 
-/** The `code` member of a problem body: stable, for programs. */
+/** The `code` member of a problem body. Programs may rely on it, because codes do not change. */
 export type ProblemCode = keyof typeof catalogue;
 
 /**
@@ -64,9 +64,10 @@ export interface FieldFault {
 }
 
 /**
- * Limit that caused a 429, for metrics: requests in flight or WebSockets of a tenant (`limits.in_flight_per_tenant`,
- * `websockets` of a route), changes or reads a second (`limits.changes_per_second`, `limits.reads_per_second`),
- * look-ups of facts, statements that wait for the store, or a limit of a key or account by its name in `RateLimit`.
+ * Limit that caused a 429, for metrics. It is one of these: requests in flight or WebSockets of a tenant
+ * (`limits.in_flight_per_tenant`, `websockets` of a route), changes or reads a second (`limits.changes_per_second`,
+ * `limits.reads_per_second`), look-ups of facts, statements that wait for the store, or a limit of a key or account by
+ * its name in `RateLimit`.
  */
 export type ReachedLimit =
   'requests_in_flight' | 'websockets' | 'changes' | 'reads' | 'look_ups' | 'store_queue' | LimitName;
@@ -87,7 +88,7 @@ export interface Problem {
   readonly extra?: Readonly<Record<string, string>>;
 }
 
-/** A problem on its way to the client; `cause` goes only to the log. */
+/** A problem as an error that can be thrown. The client gets the problem; `cause` goes only to the log. */
 export class ProblemError extends Error {
   readonly problem: Problem;
 

@@ -7,7 +7,7 @@ const form =
  * express them.
  *
  * @returns whole milliseconds since 1970; `undefined` if the text has another form, or if the time in UTC is before
- * 1970 or after the year 9999, the last one of RFC 3339
+ * 1970 or after the year 9999, the last year that RFC 3339 allows
  */
 export function parseInstant(text: string): number | undefined {
   const match = form.exec(text);
@@ -28,7 +28,7 @@ export function parseInstant(text: string): number | undefined {
 /** Describes why {@link parseInstant} does not accept a text in a query. */
 export function instantFault(text: string): string {
   const form = 'must be an RFC 3339 date such as `2026-01-31` or date-time such as `2026-01-31T12:00:00Z`';
-  // In a query a `+` is read as a space, so the client probably sent a `+` there.
+  // In a query a `+` is read as a space, so a space probably means that the client sent a `+`.
   return text.includes(' ') ? `${form}; write the \`+\` of an offset as \`%2B\` in a query.` : `${form}.`;
 }
 

@@ -1,14 +1,13 @@
-/** Things that one tenant gets in its turn. */
+/** Things of one tenant that {@link RoundRobin.take} removed from the queue. */
 export interface Turn<T, Tenant = string> {
   readonly tenant: Tenant;
-  /** At least one. */
+  /** The taken things, at least one, longest-waiting first. */
   readonly things: readonly T[];
 }
 
 /**
- * A round-robin queue of things that wait, each for a tenant. After the turn of a tenant, every other waiting tenant
- * has a turn before that tenant's next one, however many things wait for that tenant. Things of one tenant keep their
- * order.
+ * A queue that serves waiting tenants round robin: a tenant that was served moves behind all other waiting tenants. So
+ * no tenant delays the others by adding many things. Things of one tenant keep their order.
  */
 export class RoundRobin<T, Tenant = string> {
   /**
@@ -16,7 +15,7 @@ export class RoundRobin<T, Tenant = string> {
    * class writes it.
    */
   size = 0;
-  /** Tenants in the order of their turns, the next one first. */
+  /** Waiting things by tenant. The tenant to serve next comes first. */
   readonly #waiting = new Map<Tenant, T[]>();
 
   /** Number of waiting things of one tenant. */
@@ -24,7 +23,7 @@ export class RoundRobin<T, Tenant = string> {
     return this.#waiting.get(tenant)?.length ?? 0;
   }
 
-  /** Adds a thing. A tenant that had nothing waiting gets its turn after all others. */
+  /** Adds a thing. If nothing else waits for the tenant, the tenant is served after all other tenants. */
   add(tenant: Tenant, thing: T): void {
     const things = this.#waiting.get(tenant);
     if (things === undefined) this.#waiting.set(tenant, [thing]);
@@ -33,11 +32,11 @@ export class RoundRobin<T, Tenant = string> {
   }
 
   /**
-   * Returns the tenant whose turn it is, and moves the tenant behind all others that wait. The tenant's things stay in
-   * the queue.
+   * Returns the tenant to serve next, and moves it behind all other waiting tenants. The tenant's things stay in the
+   * queue.
    *
    * @param mayTake tenants for which it returns false are skipped and keep their places
-   * @returns `undefined` if no tenant may take its turn
+   * @returns `undefined` if no tenant is waiting, or if all are skipped
    */
   next(mayTake: (tenant: Tenant) => boolean = () => true): Tenant | undefined {
     for (const tenant of this.#waiting.keys()) {
@@ -49,9 +48,9 @@ export class RoundRobin<T, Tenant = string> {
   }
 
   /**
-   * Takes the longest-waiting things of the tenant whose turn it is, and moves the tenant as {@link next} does.
+   * Takes the longest-waiting things of the tenant to serve next, and moves the tenant as {@link next} does.
    *
-   * @param most maximum number of things in one turn
+   * @param most maximum number of things to take
    */
   take(most: number, mayTake?: (tenant: Tenant) => boolean): Turn<T, Tenant> | undefined {
     const tenant = this.next(mayTake);
@@ -71,7 +70,7 @@ export class RoundRobin<T, Tenant = string> {
     return things.shift();
   }
 
-  /** Takes things of every tenant, longest-waiting first, up to the first thing for which `condition` is false. */
+  /** Takes the longest-waiting things of each tenant, up to the first thing for which `condition` is false. */
   takeWhile(condition: (thing: T) => boolean): T[] {
     return [...this.#waiting].flatMap(([tenant, things]) => {
       const end = things.findIndex((thing) => !condition(thing));
@@ -82,7 +81,9 @@ export class RoundRobin<T, Tenant = string> {
     });
   }
 
-  /** Moves a tenant behind all others that wait. Call it when a thing that was taken for the tenant has ended. */
+  /**
+   * Moves a tenant behind all other waiting tenants. Call it when the work on a thing taken for the tenant has ended.
+   */
   moveBack(tenant: Tenant): void {
     const things = this.#waiting.get(tenant);
     if (things === undefined) return;

@@ -9,21 +9,21 @@ export interface SchemaError {
   readonly propertyName?: string;
 }
 
-/** An error, with everything that a sentence about it needs. It contains no value that was sent. */
+/** A validation error with all details that a message about it needs. It contains no value from the checked input. */
 export interface SchemaFinding {
   readonly keyword: string;
   readonly pointer: string;
-  /** Member that is missing, unknown or badly named; `pointer` then points to the object. */
+  /** Name of a missing, unknown or badly named member of the object at `pointer`; `undefined` for any other fault. */
   readonly member: string | undefined;
-  /** Whether the fault is the name of `member`, not its presence or absence. */
+  /** Whether the fault lies in the name of `member`, such as its length; false if `member` is missing or unknown. */
   readonly aboutName: boolean;
-  /** Accepted types. */
+  /** Types that the schema accepts. */
   readonly types: readonly string[];
-  /** Accepted values. */
+  /** Values that the schema accepts. */
   readonly allowed: readonly unknown[];
-  /** Members that the object may have, if `member` is unknown. */
+  /** Names of the members that the object may have, if `member` is unknown. */
   readonly known: readonly string[];
-  /** Bound that was exceeded. */
+  /** Bound that the value violates, such as the maximum length of a text. */
   readonly limit: number | undefined;
   /** Expected `format` of a text. */
   readonly format: string | undefined;
@@ -33,10 +33,10 @@ export interface SchemaFinding {
 
 type Sentence = (finding: SchemaFinding) => string;
 
-/** Sentences for one kind of reader, by keyword of JSON Schema. */
+/** Functions that write messages for one kind of reader, by keyword of JSON Schema. */
 export interface Wording {
   readonly [keyword: string]: Sentence;
-  /** Sentence for every other keyword. */
+  /** Writes the message for every other keyword. */
   readonly otherwise: Sentence;
 }
 

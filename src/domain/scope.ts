@@ -9,14 +9,14 @@ export const scopePattern = '^[A-Za-z0-9_.*-]+(:[A-Za-z0-9_.*-]+)*$';
 export const scopeMaxLength = 100;
 export const scopesPerKey = 50;
 
-/** Whether a sub-account key may hold this scope: management is for parents only. */
+/** Whether a key of a sub-account may hold this scope. Only parents may hold scopes for the management API. */
 export function grantableToSubAccount(scope: string): boolean {
   return scope !== 'sub_accounts' && !scope.startsWith('sub_accounts:');
 }
 
 /**
- * Returns the fault of a scope that is probably a misspelled scope of the gateway, because a key with such a scope
- * would only get 403. Returns `undefined` for all other scopes, even those with `*`, because upstreams define them.
+ * Returns a fault if a scope is probably a misspelled scope of the gateway: management calls with such a key would get
+ * 403. Returns `undefined` for all other scopes, even those with `*`, because upstreams define them.
  */
 export function misspelledManagementScope(scope: string): string | undefined {
   const own: readonly string[] = Object.values(managementScopes);

@@ -13,7 +13,9 @@ export interface ExportedUsage extends UsageCounts {
   readonly correction: string | null;
 }
 
-/** Id by which a billing system knows an account. With `external_id`, an account that has none is known by its `id`. */
+/**
+ * Id by which a billing system knows an account. If it is `external_id`, an account without one is known by its `id`.
+ */
 export type EventSubject = 'id' | 'external_id';
 
 /** `type` of every event, by which meters of a billing system select events. */

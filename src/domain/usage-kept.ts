@@ -10,7 +10,7 @@ export interface KeptUsage {
 }
 
 /**
- * Finds the fault of a query for usage that is no longer kept: its report would silently show too little.
+ * Checks that the usage of a period is still kept. If some of it was deleted, a report would silently show too little.
  *
  * @returns the first fault, or `null` if all of the usage is kept
  */

@@ -1,6 +1,6 @@
 import type { AccountId, KeyId } from './ids.ts';
 
-/** Counts of proxied requests; management calls are not usage. Bytes are counted only in bodies. */
+/** Counts of proxied requests; management calls are not usage. `bytesIn` and `bytesOut` count only bodies. */
 export interface UsageCounts {
   readonly requests: number;
   readonly reads: number;
@@ -20,11 +20,11 @@ export interface UsageRow extends UsageCounts {
   /** Last use of the key in that hour, milliseconds since 1970. */
   readonly lastUsedMs: number;
   /**
-   * Number of writes with a parent's key but without the acting header. Such writes are rejected once the parent has an
+   * Number of writes with a parent's key and without the acting header. Such writes are rejected once the parent has an
    * active sub-account.
    */
   readonly writesByDefault: number;
-  /** Time of the last of these writes, milliseconds since 1970; 0 if there is none. */
+  /** Time of the last write that `writesByDefault` counts, milliseconds since 1970; 0 if there is none. */
   readonly lastWriteByDefaultMs: number;
 }
 

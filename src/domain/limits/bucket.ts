@@ -2,7 +2,7 @@
 export interface BucketFigures {
   /** Maximum number of tokens in the bucket: the burst. At least 1. */
   readonly capacity: number;
-  /** Tokens that come back per second; 0 for a quota, which never fills. */
+  /** Tokens that are added per second; 0 for a quota, which is never refilled. */
   readonly perSecond: number;
 }
 
@@ -33,8 +33,8 @@ export interface BucketAnswer {
  * come first. Expected requests get at most a quarter of the tokens in the upper half of the bucket, so that scarce
  * tokens are not spread over replicas that may not need them.
  *
- * @param before level after the last answer; `undefined` for a bucket that has not been used lately, which is full
- * @param nowMs time on the clock of the level; a time before the level's fills nothing
+ * @param before level after the last answer; `undefined` if the bucket has not been used lately, and so is full
+ * @param nowMs time on the same clock as `before.atMs`; no tokens are added if it is earlier than `before.atMs`
  */
 export function askBucket(
   before: BucketLevel | undefined,

@@ -2,9 +2,9 @@ import { isQuota, limitName, type LimitKind, type LimitPeriod } from './limits.t
 import type { Problem } from '../problem.ts';
 
 /**
- * The problem of a request that exceeds a limit of its key, sub-account or parent.
+ * Returns the problem of a request that exceeds a limit of its key, sub-account or parent.
  *
- * @param retryAfterS whole seconds until there may be room
+ * @param retryAfterS whole seconds until a request may pass the limit again
  */
 export function limitFull(kind: LimitKind, period: LimitPeriod, retryAfterS: number): Problem {
   const limit = isQuota(period) ? `quota of requests for this ${period}` : `limit of requests per ${period}`;

@@ -2,15 +2,15 @@ import type { BucketFigures } from './bucket.ts';
 
 /** Limits of a parent, a sub-account or an API key. Each is a positive integer, or `null` for no limit. */
 export interface Limits {
-  /** Average requests per second over all replicas. */
+  /** Maximum number of requests per second, on average and over all replicas. */
   readonly requestsPerSecond: number | null;
   /** Maximum number of requests at once after a pause: the capacity of the bucket. `null`: as many as in one second. */
   readonly burst: number | null;
-  /** Requests per minute: the capacity of a bucket that fills in a minute. */
+  /** Maximum number of requests per minute: the capacity of a bucket that fills in a minute. */
   readonly requestsPerMinute: number | null;
-  /** Requests in a day, UTC. Keys have no such limit. */
+  /** Maximum number of requests in a day, UTC. Keys have no such limit. */
   readonly requestsPerDay: number | null;
-  /** Requests in a calendar month, UTC. Keys have no such limit. */
+  /** Maximum number of requests in a calendar month, UTC. Keys have no such limit. */
   readonly requestsPerMonth: number | null;
 }
 
@@ -34,7 +34,7 @@ export type LimitKind = 'api_key' | 'sub_account' | 'parent';
 export const limitPeriods = ['second', 'minute', 'day', 'month'] as const;
 export type LimitPeriod = (typeof limitPeriods)[number];
 
-/** Figures of one limit. A quota is a bucket that never fills: `perSecond` is 0. */
+/** Figures of one limit. A quota is a bucket that is never refilled: `perSecond` is 0. */
 export interface LimitFigures extends BucketFigures {
   readonly period: LimitPeriod;
 }
