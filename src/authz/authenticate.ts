@@ -12,8 +12,8 @@ export interface CredentialHeaders {
 }
 
 /**
- * The digest of the API key in the headers, or the problem with the headers. The key may be unknown, because nothing
- * was looked up.
+ * The digest of the API key in the headers, or the problem with the headers. The key may be unknown, because it was not
+ * looked up.
  */
 export type Credentials = { readonly digest: KeyDigest } | { readonly problem: Problem };
 

@@ -49,7 +49,7 @@ export interface HeaderRule {
 /**
  * Reads a call; returns a problem if its credentials are unusable.
  *
- * @param credentials as read from its headers
+ * @param credentials as read from the headers of the call
  * @param acting every value of the acting header
  */
 export function readManagementCall(
@@ -114,9 +114,9 @@ function headerProblem(
 }
 
 /**
- * Checks the acting header of a management call. The path names the sub-account, so the header may only say that the
- * parent acts as itself. If `required` is set, a parent with active sub-accounts must send the header on every write,
- * as the spec says literally (acting header, rule 1).
+ * Checks the acting header of a management call. Such a call always acts as the parent, because its path names the
+ * sub-account. So the header may name only the parent itself. If `required` is set, a parent with active sub-accounts
+ * must send the header on every write, as the spec says literally (section 4, acting header rule 1).
  *
  * @returns the problem, or `undefined` if the header is acceptable
  */

@@ -34,8 +34,8 @@ export interface Admission {
   readonly caller: Caller;
   readonly permit: Permit;
   /**
-   * Time at which the key expires, milliseconds since 1970; `null` for never. An exchange that is still active at that
-   * time is ended.
+   * Time at which the key expires, milliseconds since 1970; `null` for never. The gateway ends an exchange that is
+   * still active at that time.
    */
   readonly expiresAtMs: number | null;
   /** Limits that the request counts against; `null` if there are none. */
@@ -43,8 +43,8 @@ export interface Admission {
 }
 
 /**
- * A request that is rejected. `caller` is set if the key is valid, and the acting rules or a scope rejected the
- * request.
+ * A rejected request. `caller` is set if the key is valid and the request was rejected by the acting rules, or because
+ * the key lacks a scope.
  */
 export interface Rejection {
   readonly problem: Problem;
@@ -65,7 +65,7 @@ export interface RouteRules {
  * Reads the parts of a proxied request on which the decision depends, without any look-up. Returns a problem if the
  * credentials are unusable.
  *
- * @param credentials as read from its headers
+ * @param credentials as read from the headers of the request
  * @param acting every value of the acting header
  */
 export function readProxiedRequest(
@@ -170,7 +170,11 @@ interface FoundFacts extends ActingFacts {
 
 const nothingFound: FoundFacts = { ...rejectingFacts, target: null };
 
-/** Looks up the facts that the acting rules need. @param caller account in whose turn a missing fact is loaded */
+/**
+ * Looks up the facts that the acting rules need.
+ *
+ * @param caller account for which a missing fact is loaded; loads for different accounts take turns
+ */
 function look(facts: Facts, needed: FactNeeded, caller: AccountId): FoundFacts | MissingFact {
   switch (needed.fact) {
     case 'none':
