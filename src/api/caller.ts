@@ -23,8 +23,8 @@ const callerBody = closed({
 });
 
 /**
- * `GET /v1/sub-accounts/caller`: shows the caller's account and key, and how many active sub-accounts it has. If it has
- * any, writes need the acting header.
+ * `GET /v1/sub-accounts/caller`: shows the caller's account and key, and the number of active sub-accounts of the
+ * account. If this number is not 0, writes need the acting header.
  */
 export function callerRoute(
   app: ManagementApp,

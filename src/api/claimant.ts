@@ -6,7 +6,7 @@ export function claimantOf(caller: ChangedBy): IdempotencyClaim['caller'] {
   return 'operator' in caller ? operatorCaller : caller.keyId;
 }
 
-/** Returns the tenant in whose turn the store serves a call; `undefined` for operators, who do not take turns. */
+/** Returns the tenant for which a call waits in the store, which serves tenants in turn; `undefined` for operators. */
 export function tenantOf(caller: ChangedBy): AccountId | undefined {
   return 'operator' in caller ? undefined : caller.accountId;
 }

@@ -45,13 +45,13 @@ export function installGuard(app: FastifyInstance, deps: GuardDeps): CountChange
     if (writes(request)) guard.call(app, request, reply, next);
     else next();
   });
-  // A change that every replica must confirm costs each of them a read and a commit. Most creates need no confirmation,
+  // A change that every replica must confirm costs each replica a read and a commit. Most creates need no confirmation,
   // so only the operation knows whether to count.
   return (request) => rates.changes.count(callerOf(request).accountId, deps.clock.monotonicMs());
 }
 
 interface Rates {
-  /** Changes that every replica must confirm. */
+  /** Rates of the changes that every replica must confirm. */
   readonly changes: ParentRate;
   readonly reads: ParentRate;
 }
@@ -63,7 +63,7 @@ function writes({ method }: FastifyRequest): boolean {
 /**
  * Returns the calling parent and the origin of its request.
  *
- * @throws if no decision was made: a route without the guard fails instead of being open
+ * @throws Error if the guard made no decision, so that a route without the guard fails instead of being open
  */
 export function callerOf(request: FastifyRequest): ParentCaller & RequestOrigin {
   const caller = request.getDecorator<(ParentCaller & RequestOrigin) | null>(decorator);
@@ -74,7 +74,7 @@ export function callerOf(request: FastifyRequest): ParentCaller & RequestOrigin 
 /**
  * Decides about a call again during a long response.
  *
- * @throws ProblemError if the caller has lost its access since
+ * @throws ProblemError if the caller has lost its access since the first decision
  */
 export async function decideAgain(request: FastifyRequest): Promise<void> {
   const again = request.getDecorator<DecideAgain | null>(againDecorator);
@@ -83,9 +83,7 @@ export async function decideAgain(request: FastifyRequest): Promise<void> {
   if ('problem' in decision) throw new ProblemError(decision.problem);
 }
 
-/**
- * Records that callers of `app` have used their keys. Management calls do not count as usage, but they do use a key.
- */
+/** Records when callers of `app` use their keys. Management calls do not count as usage, but they do use a key. */
 export function noteKeyUse(app: FastifyInstance, usage: Pick<UsageSink, 'touch'>): void {
   app.addHook('onSend', (request, _reply, _payload, done) => {
     const { caller } = outcomeOf(request);
@@ -95,8 +93,9 @@ export function noteKeyUse(app: FastifyInstance, usage: Pick<UsageSink, 'touch'>
 }
 
 /**
- * Admits a call if {@link decideManagementCall} permits it and the parent is below its rate limit of reads or changes.
- * Notes the caller. It is synchronous if every fact is in memory.
+ * Returns the hook that decides about calls. It admits a call if {@link decideManagementCall} permits the call and the
+ * parent is below its rate limit of reads or changes. It notes the caller on the request. It is synchronous if every
+ * fact is in memory.
  */
 function guardHook({ config, directory, clock, shedding }: GuardDeps, rates: Rates): onRequestHookHandler {
   const { acting, resolvedTenant, apiKey } = config.headers;
@@ -106,8 +105,8 @@ function guardHook({ config, directory, clock, shedding }: GuardDeps, rates: Rat
   const actingName = acting.toLowerCase();
   const rule = { name: acting, required: config.management.requireActingHeader };
 
-  // While the process is overloaded, a call without a known caller is shed if its network has used up its share. A call
-  // with a known caller is never shed.
+  // While the process is overloaded, each network has a share of the calls without a known caller. Such a call is shed
+  // if the share of its network is used up. A call with a known caller is never shed.
   const isShed = (request: FastifyRequest): boolean =>
     shedding.shares !== null && !shedding.shares.admitsStranger(networkOf(addressOf(request.raw)));
 

@@ -33,7 +33,7 @@ type Sent = Static<typeof importedKey>;
 /**
  * Reads an import. Returns the keys, or one problem that names every fault of every key.
  *
- * @param body as it was sent
+ * @param body the body as the client sent it
  * @param schemaFaults faults that the schema found
  */
 export function readImport(

@@ -57,7 +57,7 @@ export interface KeyRules {
   readonly nowMs: number;
 }
 
-/** Faults of keys that a schema cannot find. */
+/** Faults of imported keys, except those that the schema reports. */
 export interface KeyFaults {
   /** Faults of scopes that a key of a sub-account may not hold. */
   readonly ungrantable: readonly FieldFault[];
@@ -71,7 +71,7 @@ export function keysIn(body: unknown): readonly unknown[] {
 }
 
 /**
- * Finds faults of keys that their schema cannot find.
+ * Checks keys for faults that the schema does not report.
  *
  * @param list keys as they were sent
  * @param subMember member by which a key names a sub-account as its owner
@@ -119,7 +119,7 @@ export function repeatedKeyFaults(list: readonly unknown[], { readApiKey }: KeyR
   });
 }
 
-/** Finds faults of `api_key` and `sha256`: just one of them must be sent, and the checksum of a key must be correct. */
+/** Finds faults of `api_key` and `sha256`: exactly one must be sent, and the checksum of a key must be correct. */
 function secretFaults(
   { api_key: text, sha256 }: Unchecked,
   at: string,
@@ -161,8 +161,8 @@ function expiryFaults({ expires_at }: Unchecked, at: string, nowMs: number): Fie
 export const pastExpiry = 'must lie in the future.';
 
 /**
- * Requires `prefix` and `last4` to match the key and to show only a small part of it. They are not checked if only a
- * digest was sent.
+ * Checks that `prefix` and `last4` match the key and show only a small part of it. If only a digest was sent, they are
+ * not checked.
  */
 function hintFaults(
   { api_key: text, prefix, last4 }: Unchecked,
@@ -202,7 +202,7 @@ function scopeFaults({ scopes }: Unchecked, at: string): FieldFault[] {
   );
 }
 
-/** Returns the given hints. If there are none but the key itself was sent, takes the hints from the key. */
+/** Returns the given hints. If none are given and the key itself was sent, takes the hints from the key. */
 function hintsOf({ api_key: text, prefix, last4 }: Sent): KeyHints {
   return text !== undefined && prefix === undefined && last4 === undefined
     ? hintsOfAnyKey(text)

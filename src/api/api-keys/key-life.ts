@@ -39,9 +39,11 @@ export interface KeyLifeDeps {
 
 /** Ids of a key and of the account that has it. */
 export interface KeyPlace {
-  /** `null` if only the key's id is known. The changed key then includes its `holding`. */
+  /**
+   * Account that has the key; `null` if only the key's id is known. The store then returns the account as `holding`.
+   */
   readonly account: AccountId | null;
-  /** Parent that the account must have, as in `TenantStore.createKey`. */
+  /** Parent to which the account must belong, as in `TenantStore.createKey`. */
   readonly parent?: AccountId | null;
   readonly id: KeyId;
 }

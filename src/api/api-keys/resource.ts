@@ -100,7 +100,7 @@ export const updateBody = closed(
   { minProperties: 1 },
 );
 
-/** Longest time for which a key may work beside its replacement, in seconds: 30 days. */
+/** Maximum time for which an old key may keep working after its rotation, in seconds: 30 days. */
 const longestOverlapS = 30 * 24 * 3600;
 
 /** Body of the request that rotates a key. */
@@ -113,7 +113,11 @@ export const rotateBody = closed({
   expires_at: expiresAtField,
 });
 
-/** Converts a key to its form in responses. @param nowMs time of its status, milliseconds since 1970 */
+/**
+ * Converts a key to its form in responses.
+ *
+ * @param nowMs time as of which the response shows the status, milliseconds since 1970
+ */
 export function apiKeyToBody(key: ApiKey, owner: OwnerField, nowMs: number): Static<typeof apiKeyBody> {
   return {
     id: key.id,

@@ -25,7 +25,9 @@ export function revokeAllRoute<Access>(
   app: RoutesWith<Access>,
   { tenants, barrier, enforcedHeader }: RevokeAllDeps,
   rules: Pick<ApiKeyRoutesRules<Access>, 'path' | 'ownerField' | 'caller' | 'write'> & {
-    /** Returns the parent that the account must have, as for the other routes. If absent, any account is accepted. */
+    /**
+     * Returns the parent to which the account must belong, as for the other routes. If absent, any account is accepted.
+     */
     readonly parent?: ApiKeyRoutesRules<Access>['parent'];
     readonly countChange?: CountChange;
   },

@@ -35,15 +35,15 @@ export interface ApiKeyRoutesDeps {
 }
 
 /**
- * How the routes for keys of parents differ from those for keys of sub-accounts. `Access` is the type of the `config`
- * in which a route says who may call it.
+ * Differences between the routes for keys of parents (operator API) and of sub-accounts (management API). `Access` is
+ * the type of a route's `config`, which says who may call the route.
  */
 export interface ApiKeyRoutesRules<Access> {
   /** Path of the keys of an account, below the prefix of the app. */
   readonly path: `${string}/:owner_id/api-keys`;
   /** Member that names the owner in responses. */
   readonly ownerField: OwnerField;
-  /** Returns the parent whose sub-accounts the paths name; `null` if the paths name parents. */
+  /** Returns the parent to which the account in a path must belong; `null` if the paths name parents. */
   readonly parent: (request: FastifyRequest) => AccountId | null;
   /** Returns who makes the call: a parent with its key, or an operator. */
   readonly caller: (request: FastifyRequest) => ChangedBy;
@@ -141,7 +141,7 @@ function listRoute<Access>(
     },
     async (request) => {
       const { status } = request.query;
-      // Without a filter, the list has the same name as in version 0.1.0, so that cursors from there stay valid.
+      // Without a filter, the name of the list is the same as in version 0.1.0, so cursors of that version stay valid.
       const list = ['api-keys', request.params.owner_id.toLowerCase(), ...(status ? [status] : [])];
       const page = { ...readPage(request.query, list), ...(status && { status }) };
       const owner = await ownerOf(request, tenants, rules);

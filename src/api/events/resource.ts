@@ -9,8 +9,8 @@ import { subAccountToBody } from '../sub-accounts/resource.ts';
 type Body = Readonly<Record<string, unknown>>;
 
 /**
- * A resource as it was at the time of the event. Older events may lack some members. The functions below choose the
- * members, not this schema.
+ * A resource as it was at the time of the event. This schema accepts any members, because older events may lack some.
+ * The functions below choose the members.
  */
 const resource = Type.Unsafe<Body>({ type: 'object', additionalProperties: true });
 
@@ -73,7 +73,8 @@ export function eventToParentBody(event: Event): Static<typeof eventBody> {
 }
 
 /**
- * Returns the function that converts resources of this kind to bodies. They show statuses as of the time of the event.
+ * Returns the function that converts the resource of an event to a body. A key has the status that it had at the time
+ * of the event.
  */
 function bodiesOf({ subject, subAccountId, createdAt }: Event): (record: EventSubject['after']) => Body {
   switch (subject.kind) {

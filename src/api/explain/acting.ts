@@ -21,8 +21,7 @@ const question = closed({
 
 /**
  * `GET /v1/sub-accounts/acting`: explains how the gateway would decide about a request with the calling key. The same
- * functions decide about real requests. No request is sent, so limits on requests in flight and responses of the
- * upstream play no part.
+ * functions decide about real requests. No request is sent, and limits on requests are not considered.
  */
 export function actingRoute(app: ManagementApp, deps: ManagementDeps): void {
   app.get(

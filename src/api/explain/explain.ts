@@ -85,7 +85,7 @@ export function explainRoute(app: TypedApp, deps: ExplainDeps): void {
 }
 
 /**
- * Looks at the limits that a request would count against, without taking units. Turns a permit into a rejection if one
+ * Looks at the limits that a request would count against, without taking tokens. Turns a permit into a rejection if one
  * of these limits is used up.
  */
 async function lookAtLimits(

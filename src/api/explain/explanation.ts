@@ -43,7 +43,7 @@ export interface ExplanationDeps {
   readonly destinationOf: DestinationOf;
 }
 
-/** Decision that the gateway would make about a request. `caller` is set if the key is valid. */
+/** Decision that the gateway would make about a request. `caller` is `null` if the key is invalid or not checked. */
 export type Explained =
   | {
       readonly caller: Caller;
@@ -99,8 +99,8 @@ async function explainManagementCall(
 }
 
 /**
- * Checks that the sub-account and the key in the path exist and belong to the parent. Returns the missing one, or
- * `null`.
+ * Checks that the sub-account in the path belongs to the parent, and the key in the path to the sub-account. Returns
+ * which of them is missing, or `null`.
  */
 async function missingThing(
   { sub_id, owner_id = sub_id, key_id }: FoundOperation['parameters'],

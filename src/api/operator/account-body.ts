@@ -22,7 +22,10 @@ export const accountBody = closed({
   updated_at: timestamp,
 });
 
-/** Body of the request that changes a parent account. The maximum of each limit is the same as in the configuration. */
+/**
+ * Body of the request that changes a parent account. Each limit has the same maximum as its setting in the
+ * configuration.
+ */
 export const updateBody = closed(
   {
     ...changeable,

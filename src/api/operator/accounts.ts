@@ -137,7 +137,7 @@ function filterOf(query: Static<typeof listQuery>): ParentFilter {
 }
 
 /**
- * Returns the name of a list. Without filters, it is the same name as in version 0.1.0, so that cursors from there stay
+ * Returns the name of a list. Without filters, it is the same name as in version 0.1.0, so cursors of that version stay
  * valid.
  */
 function listName({ status, externalId, nameStart, subAccount, near }: ParentFilter): ListName {

@@ -53,7 +53,7 @@ export function requireOperator(
 /**
  * Returns the calling operator and the origin of its request.
  *
- * @throws if the token was not checked: a route without the check fails instead of being open
+ * @throws Error if the token was not checked, so that a route without the check fails instead of being open
  */
 export function operatorOf(request: FastifyRequest): Operator & RequestOrigin {
   const operator = request.getDecorator<(Operator & RequestOrigin) | null>(decorator);

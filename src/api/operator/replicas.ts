@@ -86,7 +86,7 @@ function toBody(
 }
 
 /**
- * Returns the state of a replica. A replica without a lease decides nothing, so `lapsed` takes precedence over
+ * Returns the state of a replica. A replica whose lease has run out decides nothing, so `lapsed` takes precedence over
  * `leaving`.
  */
 function stateOf({ ageMs, leaseMs, leaving }: ListedReplica): 'live' | 'leaving' | 'lapsed' {

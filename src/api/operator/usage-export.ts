@@ -32,9 +32,9 @@ const response = closed({
 });
 
 /**
- * `POST /usage/export`: exports hours of usage again, with the same event ids as the first time. Hours from before the
- * export was set up are possible, too. With `dry_run`, the response only shows the events. A call exports some hundred
- * events and returns a cursor for the next call.
+ * `POST /usage/export`: exports hours of usage again, with the same event ids as the first time. It can also export
+ * hours from before the export was set up. With `dry_run`, the response only shows the events. A call exports a few
+ * hundred events and returns a cursor for the next call.
  */
 export function usageExportRoute(
   app: TypedApp,

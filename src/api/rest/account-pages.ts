@@ -3,9 +3,9 @@ import type { AccountPageQuery, Page } from '../../ports/tenant-store.ts';
 import { readPage, writePage, type ListName } from './paging.ts';
 
 /**
- * Last character of the cursors that this version writes. Its lists are sorted by (`created_at`, id), but lists of
- * version 0.1.0 only by id. A cursor without the space comes from 0.1.0, so its list continues by id. Replicas of 0.1.0
- * ignore the space.
+ * Last character of the cursors that this version writes. This version sorts lists of accounts by (`created_at`, id),
+ * but version 0.1.0 sorted them only by id. A cursor without the space comes from 0.1.0, so the next page is sorted by
+ * id, too. Replicas of 0.1.0 ignore the space.
  */
 const mark = ' ';
 

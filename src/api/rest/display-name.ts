@@ -1,14 +1,17 @@
 import { Type } from 'typebox';
 
-/** Characters that break lines or change the direction of text, so that a name could imitate other text on a screen. */
+/**
+ * Characters that break lines or change the direction of text, by which a name could imitate other text on a screen.
+ */
 const forging = '\\p{Cc}\\p{Zl}\\p{Zp}\\u202a-\\u202e\\u2066-\\u2069';
 /** Letters and symbols of Unicode that have no visible form. */
 const invisible = '\\u115f\\u1160\\u2800\\u3164\\uffa0';
 
 /**
- * Schema of a name for people: text with at least one visible character and without characters that could imitate other
- * text.
+ * Schema of a name that people read. It requires at least one visible character, and forbids characters by which the
+ * name could imitate other text.
  *
+ * @param what noun for the description in faults, such as `name`
  * @param maxLength maximum number of characters (code points, as JSON Schema and PostgreSQL count them)
  */
 export function displayName(what: string, maxLength: number) {

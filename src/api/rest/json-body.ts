@@ -18,9 +18,9 @@ declare module 'fastify' {
 const jsonType = /^application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?$/i;
 
 /**
- * Installs the parser of bodies: JSON in UTF-8, at most `managementBodyBytes` long, read strictly. A body that is too
- * long is rejected by its Content-Length, or as soon as it exceeds the limit. A body that stops arriving for
- * `bodyIdleMs` gets 408.
+ * Installs the parser of bodies: strict JSON in UTF-8, at most `managementBodyBytes` long. A body that is too long is
+ * rejected by its Content-Length, or as soon as it exceeds the limit. If a body stops arriving for `bodyIdleMs`, the
+ * request gets 408.
  */
 export function installJsonBodies(
   app: FastifyInstance,
@@ -30,7 +30,7 @@ export function installJsonBodies(
   app.addHook('preParsing', (request, _reply, payload, done) => {
     const { config, schema } = request.routeOptions;
     const carries = hasBody(request.raw);
-    // Fastify would reject an action by its content type, which means nothing without a body.
+    // Fastify may reject a request because of its content type, but the content type of an action does not matter.
     if (config.action) delete request.raw.headers['content-type'];
     const problem = schema?.body && carries ? mediaProblem(request.raw.rawHeaders) : undefined;
     const giveUp = (): void => {
@@ -87,8 +87,8 @@ function requireNothing(bytes: Uint8Array): undefined {
 /** Maximum nesting depth of a document, far more than valid bodies need. */
 const maxDepth = 32;
 /**
- * Maximum number of members and elements in a document, unless an operation allows more. Each of them may become a
- * fault.
+ * Maximum number of members and elements in a document, unless an operation allows more. Validation may find a fault in
+ * each of them.
  */
 const usualMostItems = 1000;
 

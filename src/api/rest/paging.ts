@@ -32,7 +32,7 @@ export type ListName = readonly (string | undefined)[];
 /**
  * Reads the paging parameters of a list.
  *
- * @param isPosition whether a text can stand for a row of this list; a client may have made up the cursor
+ * @param isPosition checks the text in the cursor that stands for a row, because a client may have made up the cursor
  * @throws ProblemError `invalid_request` if the cursor is not from this list
  */
 export function readPage(

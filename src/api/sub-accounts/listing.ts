@@ -7,7 +7,7 @@ import { pageOf, pageQuery, type ListName } from '../rest/paging.ts';
 import { closed } from '../rest/typebox.ts';
 import { externalId, nameStart, statuses, subAccountBody, subAccountToBody } from './resource.ts';
 
-/** Filter for accounts that have used at least this part of a quota, from 0 to 1. */
+/** Filter for accounts that have used at least this fraction of a quota, from 0 to 1. */
 export const near = Type.Optional(Type.Number({ minimum: 0, maximum: 1 }));
 
 /** Query parameters of a list of sub-accounts. A filter by metadata sends `metadata[name]=value` once for each pair. */
@@ -65,8 +65,8 @@ function metadataOf(query: object): Metadata | undefined {
 }
 
 /**
- * Returns the name of a list. If version 0.1.0 has all of its filters, it is the same name as there, so that cursors of
- * 0.1.0 stay valid.
+ * Returns the name of a list. If version 0.1.0 knows all filters of the list, it is the same name as in that version,
+ * so cursors of that version stay valid.
  */
 function listName(parent: AccountId, filter: SubAccountFilter): ListName {
   const { status, externalId, nameStart, metadata = {}, near } = filter;

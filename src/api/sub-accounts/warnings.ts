@@ -9,32 +9,32 @@ import { closed } from '../rest/typebox.ts';
 /** A warning in the response to a change. */
 export const warningBody = closed({ code: Type.String(), detail: Type.String() });
 
-/** Dependencies of the warnings of a create. */
+/** Dependencies of {@link warningsOf}. */
 export interface WarningDeps {
   readonly tenants: Pick<TenantStore, 'getParent'>;
   readonly usage: Pick<UsageStore, 'writesByDefault'>;
   readonly clock: Pick<Clock, 'wallMs'>;
 }
 
-/** Number of days for which writes without the acting header count, back to the beginning of a day in UTC. */
+/** Number of days, before the present day in UTC, whose writes without the acting header count for the warning. */
 const lookBackDays = 7;
 
-/** Returns the time since which writes without the acting header count, milliseconds since 1970. */
+/** Returns the start of the period whose writes without the acting header count, milliseconds since 1970. */
 export function onboardingSinceMs(nowMs: number): number {
   return (Math.floor(nowMs / dayMs) - lookBackDays) * dayMs;
 }
 
 /**
- * Returns the member `warnings` of the response to a create. It warns if the first active sub-account makes the acting
- * header necessary and some of the parent's keys recently wrote without the header. Returns `{}` if there is no such
- * key. Errors also lead to `{}`, because the sub-account exists already.
+ * Returns the member `warnings` of the response to a create. Once a parent has an active sub-account, its writes need
+ * the acting header. So the create of the first one warns if keys of the parent recently wrote without the header.
+ * Otherwise the result is `{}`. Errors also lead to `{}`, because the sub-account exists already.
  */
 export async function warningsOf(
   { tenants, usage, clock }: WarningDeps,
   parent: AccountId,
   { seq }: Pick<Committed<unknown>, 'seq'>,
 ): Promise<{ warnings?: Static<typeof warningBody>[] }> {
-  // The create of the first active sub-account has a `seq`, because it concerns other replicas.
+  // The create of the first active sub-account has a `seq`, because other replicas must apply it.
   if (seq === null) return {};
   try {
     if ((await tenants.getParent(parent, parent))?.activeSubAccounts !== 1) return {};

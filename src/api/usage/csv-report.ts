@@ -18,7 +18,7 @@ import {
 
 /** Number of lines that are read from the store at once. */
 const linesOfPage = 1_000;
-/** Longest time for which a client may read nothing, milliseconds. */
+/** Maximum time for which a client may read nothing before the connection is aborted, in milliseconds. */
 const stalledMs = 60_000;
 
 /**
@@ -28,9 +28,9 @@ const stalledMs = 60_000;
 const withinHour =
   'must be on the hour, UTC: usage is kept by the hour, and CSV does not say what was rounded.';
 
-/** Columns of a CSV report, and how rows become lines. */
+/** Columns of a CSV report, and the function that converts its rows. */
 export interface CsvForm<Group extends UsageGroup> {
-  /** Members of a row, in order. `api_key_id` is left out unless rows are by key. */
+  /** Members of a row, in order. `api_key_id` is left out unless the report is grouped by key. */
   readonly columns: readonly string[];
   readonly rowToBody: RowToBody<Group, Readonly<Record<string, Cell>>>;
   /** Called before each page after the first. It rejects if the caller has lost its access to the report. */
@@ -45,8 +45,8 @@ export function wantsCsv({ headers }: FastifyRequest, reply: FastifyReply): bool
 
 /**
  * Sends all lines of a report as CSV. Pages are read as the client consumes them: a slow client holds no connection to
- * the store, and at most two pages are in memory. Each line appears once, with its counts at the time of reading,
- * because the next page starts after an id and a time, which do not change.
+ * the store, and at most two pages are in memory. Each line appears once, with its counts at the time of reading. A
+ * page starts after the id and time of the previous line, and these do not change.
  *
  * If a page cannot be read, or the client reads nothing for a minute, the connection is aborted, so that the report
  * does not look complete.
@@ -100,7 +100,7 @@ export async function sendCsv<Group extends UsageGroup>(
     }
   }
   const stream = Readable.from(lines(), { objectMode: false });
-  // The route declares the type of its JSON response only.
+  // The cast is needed because the route declares only the type of its JSON response.
   return reply.send(stream) as never;
 }
 

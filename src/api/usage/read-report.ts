@@ -76,7 +76,7 @@ export interface ReportSource {
 export interface ReportScope {
   /** Parent whose usage is reported; `null` for all accounts. */
   readonly parent: AccountId | null;
-  /** Caller of the report. Its cursors are valid for no other caller. */
+  /** Caller that asks for the report. Cursors in the report are valid for no other caller. */
   readonly asker: string;
 }
 

@@ -40,19 +40,19 @@ export interface RowRules {
   readonly newId: () => string;
 }
 
-/** A value that must be unique among rows, with the member that holds it. */
+/** A value that must be unique in an import, with the name of its member. */
 export type Claim = readonly [member: string, text: string];
 
-/** A kind of rows to import. */
+/** How an import reads rows of one kind. */
 export interface RowKind<Name extends string, Read> {
   /** Member of the body that holds the rows. */
   readonly member: Name;
   readonly body: TSchema;
   /** Names of the members that a row may have. */
   readonly columns: readonly string[];
-  /** Finds faults of single rows that the schema cannot find. The rows may also have faults that the schema finds. */
+  /** Checks each row for faults that the schema does not report. The schema may have rejected some of the rows. */
   readonly faults: (rows: readonly unknown[], rules: RowRules) => readonly FieldFault[];
-  /** Returns the claims of a row. The row may have faults. */
+  /** Returns the values of a row that must be unique in the import. The row may have faults. */
   readonly claims: (row: unknown, rules: RowRules) => readonly Claim[];
   /** Converts a row, which must have no faults, to input for the store. */
   readonly read: (row: unknown, rules: RowRules) => Read;
@@ -68,14 +68,14 @@ function rowKind<Name extends string, Read>(
   return { ...more, member, body, columns: Object.keys(row.properties) };
 }
 
-/** Rows of parents, for `POST …/accounts/import`. */
+/** How `POST …/accounts/import` reads rows. Each row is a parent. */
 export const accountRows = rowKind<'accounts', ParentToImport>('accounts', account, {
   faults: (rows) => rows.flatMap((row, index) => idFaults(row, `/accounts/${index}`)),
   claims: (row) => accountClaims(row, ''),
   read: (row, rules) => readAccount(row as Account, rules),
 });
 
-/** Rows of sub-accounts of any parents, for `POST …/sub-accounts/import`. */
+/** How `POST …/sub-accounts/import` reads rows. Each row is a sub-account and names its parent. */
 export const subAccountRows = rowKind<'sub_accounts', SubAccountToImport>('sub_accounts', subAccount, {
   faults: (rows) =>
     rows.flatMap((row, index) => {
@@ -86,7 +86,7 @@ export const subAccountRows = rowKind<'sub_accounts', SubAccountToImport>('sub_a
   read: (row, rules) => ({ ...readAccount(row as SubAccount, rules), ...readParent(row as SubAccount) }),
 });
 
-/** Rows of sub-accounts of the parent whose key the command line uses. The command line sends each row by a PUT. */
+/** How the command line reads rows for the parent whose key it uses. It sends each row, a sub-account, by a PUT. */
 export const ownSubAccountRows = rowKind<'sub_accounts', ParentToImport>(
   'sub_accounts',
   closed({ external_id: accountFields.external_id, name: creatable.name, metadata: changeable.metadata }),
@@ -106,7 +106,7 @@ export const ownSubAccountRows = rowKind<'sub_accounts', ParentToImport>(
 const dotSegment = /(?:^|[\\/])\.+(?:[\\/]|$)/;
 const asDots = 'has a segment of only dots, which no path can hold: create this sub-account by POST.';
 
-/** Rows of keys of any accounts, for `POST …/api-keys/import`. */
+/** How `POST …/api-keys/import` reads rows. Each row is a key and names its account. */
 export const keyRows = rowKind<'keys', KeyRowToImport>('keys', key, {
   faults: (rows, rules) => {
     const { ungrantable, others } = keyFaults(rows, 'sub_account_external_id', rules);
@@ -161,8 +161,8 @@ function parentText(row: unknown): string {
 }
 
 /**
- * Returns the claims of an account. Its `external_id` is unique only under the parent that the text `parent`
- * identifies.
+ * Returns the values of an account that must be unique in the import. An `external_id` must be unique only among the
+ * accounts of one parent, which `parent` identifies.
  */
 function accountClaims(row: unknown, parent: string): readonly Claim[] {
   const { external_id: name, id } = record(row);
@@ -172,7 +172,7 @@ function accountClaims(row: unknown, parent: string): readonly Claim[] {
   return claims;
 }
 
-/** Returns a fault for each claim that repeats a claim of an earlier row. */
+/** Returns a fault for each value that must be unique but also occurs in an earlier row. */
 export function repeats(
   { member, claims }: Pick<RowKind<string, unknown>, 'member' | 'claims'>,
   rows: readonly unknown[],
