@@ -29,14 +29,14 @@ type Rows = Pick<UsageExportStore, 'hour' | 'corrections'>;
 /**
  * The export of usage in PostgreSQL.
  *
- * @param reports for statements that may read much
- * @param background for statements that no request waits for
+ * @param reports runs statements that may read many rows
+ * @param background runs statements that no request waits for
  */
 export function usageExportStore(reports: Runner, background: Runner): UsageExportStore {
   return { ...progress(background), ...rowsToExport(reports) };
 }
 
-/** Lets one replica at a time export, and keeps the position that it has reached. */
+/** Lets only one replica at a time export, and saves how far the export has got. */
 function progress(background: Runner): Progress {
   return {
     async begin({ holder, leaseMs, delayMs, lostAfterMs }) {

@@ -14,12 +14,12 @@ type Account = {
   readonly root_id: AccountId;
 };
 
-/** A portion of a report's accounts. */
+/** Accounts of a report that one statement reads together. */
 export interface Portion {
   readonly accounts: readonly Account[];
   /**
-   * Parent whose accounts continue in the next portion, if they may share a line with those of this portion; else
-   * `null`.
+   * Parent whose other accounts follow in the next portion, if one line of the report may count accounts of both
+   * portions; otherwise `null`.
    */
   readonly continued: AccountId | null;
 }
@@ -35,7 +35,10 @@ interface Parts {
   /** Parent that the report is for; `null` for all accounts. */
   readonly parent: AccountId | null;
   readonly query: Pick<UsageQuery, 'groupBy' | 'account'>;
-  /** First account of this page, among whose lines the previous page ended; `null` for the first page. */
+  /**
+   * Account at which this page begins: the previous page ended with a line of this account and may have left out
+   * others. `null` for the first page.
+   */
   readonly from: AccountId | null;
 }
 
@@ -46,8 +49,7 @@ interface Edge {
 }
 
 /**
- * Goes through accounts by id, newest first. If the report groups by parent, the accounts of each parent follow one
- * another.
+ * Lists accounts by id, newest first. If the report groups by parent, the accounts of each parent are listed together.
  */
 export function accountsOfReport(parts: Parts): AccountsOfReport {
   const { query, parent, from } = parts;
@@ -71,7 +73,7 @@ function oneAccount({ db, parent }: Parts, id: AccountId): AccountsOfReport {
   );
 }
 
-/** Accounts of one parent including itself, or all accounts. */
+/** Lists the accounts of `parent` and the parent itself, or all accounts if `parent` is `null`. */
 function listed({ db }: Pick<Parts, 'db'>, parent: AccountId | null, first: Edge): AccountsOfReport {
   let edge: Edge | null = first;
   return {
@@ -125,7 +127,7 @@ function byParent({ db }: Pick<Parts, 'db'>, first: Edge): AccountsOfReport {
   };
 }
 
-/** Returns as many of the first parents as have up to `most` accounts together, but at least one. */
+/** Returns the first parents that have up to `most` accounts together, but at least one parent. */
 function leading(parents: readonly Parent[], most: number): readonly Parent[] {
   let sum = 0;
   const end = parents.findIndex(({ accounts }, i) => (sum += accounts) > most && i > 0);
@@ -149,7 +151,10 @@ function anyAccounts(sql: Sql, { id, inclusive }: Edge, most: number): PromiseLi
     where id ${inclusive ? sql`<=` : sql`<`} ${id} order by id desc limit ${most}`;
 }
 
-/** Reads accounts by ranges of indexes; `page.ts` says why. */
+/**
+ * Compares the pair (parent, id), so that PostgreSQL reads a range of one index; `aboveEveryId` in `page.ts` explains
+ * why.
+ */
 function accountsOf(
   sql: Sql,
   parent: AccountId,
@@ -171,7 +176,7 @@ function accountsOf(
 
 interface Parent {
   readonly id: AccountId;
-  /** Number of its sub-accounts, plus one for the parent itself. */
+  /** Number of the parent's sub-accounts, plus one for the parent itself. */
   readonly accounts: number;
 }
 

@@ -5,17 +5,19 @@ import type { UsageQuery, UsageReportRow } from '../../../ports/usage.ts';
 import type { Sql } from '../connection/sql.ts';
 import type { Portion } from './report-accounts.ts';
 
-/** One line of the statement's result. */
+/** One line of a report, as the statement returns it. */
 export type Line = Omit<UsageReportRow, 'periodStartMs' | 'position'> & { readonly periodStart: Date };
 
-/** Position at which a page ended. */
+/** Identifies the last line of a page, after which the next page continues. */
 export interface LinePosition {
   readonly accountId: AccountId;
   readonly bucket: Date;
   readonly keyId: KeyId | '';
 }
 
-/** Returns the maximum number of rows that are read for one account with one key, and of lines made from them. */
+/**
+ * Returns the maximum number of rows to read for one account with one key, and of report lines made from these rows.
+ */
 export function rowsOfAccount({ period, granularity }: UsageQuery): {
   readonly rows: number;
   readonly lines: number;
@@ -29,11 +31,12 @@ export function rowsOfAccount({ period, granularity }: UsageQuery): {
 }
 
 /**
- * Reads the lines of some accounts, in the order of a report. It reads rows of days for whole days. It reads rows of
- * hours if the report is by hour, if the period cuts a day, or if a day is not added up yet (`usage_kept`).
+ * Reads a report's lines for the accounts of one portion, in the report's order. The statement reads daily rows for
+ * whole days. It reads hourly rows if the report is by hour, for parts of days, and for days that are not added up yet
+ * (`usage_kept`).
  *
- * Each account is looked up on its own, in ranges of the primary keys: `offset 0` keeps PostgreSQL from reading whole
- * tables, which it would do while it estimates them to be small.
+ * The statement looks up each account separately, in ranges of the primary keys. `offset 0` keeps PostgreSQL from
+ * reading whole tables, which it would do while it estimates them to be small.
  */
 export async function readLines(
   sql: Sql,
@@ -44,8 +47,8 @@ export async function readLines(
   const byKey = groupBy === 'api_key';
   const counted = groupBy === 'account' ? sql`s.root_id` : sql`s.account_id`;
   const bucket = bucketOf(sql, granularity, period);
-  // If lines are by parent, the accounts of one line may come in several portions, so the lines of a portion are not
-  // limited.
+  // If the report groups by parent, lines of two portions may have to be added up, and a limit could cut off some of
+  // them.
   const limit = groupBy === 'account' ? sql`` : sql`limit ${wanted}`;
   return sql<Line[]>`
     select l.*, a.external_id as "externalId", a.name
@@ -67,7 +70,7 @@ export async function readLines(
 
 type Fragment = postgres.Fragment;
 
-/** Rows of account `s` in the period, each with its start `at`. */
+/** Returns SQL that reads the usage rows of account `s` in the period; `at` is the start of a row's hour or day. */
 function rowsOf(sql: Sql, period: UsagePeriod, granularity: UsageGranularity): Fragment {
   const counts = sql`requests, reads, writes, client_errors, server_errors, bytes_in, bytes_out`;
   const hours = (since: Fragment, until: Fragment): Fragment => sql`

@@ -9,20 +9,20 @@ import { accountsOfReport, type Portion } from './report-accounts.ts';
 import { readLines, rowsOfAccount, type Line, type LinePosition } from './report-lines.ts';
 
 /**
- * Approximate number of rows of days or hours that one statement reads, if each account has one key. Rows that are not
+ * Approximate number of daily or hourly rows that one statement reads, if each account has one key. Rows that are not
  * in memory are read from disk one by one, and the statement must end before the server's deadline.
  */
 const rowsOfPortion = 10_000;
 const accountsOfPortion = 1_000;
-/** Maximum number of accounts in a portion that follows one without any usage. */
+/** Maximum number of accounts in a portion if the previous portion had no usage. */
 const idleAccountsOfPortion = 5_000;
 
 /**
- * Reads one page of a report: newest account first, then newest bucket, then newest key. If `from` cuts a bucket, the
- * bucket begins at `from`, so that its line covers exactly the hours it names.
+ * Reads one page of a report, sorted by account, then bucket, then key, with the newest of each first. If the period
+ * begins within a bucket, the bucket's line starts at the beginning of the period.
  *
- * It goes through the accounts in the order of the report, one portion per statement, until the page is full. So a
- * page costs the same wherever it begins, and no statement takes long.
+ * Each statement reads one portion of the accounts, in the report's order, until the page is full. So a page costs the
+ * same wherever it begins, and no statement takes long.
  */
 export async function usageReport(
   db: Runner,
@@ -55,8 +55,8 @@ export async function usageReport(
 }
 
 /**
- * Splits off the lines of a parent whose accounts continue in the next portion: these lines are incomplete until the
- * parent's last portion.
+ * Separates the lines of a parent whose accounts continue in the next portion. These lines are incomplete until the
+ * parent's last portion has been read.
  */
 function splitOff(
   lines: readonly Line[],
@@ -102,7 +102,7 @@ function positionOf({ accountId, periodStart, keyId }: Line): LinePosition {
   return { accountId, bucket: periodStart, keyId: keyId ?? '' };
 }
 
-/** Whether a line comes later in a report than a position. Ids in text form sort in the same order as UUIDs. */
+/** Whether `line` comes after the given line of a report. Ids in text form sort in the same order as UUIDs. */
 function comesAfter(line: Line, { accountId, bucket, keyId }: LinePosition): boolean {
   if (line.accountId !== accountId) return line.accountId < accountId;
   if (line.periodStart.getTime() !== bucket.getTime()) return line.periodStart < bucket;

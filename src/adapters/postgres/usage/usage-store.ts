@@ -8,7 +8,7 @@ import { belowEveryId } from '../page.ts';
 import { usageReport } from './usage-report.ts';
 import { writesByDefault } from './writes-by-default.ts';
 
-/** Number of rows of hours that one statement adds up; late batches wait meanwhile. */
+/** Number of hourly rows that one statement adds up. Late batches wait while the statement runs. */
 const hoursOfPortion = 5_000;
 
 type Intake = Pick<UsageStore, 'about' | 'add'>;
@@ -21,8 +21,8 @@ type Retention = Pick<UsageStore, 'rollUp' | 'pruneHours' | 'pruneDays'>;
 /**
  * Usage counts in PostgreSQL.
  *
- * @param reports for statements that may take long: changes must not wait for them
- * @param background for statements that no request waits for
+ * @param reports runs statements that may take long, because changes must not wait for them
+ * @param background runs statements that no request waits for
  */
 export function usageStore(db: Runner, reports: Runner, background: Runner): UsageStore {
   return { ...intake(background), ...reportsOf(db, reports), ...retention(background) };
@@ -72,7 +72,7 @@ function isoTime(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** Reads usage, and the data that a report needs besides: which usage is kept, and up to when it is complete. */
+/** Reads usage, and reports which usage is still kept and up to when it is complete. */
 function reportsOf(db: Runner, reports: Runner): Reports {
   return {
     report: (parent, query) => usageReport(reports, parent, query),
@@ -124,7 +124,7 @@ function reportsOf(db: Runner, reports: Runner): Reports {
   };
 }
 
-/** Adds up hours into days, and deletes usage that is no longer kept. */
+/** Adds up hourly counts into daily counts, and deletes usage that is no longer kept. */
 function retention(background: Runner): Retention {
   return {
     async rollUp() {
