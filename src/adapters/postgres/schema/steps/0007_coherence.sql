@@ -20,9 +20,9 @@ create table coherence_taken (
 create view coherence_now as
   select greatest(s.v, (select max(t.seq) from coherence_taken t)) as seq, s.floor, s.adopted from coherence_seq s;
 
--- One row: the newest history of which it is known that no lease from before it is left. A copied database also has the
--- name of the original's history, but the name does not count in the copy (`named_in`). A later step fills this table,
--- because it needs functions.
+-- One row: the newest history for which all leases of earlier histories are known to have ended. A copied database also
+-- has the name of the original's history, but that name does not count in the copy (`named_in`). A later step fills
+-- this table, because it needs functions.
 create table coherence_adopted (
   one boolean primary key default true check (one),
   history text not null,

@@ -29,7 +29,8 @@ alter table account
         and sub_accounts is null and active_sub_accounts is null
     end
   ) not valid,
-  -- The nil UUID stands for "no parent" below; the last UUID stands for the place above every id, where lists start.
+  -- Below, the nil UUID stands for "no parent". A descending list starts at the highest UUID, so no account may have
+  -- it.
   add constraint account_id check (
     id not in ('00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff')
   ) not valid,
@@ -42,14 +43,14 @@ alter table account
     and (burst is null or requests_per_second is not null)
   ) not valid;
 
--- Of all parents, only one can have an external_id. This is a table and not a unique index, because building an index
+-- Keeps two parents from having the same external_id. This is a table and not a unique index, because building an index
 -- on `account` would block its writers.
 create table parent_external_id (
   external_id text collate "C" primary key,
   account_id uuid not null unique
 );
 
--- Place of every account in its list. Ids given by operators do not sort by time, so lists cannot be sorted by id
+-- Every account, in the order of its list. Ids given by operators do not sort by time, so lists cannot be sorted by id
 -- alone.
 create table account_listed (
   -- The parent; the nil UUID for parents themselves.

@@ -2,17 +2,17 @@
 -- Adds usage by the day, numbered rows of journals, the export of usage to a billing system, and counts of writes
 -- without the acting header.
 
--- Usage by the day: reports over months read a thirtieth of the rows, and hours need not be kept for ever. Hours of days
--- that are over are added up in portions (`usage_roll_up`), while everything runs. A trigger adds later changes of these
--- hours (`usage_hourly_changed`).
+-- Usage by day. Reports over months read up to 24 times fewer rows than by hour, and hourly rows can be deleted.
+-- `usage_roll_up` adds up the hourly rows of past days in portions, while the gateway runs. If such hourly rows change
+-- later, the trigger `usage_hourly_changed` changes the daily rows as well.
 create table usage_daily (
-  -- As in `usage_hourly`.
+  -- Parent of the account, or the account itself if it is a parent.
   root_id uuid not null,
   account_id uuid not null,
   -- UTC
   day date not null,
   key_id uuid not null,
-  -- These columns have no checks: a change by hand must not keep usage from being added.
+  -- These columns have no checks, because a row that was changed by hand must not keep usage from being added.
   requests bigint not null,
   reads bigint not null,
   writes bigint not null,
@@ -24,37 +24,37 @@ create table usage_daily (
 ) with (fillfactor = 80);
 create index usage_daily_by_day on usage_daily (day);
 
--- One row: the extent of the stored usage. A report reads in one snapshot how far days have been added up, and the
--- days themselves; it reads hours if days are not there yet.
+-- One row: the periods for which usage is stored. A report reads this row and the daily rows in one snapshot. For days
+-- that are not added up yet, the report reads hourly rows.
 create table usage_kept (
   one boolean primary key default true check (one),
-  -- Hours before this time were deleted; their days are still there.
+  -- Hourly rows from before this time were deleted; the daily rows were kept.
   hours_from timestamptz(0) not null default '-infinity',
-  -- Days before this one were deleted.
+  -- Daily rows from before this day were deleted.
   days_from date not null default '-infinity',
-  -- Days before this one are added up.
+  -- Days before this one are added up for all accounts.
   rolled_until date not null default '-infinity',
-  -- Later than `rolled_until` while days up to this one are being added up. They are done for accounts up to this
-  -- one, in the order of the primary key.
+  -- Later than `rolled_until` while the days between the two are being added up. These days are done for the accounts
+  -- up to (`root_id`, `account_id`), in the order of the primary key.
   rolling_until date not null default '-infinity',
   root_id uuid not null default '00000000-0000-0000-0000-000000000000',
   account_id uuid not null default '00000000-0000-0000-0000-000000000000'
 );
 insert into usage_kept default values;
 
--- Usage comes in numbered rows: each process has its own journal, and its rows are added in order. The store
--- remembers one number for each journal, up to which its rows were added. So rows that are sent again change nothing,
--- whether by the process itself or by the process that replays a journal left behind.
+-- Each process has its own journal of usage, with numbered rows that the store adds in order. For each journal, this
+-- table holds the number up to which its rows were added. So rows that are sent again change nothing, whether the
+-- process itself sends them or another process replays its journal.
 create table usage_journal (
   id text primary key,
-  -- Rows before this position were added.
+  -- Rows with numbers below this one were added.
   position bigint not null default 0,
-  -- The journal has nothing left to add from before this time; `infinity` once it has ended.
+  -- All counts of the journal from before this time were added; `infinity` once the journal has ended.
   through timestamptz not null,
   at timestamptz not null default now(),
-  -- Name of the machine or pod of its process.
+  -- Name of the machine or pod on which the journal's process runs.
   host text,
-  -- An operator gave its counts up, until it is heard of again.
+  -- Whether an operator gave up the journal's counts. The journal's next batch sets this to false.
   forgotten boolean not null default false
 );
 
@@ -76,15 +76,15 @@ create type usage_counted as (
   last_by_default timestamptz
 );
 
--- Id of this store: a journal that was written for another store must not be replayed here.
+-- Id of this store. A process that finds a journal written for another store must not replay it here.
 create table usage_store (id uuid not null default gen_random_uuid());
 insert into usage_store default values;
 
--- Writes without the acting header, by parent's key and day. Such writes will be rejected once the parent has a
--- sub-account. They come in the batches of usage, in the same transaction, so each counts once. Replicas of 0.1.0 do
--- not report them.
+-- Number of a parent's writes without the acting header, by API key and day. Such writes will be rejected once the
+-- parent has a sub-account. They are added in the same transaction as the usage of their batch, so each counts once.
+-- Replicas of 0.1.0 do not report such writes.
 --
--- Only the last days are read, so a key has nine rows at most: each day replaces the one nine days before.
+-- Only the last nine days are read, so a key has at most nine rows: each day replaces the day nine days before it.
 create table write_by_default (
   account_id uuid not null,
   key_id uuid not null,
@@ -96,16 +96,16 @@ create table write_by_default (
   primary key (account_id, key_id, slot)
 ) with (fillfactor = 80);
 
--- One row: the time since which these writes are counted.
+-- One row: the time at which the counting of these writes began.
 create table write_by_default_from (
   one boolean primary key default true check (one),
   counted_from timestamptz not null default now()
 );
 insert into write_by_default_from default values;
 
--- Usage is exported to a billing system hour by hour. An hour is closed before the export reads it; later additions
--- and removals are noted in `usage_late`. So every export of an hour has the same counts. Late counts are exported as
--- separate corrections, which do not change either.
+-- Usage is exported to a billing system hour by hour. An hour is closed before the export reads it, and later changes
+-- of the hour are noted in `usage_late`. So every export of the same hour has the same counts. Late counts are exported
+-- as separate corrections, which do not change either.
 
 -- One row: the progress of the export. Until it has begun, no hour is closed.
 create table usage_export (
@@ -114,7 +114,7 @@ create table usage_export (
   closed_until timestamptz(0) not null default '-infinity',
   -- First hour that is exported automatically.
   began timestamptz(0),
-  -- Next hour to export, and the last exported account in it; null at the beginning of the hour.
+  -- Next hour to export, and the last account that was exported for this hour; null if none was.
   hour timestamptz(0),
   after_account uuid,
   -- Corrections up to this number were exported.
@@ -127,12 +127,12 @@ insert into usage_export default values;
 
 create sequence usage_late_number;
 
--- Late changes of closed hours. Counts may be negative, if something was taken from the hour.
+-- Late changes of closed hours. Counts are negative if usage was removed from the hour.
 create table usage_late (
   root_id uuid not null,
   account_id uuid not null,
   hour timestamptz(0) not null,
-  -- 0 while more may be added to the row. After that, its number among the corrections, and the row no longer
+  -- 0 while further late changes are still added to the row. Then the number of the correction, and the row no longer
   -- changes.
   number bigint not null default 0,
   -- Id of the correction. Its number cannot serve as the id, because numbers repeat after a backup is restored.

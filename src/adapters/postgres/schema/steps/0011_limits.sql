@@ -10,10 +10,10 @@ create unlogged table limit_bucket (
   full_at timestamptz not null
 ) with (fillfactor = 50);
 
--- Units of a quota in one window, which is a day or a month of UTC. `used` counts the units of all replicas: those that
--- were spent, and those that replicas have at hand. `series` is a number that changes whenever the count begins anew,
--- so that a replica's figures about an earlier count are not taken for this one. `quota` is the limit as a replica last
--- knew it. `noted` is 1 after the event that the quota is near, and 2 after the event that it is reached.
+-- Use of a quota in one window, which is a day or a month of UTC. `used` counts the units that were spent and the units
+-- that replicas have at hand. `series` is a new number whenever the count begins anew, so that a replica's figures
+-- about an earlier count are not taken for this one. `quota` is the limit as a replica last knew it. `noted` is 1 after
+-- the event that the quota is nearly reached, and 2 after the event that it is reached.
 create sequence limit_series;
 create table limit_quota (
   limit_name text collate "C" not null,
@@ -26,8 +26,8 @@ create table limit_quota (
 ) with (fillfactor = 50);
 create index limit_quota_starts on limit_quota (starts_at);
 
--- The part of each replica in `limit_quota.used`: units of the present series that the replica has spent, and units
--- that it has at hand.
+-- Share of each replica in `limit_quota.used`: the units of the present series that the replica has spent, and the
+-- units that it has at hand.
 create table limit_hold (
   limit_name text collate "C" not null,
   starts_at timestamptz(0) not null,

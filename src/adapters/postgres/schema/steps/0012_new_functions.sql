@@ -66,8 +66,8 @@ begin
     outcome := 'burst-alone';
     return;
   end if;
-  -- Creations under one parent wait for each other here, so each is checked against the limit and the external_ids of
-  -- all earlier ones.
+  -- Creations under one parent wait for each other here, so each creation is checked against the limit and against the
+  -- external_ids of all earlier ones.
   select * into parent from account a where a.id = new_parent and a.parent_id is null for no key update;
   if not found then
     outcome := 'no-parent';
@@ -384,7 +384,8 @@ end $$;
 create or replace function account_recount(of_parent uuid) returns void language plpgsql as $$
 begin
   perform from account a where a.id = of_parent for no key update;
-  -- The count uses a later snapshot than the lock.
+  -- The count uses a later snapshot than the lock, so it includes every change that was committed before the lock was
+  -- granted.
   update account a set sub_accounts = c.every, active_sub_accounts = c.active
     from (
       select count(*) as every, count(*) filter (where s.status = 'active') as active
@@ -966,8 +967,8 @@ begin
     end if;
     return;
   end if;
-  -- A rotation also takes this lock; a creation and an import of keys lock the account. So each of them has either
-  -- ended, and its new keys are seen below, or begins after this call.
+  -- A rotation also takes this lock; a creation and an import of keys lock the account. So each of them either has
+  -- ended, and the query below sees its new keys, or begins after this call.
   perform change_fence(of_account);
   perform from account a where a.id = of_account for no key update;
   if not found then
@@ -1228,8 +1229,8 @@ begin
   if facts = '{}' then
     return;
   end if;
-  -- The facts are split over several settings, because SQL by hand may change 100,000 rows, and each call writes a
-  -- whole setting anew.
+  -- The facts are split over several settings, because each call writes a whole setting anew and SQL by hand may change
+  -- 100,000 rows.
   if length(noted) > 30000 then
     part := coalesce(nullif(current_setting('tenancy_gateway.touched_parts', true), ''), '0')::int + 1;
     perform set_config('tenancy_gateway.touched_' || part, noted, true);
@@ -1300,14 +1301,14 @@ begin
   if not pg_try_advisory_xact_lock(7311970452) or of_incarnation <> coherence_incarnation() then
     return false;
   end if;
-  -- A crash that undoes this brings back rows and floor together.
+  -- A crash that undoes this commit restores the rows and the floor together.
   perform set_config('synchronous_commit', 'off', true);
   select s.floor into start from coherence_seq s;
   select least(
       (select l.seq from coherence_log l where l.seq >= start and l.seq < until order by l.seq offset most - 1 limit 1),
       (select t.seq from coherence_taken t where t.seq >= start and t.seq < until order by t.seq offset most - 1 limit 1)
     ) into portion;
-  -- A row that a change is deleting is left to that change, since a wait for the row could end in a deadlock.
+  -- Rows that a change is deleting are skipped and left to that change, since a wait for them could end in a deadlock.
   delete from coherence_log where ctid = any (array(
     select l.ctid from coherence_log l
     where l.seq >= start and l.seq < until and l.seq <= coalesce(portion, l.seq) for update skip locked
@@ -1335,8 +1336,8 @@ begin
   -- This call uses a later snapshot than the lock, so it sees every position that was committed before.
   taken := coherence_position() + 1;
   -- A replica of 0.1.0 registers under this same lock. So either its row is seen here, or the replica reads this change
-  -- before its first lease. Such a replica would let streams go on until the expiry that it knows, so a new expiry ends
-  -- them now; clients open them again.
+  -- before its first lease. Such a replica would let streams go on until the expiry that it knows. So a new expiry ends
+  -- these streams now, and clients open them again.
   beside_older := coherence_reads_v();
   if beside_older then
     update coherence_seq set v = taken;
@@ -1708,7 +1709,7 @@ begin
       where b.limit_name = asked."limit";
     answers[asked.place] := jsonb_build_object('granted', granted, 'left', bucket.tokens);
   end loop;
-  -- The sweep runs only seldom, since it reads the whole table.
+  -- The sweep runs rarely, since it reads the whole table.
   if random() < 0.002 then
     perform bucket_sweep();
   end if;
@@ -1760,8 +1761,8 @@ begin
     if quota.used + asked.needed > asked.capacity then
       quota.used := quota.used - quota_let_go(asked."limit", starts, of_replica);
     end if;
-    -- Units at hand on one replica cannot be used by the others. So of the last units, a replica gets only a few for
-    -- requests that it merely expects.
+    -- Units at hand on one replica cannot be used by the others. So when few units are left, a replica gets only a
+    -- small part of them for requests that it merely expects.
     free := greatest(0, asked.capacity - quota.used);
     granted := least(free, asked.needed + least(asked.ahead, greatest(0, free - asked.needed) / 64));
     update limit_quota u set used = quota.used + granted, quota = asked.capacity
@@ -1782,7 +1783,7 @@ begin
       )
     );
   end loop;
-  -- The sweep runs only seldom, since it reads an index of all windows.
+  -- The sweep runs rarely, since it reads an index of all windows.
   if random() < 0.002 then
     perform quota_sweep();
   end if;
@@ -1955,7 +1956,7 @@ $$;
 -- usage/usage_count.sql
 create or replace function usage_count(counts usage_counted[]) returns void language plpgsql as $$
 begin
-  -- Rows are locked in the same order everywhere, so that two replicas queue and do not deadlock.
+  -- Every transaction locks these rows in the same order, so two replicas wait for each other and do not deadlock.
   insert into usage_hourly
     select coalesce(a.parent_id, a.id), a.id, c.hour, c.key_id, sum(c.requests), sum(c.reads), sum(c.writes),
       sum(c.client_errors), sum(c.server_errors), sum(c.bytes_in), sum(c.bytes_out)
@@ -1971,7 +1972,7 @@ begin
     bytes_in = usage_hourly.bytes_in + excluded.bytes_in,
     bytes_out = usage_hourly.bytes_out + excluded.bytes_out;
 
-  -- A batch that has waited long may hold two days of one slot, of which the later one counts.
+  -- A batch that was delayed for days may have two days with the same slot. Only the later day is kept.
   insert into write_by_default as w
     select distinct on (1, 2, 3) c.account_id, c.key_id, (usage_day_of(c.hour) - date '2000-01-01') % 9,
       usage_day_of(c.hour), sum(c.writes_by_default), max(c.last_by_default)
@@ -2014,7 +2015,7 @@ begin
     from usage_completeness(lost_after, now(), now()) c;
   if exists (select from usage_export e where e.began is null or e.closed_until < ready) then
     if usage_fence() then
-      -- The first time, all earlier hours are closed without an export: a replay exports them.
+      -- The first export closes all earlier hours without exporting them. A replay can export them.
       update usage_export e set closed_until = greatest(e.closed_until, ready), began = coalesce(e.began, ready),
         hour = coalesce(e.hour, ready);
     end if;
@@ -2077,7 +2078,7 @@ create or replace function usage_hourly_changed() returns trigger language plpgs
 declare
   late_until timestamptz;
 begin
-  -- The days of hours that retention deletes stay.
+  -- Retention deletes only hourly rows. The daily rows must stay, so this deletion is not a late change.
   if current_setting('tenancy_gateway.usage_retention', true) = 'on' then
     return null;
   end if;
@@ -2105,7 +2106,7 @@ $$;
 -- usage/usage_note_late.sql
 create or replace function usage_note_late(changes usage_hourly[], sign int) returns void language plpgsql as $$
 declare
-  -- These are read under the lock, below.
+  -- Both are read only after the lock below is taken.
   closed timestamptz;
   kept usage_kept;
 begin
@@ -2180,7 +2181,7 @@ begin
   then
     return;
   end if;
-  -- Hours that a crash brings back are deleted again.
+  -- The commit need not wait for the disk: if a crash undoes the deletion, a later call deletes the rows again.
   perform set_config('synchronous_commit', 'off', true);
   perform set_config('tenancy_gateway.usage_retention', 'on', true);
   for roots in 1 .. 1000 loop
@@ -2230,7 +2231,7 @@ begin
     return true;
   end if;
   perform usage_late_lock();
-  -- Each account costs two looks into the index, as much as some rows.
+  -- The two index lookups for each account cost about as much as reading five rows, and are counted as such.
   while rows_read < most loop
     select h.root_id, h.account_id into kept.root_id, kept.account_id from usage_hourly h
       where (h.root_id, h.account_id) > (kept.root_id, kept.account_id) order by h.root_id, h.account_id limit 1;

@@ -25,8 +25,8 @@ begin
     outcome := 'burst-alone';
     return;
   end if;
-  -- Creations under one parent wait for each other here, so each is checked against the limit and the external_ids of
-  -- all earlier ones.
+  -- Creations under one parent wait for each other here, so each creation is checked against the limit and against the
+  -- external_ids of all earlier ones.
   select * into parent from account a where a.id = new_parent and a.parent_id is null for no key update;
   if not found then
     outcome := 'no-parent';

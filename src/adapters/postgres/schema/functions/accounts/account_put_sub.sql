@@ -1,8 +1,7 @@
--- Creates the sub-account with this external_id, or changes it if it exists: `new_metadata` and the limits in
--- `request` are merged as in a PATCH, also for a new account; the status of an existing one stays. If the account is
--- already as requested, nothing is locked or written. Otherwise, the first of several requests creates the account,
--- and the others wait and then change it: every writer of an external_id under a parent takes the same lock on the
--- parent.
+-- Creates the sub-account with this external_id, or changes it if it exists. `new_metadata` and the limits in `request`
+-- are merged as in a PATCH, also for a new account; an existing account keeps its status. If the account is already as
+-- requested, nothing is locked or written. Otherwise, the first of several requests creates the account, and the others
+-- wait and then change it, because every writer of an external_id under a parent takes the same lock on the parent.
 --
 -- `outcome` is 'done' with `created`, or 'no-parent', 'limit', 'too-many-pairs' or 'burst-alone'. `seq` is at least as
 -- new as the position that the creation had to wait for, even if another request created the account and failed before

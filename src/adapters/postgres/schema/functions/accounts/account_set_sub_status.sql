@@ -1,4 +1,4 @@
--- Activates or deactivates a sub-account, and updates the parent's count of active ones.
+-- Activates or deactivates a sub-account, and updates its parent's count of active sub-accounts.
 create or replace function account_set_sub_status(
   request jsonb, of_parent uuid, of_id uuid, new_status text, out outcome text, out seq bigint, out account jsonb
 ) language plpgsql as $$

@@ -1,4 +1,4 @@
--- Returns the parents named by rows, with the number of each row; rows without an existing parent are left out.
+-- Returns the rows that name an existing parent, with their numbers and the ids of these parents.
 create or replace function import_parents(new_rows jsonb) returns table (n bigint, row_data jsonb, parent_id uuid)
 language sql stable as $$
   select r.n, r.row_data, a.id

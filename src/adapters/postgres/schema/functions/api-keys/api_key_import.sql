@@ -1,14 +1,14 @@
 -- Imports keys for a parent and its sub-accounts: all of them, or none. `new_keys` is an array of objects with `id`,
--- `owner`, `name`, `scopes`, `digest` (hex, after `\x`), `prefix`, `last4`, `expires_at` and `imported_under`; no
--- digest is in it twice.
+-- `owner`, `name`, `scopes`, `digest` (hex, after `\x`), `prefix`, `last4`, `expires_at` and `imported_under`. All
+-- digests in it are different.
 --
 -- Replicas may remember each new key as unknown, since its holder may already use it. So all new keys are logged at one
 -- position, which the 2xx waits for. A key that its owner already has stays as it is, whatever its state. An earlier
 -- import may have logged it and failed before its 2xx, so this import waits at least for the newest position.
 --
--- `outcome` is 'none' if there is no such parent. Otherwise `faults` lists the indexes (from 0) of the keys that stand
--- in the way: 'no-owner' if the owner is neither the parent nor one of its sub-accounts, 'taken' if another account has
--- the key, 'limit' if an account would have more than its maximum of keys; `keys` then holds that maximum.
+-- `outcome` is 'none' if there is no such parent. Otherwise `faults` lists the indexes (from 0) of the keys that
+-- prevent the import: 'no-owner' if the owner is neither the parent nor one of its sub-accounts, 'taken' if another
+-- account has the key, 'limit' if an account would have more than its maximum of keys; `keys` then holds that maximum.
 create or replace function api_key_import(
   request jsonb, of_parent uuid, new_keys jsonb, max_keys int,
   out outcome text, out seq bigint, out imported int, out keys jsonb, out faults jsonb

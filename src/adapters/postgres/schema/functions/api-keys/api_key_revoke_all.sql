@@ -15,8 +15,8 @@ begin
     end if;
     return;
   end if;
-  -- A rotation also takes this lock; a creation and an import of keys lock the account. So each of them has either
-  -- ended, and its new keys are seen below, or begins after this call.
+  -- A rotation also takes this lock; a creation and an import of keys lock the account. So each of them either has
+  -- ended, and the query below sees its new keys, or begins after this call.
   perform change_fence(of_account);
   perform from account a where a.id = of_account for no key update;
   if not found then

@@ -1,7 +1,7 @@
--- Makes a new key to replace another one of the same account. The new key takes over all columns that are not set here,
--- such as name, scopes and limits; the limits count both keys together. The other key is revoked, or expires after `overlap_s` seconds if not before. The account's maximum of
--- keys is not checked, since the other key soon ends. `outcome` is 'inactive' if the other key was already revoked or
--- has expired.
+-- Makes a new key that replaces another key of the same account. The new key takes over all columns that are not set
+-- here, such as name, scopes and limits; the limits count both keys together. The other key is revoked, or expires
+-- after `overlap_s` seconds if not before. The account's maximum of keys is not checked, since the other key soon ends.
+-- `outcome` is 'inactive' if the other key was already revoked or has expired.
 --
 -- A lineage is a key with all keys that were rotated from it; at most two of them are active after a rotation.
 -- `outcome` is 'rotated' if more would be, and `key` has the id of the `newest` active one. Without this rule, a key

@@ -10,7 +10,7 @@
 --
 -- `request` is the first argument of each change, and says who asks for the change:
 -- - `caller` (`key` and `account`, two ids), if a parent's key asks: the gateway has decided by facts in memory, and
---   may have waited since, so the key is checked once more;
+--   may have waited since, so the key is checked again;
 -- - `operator`, the name of the token, if an operator asks;
 -- - `id` and `address` of the request, for its event;
 -- - `claim` (`caller`, the nil UUID for the operator; `key` and `fingerprint`, SHA-256 in hex), if the request has an
@@ -30,7 +30,7 @@
 -- - `change_end`, which takes the position.
 --
 -- The `outcome` of a change is 'done' or 'again', or says why nothing happened. `seq` is the position that its 2xx
--- waits for; null if no replica can remember an outdated fact.
+-- waits for, or null if no replica can remember an outdated fact.
 create or replace function change_begin(request jsonb, out outcome text, out made jsonb) language plpgsql as $$
 #variable_conflict use_column
 declare

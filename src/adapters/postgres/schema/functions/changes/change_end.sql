@@ -1,5 +1,5 @@
 -- Ends a change whose outcome is 'done', after its last write. Stores `made` as the result of the request, in case the
--- request is sent again. Takes the change's position and returns it; null if the change touched no fact.
+-- request is sent again. Takes the change's position and returns it, or returns null if the change touched no fact.
 create or replace function change_end(request jsonb, made jsonb) returns bigint language plpgsql as $$
 declare
   claim constant jsonb := request -> 'claim';

@@ -1,6 +1,6 @@
--- Waits for the changes that keys of this account have begun, and lets no other one begin until the commit. A change
--- that revokes a key, lets a key expire or suspends an account calls this before it locks any row, because the changes
--- that it waits for may be waiting for that row.
+-- Waits for the changes that this account's keys have begun, and lets its keys begin no other change until the commit.
+-- A change that revokes a key, lets a key expire or suspends an account calls this before it locks any row, because the
+-- changes that it waits for may be waiting for that row.
 --
 -- The lock decides which comes first, a change or a revoke. A change that a key asks for holds the lock shared, from
 -- `change_begin` to its commit. A revoke holds the lock exclusively, so later changes wait for the revoke and see it.

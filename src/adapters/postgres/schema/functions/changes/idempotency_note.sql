@@ -1,4 +1,4 @@
--- Stores the result of a claimed request. No other request can have stored one under this claim meanwhile.
+-- Stores the result of a claimed request. No other request can have stored a result under this claim in the meantime.
 create or replace function idempotency_note(caller uuid, request_key bytea, request_fingerprint bytea, made jsonb)
 returns void language sql as $$
   insert into idempotency (caller_key_id, key, fingerprint, made) values (caller, request_key, request_fingerprint, made)

@@ -2,7 +2,8 @@
 -- 'unnamed' if the database is no longer in the place in which the name was made (`coherence_place`). No replica
 -- decides by an unnamed history: the first renewal in the new place gives it a name.
 --
--- Each session keeps the plan of a function in PL/pgSQL. A function in SQL is planned again in every statement.
+-- The function is written in PL/pgSQL because each session keeps its plan. A function in SQL would be planned again in
+-- every statement.
 create or replace function coherence_history() returns text language plpgsql stable as $$
 begin
   return (

@@ -1,6 +1,6 @@
--- Returns the newest position, for which a change without effect waits. Such a change calls this after it has read (and
--- locked) the row, so this function uses a later snapshot: the change that last wrote the row has this position or an
--- older one.
+-- Returns the newest position. A change without effect calls this after it has locked and read the row, and its 2xx
+-- waits for that position. The snapshot used here is later than that read, so the change that last wrote the row has
+-- this position or an older one.
 create or replace function coherence_position() returns bigint language plpgsql volatile as $$
 begin
   return (select seq from coherence_now);

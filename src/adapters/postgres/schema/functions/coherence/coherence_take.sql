@@ -1,7 +1,7 @@
--- Takes the next position and logs these facts at it, as the last act of a transaction. The lock on the row of
--- `coherence_seq` is held until the commit, so positions are in the order of commits; unlike an update, a lock leaves
--- no dead version of the row. Each position is a row of `coherence_taken`, so it stands for one change: a second use
--- of it fails.
+-- Takes the next position and logs the facts in `touched` at it; a transaction calls this last. The lock on the row of
+-- `coherence_seq` is held until the commit, so positions are in the order of commits. Unlike an update, a lock leaves
+-- no dead version of the row. Each position is a row of `coherence_taken`, so a second change with the same position
+-- fails.
 --
 -- Each element of `touched` is a fact after one character: `-` if a right that it gave has ended, `~` if it is a key
 -- with a new expiry, otherwise `+`. A replica that reads `-` ends the streams that depend on the fact.
@@ -26,8 +26,8 @@ begin
   -- This call uses a later snapshot than the lock, so it sees every position that was committed before.
   taken := coherence_position() + 1;
   -- A replica of 0.1.0 registers under this same lock. So either its row is seen here, or the replica reads this change
-  -- before its first lease. Such a replica would let streams go on until the expiry that it knows, so a new expiry ends
-  -- them now; clients open them again.
+  -- before its first lease. Such a replica would let streams go on until the expiry that it knows. So a new expiry ends
+  -- these streams now, and clients open them again.
   beside_older := coherence_reads_v();
   if beside_older then
     update coherence_seq set v = taken;

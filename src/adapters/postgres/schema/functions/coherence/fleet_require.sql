@@ -1,9 +1,9 @@
 -- Fails if a replica of a level below `needed` is registered, with TG001 and the versions of such replicas. A change
 -- that only replicas of level `needed` and above can enforce calls this in its transaction, before it locks anything.
 --
--- Registrations of a lower level take the same lock shared (`fleet_admit`). This function sees a registration that was
--- committed before; a later registration sees the new level and fails. Only the first such change takes the lock; after
--- that there is no replica of a lower level.
+-- Registrations of a lower level take the same lock shared (`fleet_admit`). So this function sees every registration
+-- that was committed earlier, and a later registration sees the new level and fails. Only the first such change takes
+-- the lock, because no replica of a lower level is registered after it.
 create or replace function fleet_require(needed int) returns void language plpgsql as $$
 declare
   versions text;

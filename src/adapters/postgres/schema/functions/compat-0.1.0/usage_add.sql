@@ -1,4 +1,5 @@
--- Adds a batch of 0.1.0. Its rows lack the time of use, so the end of a past hour stands for it.
+-- Adds a batch of a replica of 0.1.0. Its rows have no time of last use, so the end of the hour is used; `usage_count`
+-- replaces a time in the future with the present.
 create or replace function usage_add(batch text, counts jsonb, replica text, through_ms double precision) returns void
 language plpgsql as $$
 declare

@@ -1,5 +1,5 @@
 -- This trigger writes the event of a changed account, and touches its facts. A change of a parent's counts has no
--- event: it follows from a change of a sub-account, which has one.
+-- event, because the change of a sub-account that caused it has one.
 create or replace function account_changed() returns trigger language plpgsql as $$
 declare
   kind constant text := case when new.parent_id is null then 'account' else 'sub_account' end;

@@ -1,7 +1,7 @@
--- This trigger writes the events of new keys and touches their facts, for all rows of a statement at once: an import is
--- one statement, and all its events have the same time. A rotation has one event for both keys. Replicas may remember
--- an imported key as unknown, since its holder may use it already. Nobody knows a key that this transaction mints yet,
--- so its fact is not touched.
+-- This trigger writes the events of new keys and touches their facts, for all rows of a statement at once. An import is
+-- one statement, so all its events have the same time. A rotation has one event for both keys. Replicas may remember an
+-- imported key as unknown, since its holder may use it already. No client knows a key that this transaction mints yet,
+-- so the fact of such a key is not touched.
 create or replace function api_key_created() returns trigger language plpgsql as $$
 declare
   minted constant text := current_setting('tenancy_gateway.minted', true);

@@ -41,7 +41,7 @@ begin
       where b.limit_name = asked."limit";
     answers[asked.place] := jsonb_build_object('granted', granted, 'left', bucket.tokens);
   end loop;
-  -- The sweep runs only seldom, since it reads the whole table.
+  -- The sweep runs rarely, since it reads the whole table.
   if random() < 0.002 then
     perform bucket_sweep();
   end if;

@@ -38,8 +38,8 @@ begin
     if quota.used + asked.needed > asked.capacity then
       quota.used := quota.used - quota_let_go(asked."limit", starts, of_replica);
     end if;
-    -- Units at hand on one replica cannot be used by the others. So of the last units, a replica gets only a few for
-    -- requests that it merely expects.
+    -- Units at hand on one replica cannot be used by the others. So when few units are left, a replica gets only a
+    -- small part of them for requests that it merely expects.
     free := greatest(0, asked.capacity - quota.used);
     granted := least(free, asked.needed + least(asked.ahead, greatest(0, free - asked.needed) / 64));
     update limit_quota u set used = quota.used + granted, quota = asked.capacity
@@ -60,7 +60,7 @@ begin
       )
     );
   end loop;
-  -- The sweep runs only seldom, since it reads an index of all windows.
+  -- The sweep runs rarely, since it reads an index of all windows.
   if random() < 0.002 then
     perform quota_sweep();
   end if;

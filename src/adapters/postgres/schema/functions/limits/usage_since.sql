@@ -1,6 +1,6 @@
--- Returns the number of requests of an account, as far as they were added, since the first instant of a day. A parent's number
--- includes all its sub-accounts. The limit names the account, such as `parent:0198…:month`. A parent with more than 5,000 sub-accounts
--- gets 0, because a request waits for the answer and each account takes one look into the index.
+-- Returns the number of an account's requests that the store has since `starts`, the first instant of a day. A parent's
+-- number includes all its sub-accounts. The limit names the account, as in `parent:0198…:month`. A parent with more
+-- than 5,000 sub-accounts gets 0, because each account costs an index lookup and a request waits for the answer.
 create or replace function usage_since(of_limit text, starts timestamptz) returns bigint language plpgsql stable
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare

@@ -1,9 +1,9 @@
--- Adds the rows of a journal from one position to another, if none of them was added before, and returns the position
--- up to which the journal's rows are added now. The lock on the journal's row makes processes that send the same
--- journal take turns.
+-- Adds the rows of a journal with the numbers from `from_position` to before `to_position`, unless one of them was
+-- added before. Returns the number up to which the journal's rows are added now. The lock on the journal's row makes
+-- processes that send the same journal wait for each other.
 --
--- A journal is remembered for 400 days, even if its process stopped normally: its folder may come back with a
--- machine's disk, and its rows must not be counted again.
+-- A journal is remembered for 400 days after its last batch, even if its process stopped normally. The journal's folder
+-- may come back with a machine's disk, and its rows must not be counted again.
 create or replace function usage_add_rows(
   journal text, from_position bigint, to_position bigint, counts usage_counted[], through_ms double precision, of_host text
 ) returns table (rows_in bigint, now_ms double precision) language plpgsql as $$

@@ -1,8 +1,9 @@
--- Returns the time up to which all counts are in the store, whether counts of a period may be missing for good, and the
--- silent replicas whose counts a report on the period may lack. A journal that is given up (`usage_silent`) no longer
--- holds the report back. Its missing counts can lie between the time up to which it has added all and one hour after
--- its last sign of life; its last lease was shorter than that hour. Replicas of 0.1.0 have no journal: one that has
--- been silent for five minutes is dead, and its last counts are lost.
+-- Returns `through`, the time up to which the store has all counts; `incomplete`, whether counts of the period may be
+-- lost; and `silent`, the silent replicas whose counts a report on the period may lack.
+--
+-- A journal that is given up (`usage_silent`) does not hold back `through`. Its lost counts lie between its own
+-- `through` and one hour after its last sign of life, because its last lease was shorter than an hour. Replicas of
+-- 0.1.0 have no journal: after five minutes of silence such a replica counts as dead, and its last counts are lost.
 create or replace function usage_completeness(lost_after interval, period_from timestamptz, period_to timestamptz)
 returns table (through timestamptz, incomplete boolean, silent text[]) language sql stable as $$
   with silent as (

@@ -1,5 +1,5 @@
--- Takes or renews the export lock for the duration `lease`. Then it closes every hour that is complete and ended at
--- least `settle` ago, and turns late counts into corrections. Returns false if another replica holds the lock.
+-- Takes or renews the export lock for the duration `lease`, and returns false if another replica holds the lock. Then
+-- closes every hour that is complete and ended at least `settle` ago, and numbers late counts as corrections.
 create or replace function usage_export_begin(replica uuid, lease interval, settle interval, lost_after interval) returns boolean
 language plpgsql as $$
 declare
@@ -14,7 +14,7 @@ begin
     from usage_completeness(lost_after, now(), now()) c;
   if exists (select from usage_export e where e.began is null or e.closed_until < ready) then
     if usage_fence() then
-      -- The first time, all earlier hours are closed without an export: a replay exports them.
+      -- The first export closes all earlier hours without exporting them. A replay can export them.
       update usage_export e set closed_until = greatest(e.closed_until, ready), began = coalesce(e.began, ready),
         hour = coalesce(e.hour, ready);
     end if;

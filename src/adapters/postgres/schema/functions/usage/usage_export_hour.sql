@@ -1,5 +1,5 @@
--- Returns the counts that a closed hour had when it was closed, for up to `most` accounts with ids after `after`, in
--- the order of ids.
+-- Returns the counts that a closed hour had when it was closed, for up to `most` accounts with ids greater than
+-- `after`, in the order of their ids.
 create or replace function usage_export_hour(of_hour timestamptz, after uuid, most int)
 returns table (account_id uuid, root_id uuid, external_id text, counts bigint[]) language sql stable
 set enable_seqscan = off as $$

@@ -1,12 +1,12 @@
--- This trigger notes late changes: those of closed hours, and those of days that are added up. It sees the changes of
--- each statement, whichever function and version of the gateway makes them. The shared lock keeps hours from being
--- closed, and days from being added up, until this transaction commits (`usage_fence`). So a batch is either in its
--- hours before that, or is noted here as late.
+-- Trigger that notes late changes: changes of closed hours, and of days that are already added up. It sees the changes
+-- of every statement, from any function and any version of the gateway. The shared lock keeps hours from being closed,
+-- and days from being added up, until this transaction commits (`usage_fence`). So a batch is either counted before its
+-- hours are closed, or is noted here as late.
 create or replace function usage_hourly_changed() returns trigger language plpgsql as $$
 declare
   late_until timestamptz;
 begin
-  -- The days of hours that retention deletes stay.
+  -- Retention deletes only hourly rows. The daily rows must stay, so this deletion is not a late change.
   if current_setting('tenancy_gateway.usage_retention', true) = 'on' then
     return null;
   end if;

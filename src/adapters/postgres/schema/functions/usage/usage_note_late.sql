@@ -1,8 +1,8 @@
--- Notes changes of closed hours for the export, and adds changes of days that are added up to these days. `sign` is 1
--- for added rows and -1 for removed ones.
+-- Notes changes of closed hours for the export, and applies changes of days that are already added up to `usage_daily`.
+-- `sign` is 1 for added rows and -1 for removed rows.
 create or replace function usage_note_late(changes usage_hourly[], sign int) returns void language plpgsql as $$
 declare
-  -- These are read under the lock, below.
+  -- Both are read only after the lock below is taken.
   closed timestamptz;
   kept usage_kept;
 begin

@@ -1,5 +1,5 @@
--- Deletes days from before `before`, about `most` of them, and returns their number. It deletes only whole months, as
--- `usage_prune_hours` deletes only whole days.
+-- Deletes up to `most` daily rows from before `before`, and returns the number of deleted rows. It deletes only whole
+-- months, as `usage_prune_hours` deletes only whole days.
 create or replace function usage_prune_days(before timestamptz, months int, most int) returns int language plpgsql
 set enable_seqscan = off as $$
 declare

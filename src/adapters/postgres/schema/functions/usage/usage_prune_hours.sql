@@ -1,11 +1,11 @@
--- Deletes hours from before `before`, about `most` of them, and returns their number; their days stay. It goes parent
--- by parent, in the order of the index: it begins after `after_root`, and returns in `next_root` the last parent that
--- is done, or null at the end. It deletes only whole days, and none that is younger than `days` by the database's
--- clock, so a jump of only one clock, the caller's or the database's, deletes nothing. Only one caller at a time
--- works.
+-- Deletes up to `most` hourly rows from before `before`; the daily rows stay. It goes through the parents in the order
+-- of the index. It begins after `after_root` and returns in `next_root` the last parent that is done, or null at the
+-- end. It deletes only whole days that are also older than `days` by the database's clock. So a jump of one clock
+-- alone, the caller's or the database's, deletes nothing. Only one caller at a time deletes; other callers return at
+-- once.
 --
--- Replicas of 0.1.0 make reports from hours alone: while one is registered, nothing is deleted. Hours are kept until
--- their days are added up (`usage_roll_up`).
+-- While a replica of 0.1.0 is registered, nothing is deleted, because its reports read only hourly rows. Hourly rows
+-- are kept until they are added up into daily rows (`usage_roll_up`).
 create or replace function usage_prune_hours(
   before timestamptz, days int, after_root uuid, most int, out deleted int, out next_root uuid
 ) language plpgsql set enable_seqscan = off as $$
@@ -22,7 +22,7 @@ begin
   then
     return;
   end if;
-  -- Hours that a crash brings back are deleted again.
+  -- The commit need not wait for the disk: if a crash undoes the deletion, a later call deletes the rows again.
   perform set_config('synchronous_commit', 'off', true);
   perform set_config('tenancy_gateway.usage_retention', 'on', true);
   for roots in 1 .. 1000 loop

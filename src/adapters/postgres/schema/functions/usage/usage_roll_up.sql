@@ -1,7 +1,7 @@
--- Adds up hours of days that are over and complete into days, for accounts with about `most` rows of hours, and returns
--- whether there is more to do. It goes through the accounts in the order of the primary key, and gives each the days
--- from `rolled_until` to before `rolling_until`. The first time these are all days that an earlier version stored. Only
--- one caller at a time works.
+-- Adds up the hourly rows of past, complete days into daily rows, for accounts with about `most` hourly rows together.
+-- Returns whether there is more to do. It goes through the accounts in the order of the primary key, and adds up the
+-- days from `rolled_until` to before `rolling_until` for each. The first time, these are all days that an earlier
+-- version stored. Only one caller at a time works; other callers get false.
 create or replace function usage_roll_up(most int) returns boolean language plpgsql
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
@@ -26,7 +26,7 @@ begin
     return true;
   end if;
   perform usage_late_lock();
-  -- Each account costs two looks into the index, as much as some rows.
+  -- The two index lookups for each account cost about as much as reading five rows, and are counted as such.
   while rows_read < most loop
     select h.root_id, h.account_id into kept.root_id, kept.account_id from usage_hourly h
       where (h.root_id, h.account_id) > (kept.root_id, kept.account_id) order by h.root_id, h.account_id limit 1;
