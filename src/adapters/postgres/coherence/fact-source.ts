@@ -15,7 +15,7 @@ import type { Runner } from '../connection/pool.ts';
 import type { Sql } from '../connection/sql.ts';
 import { toLimits, type LimitColumns } from '../tenants/rows.ts';
 
-/** An account in a reading, as JSON. */
+/** An account in the result of the statement, as JSON. */
 interface AccountJson extends LimitColumns {
   readonly id: AccountId;
   readonly parent_id: AccountId | null;
@@ -51,8 +51,8 @@ interface Found {
 export function factSource(db: Runner): FactSource {
   return {
     async readFacts(asked) {
-      // Reads of API keys and reads of other facts take turns, as tenants do elsewhere. So a flood of made-up keys
-      // leaves a connection to reads of other facts.
+      // The pool treats `keys` and `others` like tenants, so reads of API keys and reads of other facts take turns. A
+      // flood of made-up keys therefore leaves a connection to reads of other facts.
       const rows = await db.run((sql) => statement(sql, asked), areApiKeys(asked) ? 'keys' : 'others');
       const facts = new Map<FactKey, FactValue>();
       for (const key of asked) facts.set(key, null);
@@ -74,8 +74,8 @@ export function factSource(db: Runner): FactSource {
 /**
  * Makes the statement that reads the facts. The statement starts from the row with the position, so it returns a row
  * even if no fact is found. Each variant is written out in full: a statement composed of parts survives two garbage
- * collections, which costs more than the statement itself. The history is read by a subquery, so it is read once and
- * not for each row.
+ * collections, which costs more than the statement itself. A subquery reads the history, so PostgreSQL reads it once
+ * and not for each row.
  */
 function statement(sql: Sql, asked: Asked): PromiseLike<[Found, ...Found[]]> {
   if (areApiKeys(asked)) {

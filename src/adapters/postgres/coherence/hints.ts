@@ -6,7 +6,7 @@ export class Hints {
     this.#listeners.add(listener);
   }
 
-  /** Called after a commit of this process, or when the database reports one of another process. */
+  /** Called after a commit of this process, or when the database reports a commit of another process. */
   nudge(): void {
     for (const listener of this.#listeners) listener();
   }

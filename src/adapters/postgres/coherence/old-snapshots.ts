@@ -1,7 +1,10 @@
 import type { OldSnapshots, SnapshotHolder, SnapshotReading } from '../../../ports/old-snapshots.ts';
 import type { Runner } from '../connection/pool.ts';
 
-/** A {@link SnapshotHolder} that has, in place of `transaction`, the number of transactions since its snapshot. */
+/**
+ * A {@link SnapshotHolder} as the statement returns it: with the number of transactions since its snapshot in place of
+ * `transaction`.
+ */
 type HolderRow = Omit<SnapshotHolder, 'transaction'> & { readonly behind: number };
 
 /**

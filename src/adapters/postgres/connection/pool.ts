@@ -69,9 +69,9 @@ interface Line {
  * A few connections, each opened at its first use. A statement gets the most recently used free connection, so that
  * surplus connections stay idle and are closed.
  *
- * The wait for a connection counts towards the deadline. It ends after half of the deadline; for a tenant's statement,
- * after half to three quarters. So a statement that starts still has time to end. If it misses its deadline, the reason
- * is that the server does not respond, not that many statements are waiting.
+ * The wait for a connection counts towards the deadline. The wait ends after half of the deadline; for a tenant's
+ * statement, after half to three quarters. So a statement that starts still has time to end. If the statement misses
+ * its deadline, the reason is that the server does not respond, not that many statements are waiting.
  *
  * Waiting tenants take turns, and each may have all connections but one. So another tenant's statement, such as a
  * revoke, waits for at most one statement to end, however many statements the first tenant has sent.
@@ -152,7 +152,7 @@ export class Pool {
       const timer = setTimeout(() => {
         this.#waiting.remove(line.name, waiter);
         this.#forget(line);
-        // If other statements of the tenant ended meanwhile, the store does respond: the tenant has sent too many.
+        // If other statements of the tenant ended meanwhile, the store does respond, and the tenant has sent too many.
         if (line.tenant !== undefined && line.ended > endedBefore) return reject(tooManyRequests());
         reject(unavailable(new Error(`no free connection to the store within ${limitMs} ms`)));
       }, limitMs);

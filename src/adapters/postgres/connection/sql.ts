@@ -39,7 +39,7 @@ export const baseOptions = {
   // Fetching types would cost each new connection a round trip. Arrays are sent as JSON instead.
   fetch_types: false,
   connect_timeout: 2,
-  // No pause here, since `dialer` pauses.
+  // postgres.js need not pause between two attempts to connect, since `dialer` does.
   backoff: () => 0,
   // The library's default prints notices to the console.
   onnotice: (_notice: Readonly<Record<string, string>>): void => undefined,
@@ -60,7 +60,8 @@ export function connectByUrl(url: string, statementMs: number, options: ConnectO
   const ssl = verification(address, parameters);
   const prepare = parameters.get('prepare');
   const pooled = options.pooled === true || leadsToPooler(url);
-  // A pooler rejects start-up parameters that it does not know, so the settings of the database role apply behind one.
+  // A pooler rejects start-up parameters that it does not know, so behind a pooler the settings of the database role
+  // apply.
   const session = pooled
     ? {}
     : {
@@ -72,7 +73,7 @@ export function connectByUrl(url: string, statementMs: number, options: ConnectO
         // With `jit`, PostgreSQL would compile statements with many expected rows, which takes longer than a lease can
         // wait.
         jit: 'off',
-        // A report may take long: it uses one of the server's processors and leaves the others free.
+        // A report may take long, so it may use only one of the server's processors.
         max_parallel_workers_per_gather: 0,
       };
   return (extra = {}) =>

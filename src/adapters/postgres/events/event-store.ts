@@ -81,7 +81,8 @@ export function eventStore(db: Runner, reports: Runner, background: Runner): Eve
 const dayMs = 86_400_000;
 
 /**
- * Lists the events of a page, and one more if there is one. The query reads a range of an index; `page.ts` says why.
+ * Lists the events of a page, and one more if there is one. The query reads a range of an index; `aboveEveryId` in
+ * `page.ts` explains how.
  */
 function listEvents(
   sql: Sql,

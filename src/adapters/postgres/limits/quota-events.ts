@@ -8,10 +8,10 @@ import type { Runner } from '../connection/pool.ts';
  */
 const mostRemembered = 10_000;
 
-/** Has the database write an event when an answer shows that a quota is near or reached. */
+/** Has the database write an event when an answer shows that a quota is reached or nearly reached. */
 export class QuotaEvents {
   readonly #background: Runner;
-  /** Series and level of each quota that is near or reached, by the name of its limit. */
+  /** Series and level of each quota that is reached or nearly reached, by the name of its limit. */
   #known = new Map<string, { readonly series: number; readonly level: number }>();
 
   constructor(background: Runner) {
@@ -53,7 +53,7 @@ export class QuotaEvents {
   }
 }
 
-/** Returns the level that `quota_note` takes: 2 for a quota that is reached, 1 for one that is near, otherwise 0. */
+/** Returns the level that `quota_note` takes: 2 for a quota that is reached, 1 if it is nearly reached, otherwise 0. */
 function levelOf(left: number, capacity: number): 0 | 1 | 2 {
   if (left === 0) return 2;
   return capacity - left >= nearQuota * capacity ? 1 : 0;

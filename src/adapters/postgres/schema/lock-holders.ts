@@ -5,7 +5,7 @@ interface Blocked {
   readonly mode: string;
   readonly table_name: string | null;
   readonly pid: number;
-  /** Null if the session has ended, or if this user may not see it. */
+  /** Null if the session has ended, or if this user may not see the session. */
   readonly application: string | null;
   readonly state: string | null;
   readonly seconds: number | null;
@@ -29,7 +29,7 @@ export async function describeWait(sql: Statements, pid: number): Promise<string
 }
 
 function describeHolder({ pid, application, state, seconds }: Blocked): string {
-  // PostgreSQL has no process id for a transaction that was prepared for a two-phase commit.
+  // PostgreSQL shows the process id 0 for a transaction that was prepared for a two-phase commit.
   if (pid === 0) return 'a prepared transaction';
   const known = [
     application,

@@ -16,7 +16,7 @@ export interface MigrationEvents {
 export interface MigrationWait {
   /** Number and name of the step. */
   readonly step: string;
-  /** What blocks the step, as a text for people: a lock with its holder, or another process that migrates. */
+  /** The obstacle, as a text for people: a lock with its holder, or another process that migrates. */
   readonly waitsFor: string;
 }
 
@@ -38,8 +38,8 @@ const longestLockWaitMs = 200;
 const shortestLockWaitMs = 10;
 
 /**
- * Milliseconds that each registered replica adds to the pause between two attempts of a process: in a roll-out, all
- * replicas make attempts.
+ * Milliseconds that each registered replica adds to the pause between two attempts of a process, because all replicas
+ * make attempts in a roll-out.
  */
 const pauseMsPerReplica = 500;
 const shortestPauseMs = 4_000;
@@ -140,7 +140,7 @@ async function readPatience(tx: Statements): Promise<Patience> {
   return patienceWith(registered.shortest, registered.replicas);
 }
 
-/** How long a step waits for a lock, and before its next attempt, in milliseconds. */
+/** Times for which a step waits, in milliseconds. */
 export interface Patience {
   /** Longest wait of a step for a lock. */
   readonly lockWaitMs: number;
@@ -162,7 +162,7 @@ export function patienceWith(shortestLeaseMs: number | null, replicas: number): 
   };
 }
 
-/** Finds out which lock an attempt waits for, by one statement during the wait. */
+/** Finds out which lock an attempt waits for: a statement looks while the attempt waits. */
 function watchOver(observer: Runner): {
   readonly begin: (pid: number, lockWaitMs: number) => void;
   readonly end: () => void;

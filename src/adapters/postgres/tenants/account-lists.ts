@@ -25,8 +25,8 @@ export function listAccounts(
   if (page.byId) return listById(sql, parent, filter, page);
   const { limit, after = aboveEveryId } = page;
   const owner = parent ?? noParent;
-  // The query reads a range of the index; `page.ts` says why. After a restore from a backup, the last account of a
-  // client's previous page may be missing; the client then gets the list from the start.
+  // The query reads a range of the index; `aboveEveryId` in `page.ts` explains how. After a restore from a backup, the
+  // last account of a client's previous page may be missing; the client then gets the list from the start.
   return sql<AccountRow[]>`
     select ${sql(columns)} from account_listed l join account a on a.id = l.id
     where l.owner_id >= ${owner} and (l.owner_id, l.created_at, l.id) < (
@@ -70,8 +70,8 @@ function listParentOf(
 }
 
 /**
- * Lists accounts by id, which is the order of 0.1.0, for cursors that 0.1.0 issued. The indexes of 0.1.0 stay as long
- * as 0.1.0 may run beside this version.
+ * Lists accounts by id, for cursors that 0.1.0 issued, because 0.1.0 lists accounts in this order. The indexes for it
+ * stay as long as replicas of 0.1.0 may run beside this version.
  */
 function listById(
   sql: Sql,

@@ -37,7 +37,8 @@ export interface Changed<Outcome extends string> {
 type ChangeStatement = (sql: Sql, request: ReturnType<Sql['json']>) => PromiseLike<readonly unknown[]>;
 
 /**
- * The only way to change an account or a key: one call of one function, which is one round trip and one transaction.
+ * Makes every change of an account or a key: by one call of one SQL function, which is one round trip and one
+ * transaction.
  */
 export class Changes {
   readonly #db: Runner;
@@ -54,8 +55,7 @@ export class Changes {
    *
    * @param claim idempotency key of a request that may be sent again. The result is stored under the key; if an earlier
    * request has stored one, that result is returned and nothing changes
-   * @param caller author of the change, named in its event: an operator, or an API key whose rights are checked once
-   * more
+   * @param caller author of the change, named in its event: an operator, or an API key whose rights are checked again
    * @throws ProblemError `idempotency_mismatch` or `idempotency_in_flight` if the claim conflicts with an earlier
    * request; a problem if the caller's key or account has lost its rights; `invalid_request` for a burst without a
    * rate; `not_found` if the `owner` does not exist
@@ -84,7 +84,7 @@ export class Changes {
 }
 
 interface ChangeOptions {
-  /** Tenant in whose turn the change runs; by default the caller's account. */
+  /** Tenant for which the pool runs the change; by default the caller's account. */
   readonly tenant?: AccountId;
   /** Limits of the created or changed record. */
   readonly limits?: Partial<Limits> | undefined;
@@ -97,7 +97,7 @@ export interface RequiredOwner {
   readonly parent: AccountId | null;
 }
 
-/** Returns the requirement on the owner of keys; `undefined` if any account will do. */
+/** Returns the account that must own the keys to change; `undefined` if any account may own them. */
 export function requiredOwner(
   id: AccountId | null,
   parent: AccountId | null | undefined,
@@ -149,8 +149,8 @@ function requestOf(
 }
 
 /**
- * Returns the account in whose turn a change runs by default; `undefined` for an operator's change, which takes no
- * turn.
+ * Returns the account for which the pool runs a change by default; `undefined` for an operator's change, which belongs
+ * to no tenant.
  */
 function accountOf(caller: ChangedBy | undefined): AccountId | undefined {
   return caller !== undefined && 'accountId' in caller ? caller.accountId : undefined;

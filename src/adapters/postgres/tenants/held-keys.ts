@@ -48,7 +48,7 @@ function holders(sql: Sql): ReturnType<Sql> {
 }
 
 /**
- * Returns the SQL for the account of a key, as an argument of a change: the given account, or the one that has the
+ * Returns the SQL for the account of a key, as an argument of a change: the given account, or the account that has the
  * key.
  */
 export function accountOfKey(sql: Sql, account: AccountId | null, key: KeyId): ReturnType<Sql> {
@@ -56,8 +56,8 @@ export function accountOfKey(sql: Sql, account: AccountId | null, key: KeyId): R
 }
 
 /**
- * Returns the SQL for one more column of a change's statement, the `holding` of the key; empty SQL if the account was
- * given.
+ * Returns the SQL that adds the column `holding`, the accounts that hold the key, to a change's statement; empty SQL if
+ * the account was given.
  */
 export function andHolding(sql: Sql, account: AccountId | null, key: KeyId): ReturnType<Sql> {
   if (account !== null) return sql``;

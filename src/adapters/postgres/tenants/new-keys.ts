@@ -57,8 +57,8 @@ const importsKeys = 2;
 
 /**
  * Returns the SQL for one more column of a statement that stores a key with this prefix. If the prefix is not the usual
- * one, the column makes the statement fail while older replicas run, because replicas of 0.1.0 take a key with another
- * prefix for mistyped.
+ * one, the column makes the statement fail while older replicas run, because replicas of 0.1.0 treat a key with another
+ * prefix as mistyped.
  */
 export function andReplicasFor(sql: Sql, { prefix }: Pick<NewApiKey, 'prefix'>): ReturnType<Sql> {
   return prefix.startsWith(`${usualKeyPrefix}_`) ? sql`` : sql`, fleet_require(${importsKeys})`;

@@ -26,8 +26,8 @@ export interface LimitColumns {
 }
 
 /**
- * A row of `account`, read as columns or as JSON. Whether it is a parent or a sub-account decides which columns are
- * null; the table checks that.
+ * A row of `account`, read as columns or as JSON. Some columns are null for parents and others for sub-accounts; the
+ * table checks that.
  */
 export interface AccountRow extends LimitColumns {
   readonly id: AccountId;
