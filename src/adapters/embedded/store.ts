@@ -64,7 +64,7 @@ export async function openEmbedded(dataDir: string, onCreate: () => void = () =>
     migrations: within(migrationMs),
     pool: () => pool.state,
     hints: new Hints(),
-    // Nobody else needs to send hints, because no other process changes the data.
+    // No other process changes the data, so there are no notifications to listen for.
     onFirstHintWanted: () => undefined,
     close: async () => {
       maintenance.stop();

@@ -85,7 +85,7 @@ async function goesFirst(path: string, hasLowerName: boolean): Promise<boolean> 
 }
 
 /**
- * Asks the process behind a socket for its state. The process counts as `gone` only if the kernel says that nobody
+ * Asks the process behind a socket for its state. The process counts as `gone` only if the kernel says that no process
  * listens: an error such as EMFILE says nothing about the other process.
  *
  * @throws if the process cannot be asked

@@ -51,7 +51,7 @@ export function redisBuckets(options: RedisBucketsOptions): TokenStore & { close
   const client = redisClient(options.address);
   const trouble = watchReachability(client, options);
   client.connect().catch(() => undefined);
-  // In a cluster, all keys of one run of the script would have to be on the same server.
+  // In a cluster, all keys of one run of the script would have to be on the same server, so each run gets only one key.
   const most = options.address.kind === 'cluster' ? 1 : mostTogether;
   return {
     async ask(questions) {

@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 const usualPort = '5432';
 
 /**
- * Returns a hash of a database's host, port and name, which keeps apart the facts of databases that share a Redis. A
- * copy of a data directory has the same history as the original, but the same position stands for another change in
- * each.
+ * Returns a hash of a database's host, port and name, so that databases that share a Redis do not read each other's
+ * facts. The history cannot tell them apart: a copy of a data directory has the history of the original, but the same
+ * position stands for another change in each.
  *
  * @param url URL of the database, of which only host, port and name are used; `null` for the embedded store
  */

@@ -48,7 +48,7 @@ export function redisFactCache(options: RedisFactCacheOptions): FactCache & { cl
   };
 }
 
-/** A Redis client with the breaker and the listener that learn of its results. */
+/** A Redis client, with the breaker and the listener that are told how its commands ended. */
 interface Watched {
   readonly client: RedisClient;
   readonly breaker: Breaker;

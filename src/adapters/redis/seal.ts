@@ -3,7 +3,7 @@ import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'no
 /** Lets a gateway recognise values that another program has forged in Redis. */
 export interface Seal {
   /**
-   * Prefix of the names of all values. Each format of values has its own prefix. That of 0.1.0 is `tg:` without a
+   * Prefix of the names of all values. Each format of values has its own prefix. The prefix of 0.1.0 is `tg:` without a
    * number, so values of 0.1.0 are never read.
    */
   readonly prefix: string;
@@ -31,8 +31,8 @@ const codeLength = Math.ceil((codeBytes * 4) / 3);
 
 /**
  * Returns a seal that puts a code (HMAC-SHA-256) over name and text before each text. New values get the code of the
- * first MAC key. A value that is read may have the code of any MAC key, so that operators can replace the keys on one
- * replica after the other. Without MAC keys, values are not protected.
+ * first MAC key. A value that is read may have the code of any MAC key, so that operators can replace the keys replica
+ * by replica. Without MAC keys, values are not protected.
  *
  * @param keys MAC keys of at least 32 bytes each
  * @param place result of `databasePlace` for the database that the values come from

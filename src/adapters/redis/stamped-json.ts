@@ -14,9 +14,9 @@ export function encodeFact({ value, seq, incarnation }: StampedFact): string {
 
 /**
  * Parses a text that {@link encodeFact} wrote for the fact named `key`. Returns `undefined` for any other text, since
- * other programs may write to Redis, and for a value that PostgreSQL could not hold for this fact: an invalid UUID or
- * the id of another account would get into upstream headers and usage counts. A key or account without the member
- * `limits` counts as absent, because its limits are unknown.
+ * other programs may write to Redis. Also returns `undefined` for a value that PostgreSQL could not hold for this fact:
+ * an invalid UUID or the id of another account would get into upstream headers and usage counts. A key or account
+ * without the member `limits` counts as absent, because its limits are unknown.
  */
 export function decodeFact(key: FactKey, text: string): StampedFact | undefined {
   const read = parse(text);

@@ -11,7 +11,7 @@ import type { CreationFailure } from './create.ts';
 const [databaseDir = ''] = process.argv.slice(2);
 const migrationMs = 600_000;
 
-// The gateway that started this process is gone, so nobody would use the database.
+// This process ends when the gateway that started it is gone, because no other process will use the database.
 process.once('disconnect', () => process.exit(1));
 try {
   const db = await openDatabase(databaseDir);
