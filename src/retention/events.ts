@@ -18,7 +18,9 @@ export interface EventRetentionParts {
   readonly onDeleted: (events: number) => void;
 }
 
-/** Deletes events past their retention every ten minutes, in portions. Returns a function that stops this. */
+/**
+ * Deletes events past their retention, in portions, every ten minutes. Returns a function that stops these deletions.
+ */
 export function pruneEvents(parts: EventRetentionParts): () => void {
   return repeat(parts.timers, everyMs, () => prune(parts));
 }

@@ -22,8 +22,8 @@ export interface UsageRetentionParts {
 }
 
 /**
- * Adds up hours of usage into days every ten minutes, in portions, and then deletes hours and days past their
- * retention. Returns a function that stops this.
+ * Adds up hourly usage into daily usage, and then deletes hourly and daily usage past its retention. Does both in
+ * portions, every ten minutes. Returns a function that stops this work.
  */
 export function pruneUsage(parts: UsageRetentionParts): () => void {
   return repeat(parts.timers, everyMs, async () => {

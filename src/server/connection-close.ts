@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { responseOn } from './pipelining.ts';
 
 /**
- * Sends the clients of a listener elsewhere without losing a request. The last response on each connection says
+ * Makes the clients of a listener connect elsewhere without losing a request. The last response on each connection says
  * `Connection: close` (RFC 9112 §9.6). Later requests on that connection are not processed, so a client may send them
  * again elsewhere.
  */
@@ -41,7 +41,7 @@ export class ConnectionClose {
 
   /**
    * Notes that a request has arrived behind the one in progress. The response in progress then no longer says `close`,
-   * because Node would end the connection after it and the new request would be lost.
+   * because Node would end the connection after that response and the new request would be lost.
    */
   #cameBehind(socket: Socket): void {
     const response = responseOn(socket);

@@ -98,7 +98,7 @@ class Drain {
     this.#done = done;
     const closing = new ConnectionClose(listener.server);
     for (const socket of open.all) closing.underWay(socket);
-    // Without connected clients nobody has to be told, so the drain does not wait.
+    // If there are no connections, no client has to be told, so the drain does not wait.
     this.#patience = plan.idleMs === 0 || open.all.size + open.below.size === 0 ? 0 : looks;
     this.#callOffLimit = timers.after(plan.limitMs, () => this.#cutAll());
     this.#look();
@@ -130,8 +130,8 @@ class Drain {
   #refuse(): void {
     if (this.#refusing) return;
     this.#refusing = true;
-    // The HTTP server's own `close` would also cut idle connections, and a request that arrives on one would meet a
-    // reset.
+    // The HTTP server's own `close` would also cut idle connections, and a request that arrives on such a connection
+    // would get a reset.
     NetServer.prototype.close.call(this.#server, () => {
       this.#over = true;
       this.#callOffLimit();

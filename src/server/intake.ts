@@ -1,9 +1,9 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Whether the listeners of a worker take the connections that Node's cluster hands to them. */
+/** Decides whether the listeners of a worker take the connections that Node's cluster hands to them. */
 export class Intake {
-  /** If `false`, the cluster hands connections to another worker. At least one worker has to be taking connections. */
+  /** If `false`, the cluster hands connections to other workers. At least one worker must take connections. */
   taking: boolean;
 
   constructor(taking: boolean) {
@@ -13,9 +13,9 @@ export class Intake {
   /**
    * Makes `taking` decide whether a server takes connections. Call it before the server listens.
    *
-   * A worker that has reached `server.maxConnections` sends a new connection to another worker; with a negative number
-   * it sends on every connection. A worker beyond its real limit closes new connections by itself: if all workers were
-   * full and sent connections on, the connections would go round for ever.
+   * Node passes a new connection on to another worker if this worker has `server.maxConnections` open; with a negative
+   * number, it passes on every connection. The real limit is enforced here, by closing further connections. If full
+   * workers passed connections on, and all workers were full, the connections would go round for ever.
    */
   control(server: Server): void {
     let most = server.maxConnections;

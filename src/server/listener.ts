@@ -10,7 +10,7 @@ import { serveOffers } from './upgrade-offers.ts';
 
 /**
  * Functions that serve a listener, one for each event of Node's HTTP server that asks for an action. If one of them
- * throws, the connection ends. Requests on a connection are served one after the other: the next one is served when the
+ * throws, the connection ends. Requests on a connection are served one at a time: the next one is served when the
  * previous response is out.
  *
  * Without `upgrade`, every request is served as if it had asked for no upgrade. Without the last two functions, Node
@@ -27,7 +27,7 @@ export interface Application {
   /**
    * Called if the client offers another protocol. Returns `false` to ignore the offer; `request` then gets the request.
    *
-   * @param head bytes that came in behind the head of the request
+   * @param head bytes that arrived after the head of the request
    */
   readonly upgrade?: (request: IncomingMessage, socket: Socket, head: Buffer) => boolean;
   /** Called if the client waits for `100 Continue` before it sends the body (RFC 9110 §10.1.1). */

@@ -35,9 +35,9 @@ export class UnreadRequests {
     server.on(opened, guardedConnection(endReadingEarly));
   }
 
-  /** Makes the parser of a connection, which has stopped, read `bytes` and then the rest of the connection. */
+  /** Restarts the stopped parser of a connection: it reads `bytes`, then the rest of the connection. */
   readAgain(socket: Socket, bytes: Buffer): void {
-    // The last response may have set a timeout.
+    // The previous response may have set a timeout on the socket.
     socket.setTimeout(0);
     socket.pause();
     socket.unshift(bytes);
@@ -56,8 +56,8 @@ export class UnreadRequests {
    */
   readAfterResponse(socket: Socket, head: Buffer): void {
     if (socket.destroyed) return;
-    // The last response of the connection is out. A request behind it must not be acted on, because its client could
-    // never learn the outcome.
+    // The connection's last response is out. A request behind it must not be acted on, because its client could never
+    // learn the outcome.
     if (!socket.writable) return discardInput(socket);
     let bytes = head;
     const take = guardedOn(socket, (chunk: Buffer) => {
@@ -69,7 +69,7 @@ export class UnreadRequests {
       else socket.pause();
     };
     const left = (): void => void socket.end();
-    // Node has let go of the connection, and no longer tells the response that it may continue.
+    // Node has stopped reading from this socket, and no longer tells the response that it may continue.
     const drained = guardedOn(socket, () => void responseOn(socket)?.emit('drain'));
     readAfterParser(socket);
     socket.on('data', take).on('end', left).on('drain', drained);
@@ -127,6 +127,6 @@ function endReadingEarly(socket: Parsing): void {
     // Node 25 and later would read the body of a request that offers an upgrade.
     return request.upgrade === true ? 2 : answer;
   };
-  // After an exception Node reads nothing more.
+  // If `incoming` throws, the result 2 makes Node stop reading.
   parser.onIncoming = guardedAnswer(socket, incoming, 2);
 }

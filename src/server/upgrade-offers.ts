@@ -8,7 +8,7 @@ import { headBytes, mustWait, UnreadRequests } from './pipelining.ts';
 export type TakeUpgrade = (request: IncomingMessage, socket: Socket, head: Buffer) => boolean;
 
 /**
- * Serves the requests of a connection one after the other, each when the response before it is out.
+ * Serves the requests of a connection one at a time, each when the response before it is out.
  *
  * An application can take the upgrades that it wants and ignore the others, as RFC 9110 §7.8 allows: Java's HttpClient
  * and `curl --http2` offer HTTP/2 with every plain request.

@@ -2,7 +2,7 @@ import type { Timers } from '../ports/timers.ts';
 
 /**
  * Runs `task` at once, and again `everyMs` milliseconds after each run has ended or failed. Returns a function that
- * stops this.
+ * prevents further runs.
  */
 export function repeat(timers: Timers, everyMs: number, task: () => Promise<unknown>): () => void {
   let cancel: () => void = () => undefined;
