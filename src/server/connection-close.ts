@@ -14,7 +14,8 @@ export class ConnectionClose {
   /** Marks the responses to all requests from now on. */
   constructor(server: Server) {
     for (const event of ['request', 'checkContinue', 'checkExpectation']) {
-      // Node acts on some events by itself if they have no listener; for example, it sends `100 Continue`.
+      // Node acts on some events by itself if they have no listener (for example, it sends `100 Continue`), so these
+      // get none.
       if (server.listenerCount(event) === 0) continue;
       server.prependListener(event, (_request: IncomingMessage, response: ServerResponse) => {
         this.#makeLast(response);

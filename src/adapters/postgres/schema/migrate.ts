@@ -48,10 +48,10 @@ const longestPauseMs = 16_000;
 const lookEveryMs = 300;
 
 /**
- * Brings the schema up to the version of this code. Any number of processes may call it at the same time: one works,
- * the others wait and hold no lock. Each step commits by itself, with its row in `schema_migration`. If another session
- * holds a lock that a step needs, the step gives up soon and is tried again some seconds later, as often as needed.
- * Replicas of the previous version serve requests meanwhile.
+ * Brings the schema up to the version of this code. Any number of processes may call this at the same time: one process
+ * works, and the others wait without holding a lock. Each step commits by itself, with its row in `schema_migration`.
+ * If another session holds a lock that a step needs, the step gives up soon and is tried again some seconds later, as
+ * often as needed. Replicas of the previous version serve requests meanwhile.
  *
  * A database that is ahead of this code is accepted if every further step is compatible with this code ({@link
  * Migration.compatibleWith}), so that old replicas can restart during a rollout and a release can be rolled back.

@@ -26,8 +26,8 @@ begin
   -- This call uses a later snapshot than the lock, so it sees every position that was committed before.
   taken := coherence_position() + 1;
   -- A replica of 0.1.0 registers under this same lock. So either its row is seen here, or the replica reads this change
-  -- before its first lease. Such a replica would let streams go on until the expiry that it knows. So a new expiry ends
-  -- these streams now, and clients open them again.
+  -- before its first lease. Such a replica would let streams go on until the expiry that it knows. A new expiry is
+  -- therefore logged as if it were `-`, which ends these streams now, and clients open them again.
   beside_older := coherence_reads_v();
   if beside_older then
     update coherence_seq set v = taken;

@@ -3,7 +3,7 @@
 --
 -- Registrations of a lower level take the same lock shared (`fleet_admit`). So this function sees every registration
 -- that was committed earlier, and a later registration sees the new level and fails. Only the first such change takes
--- the lock, because no replica of a lower level is registered after it.
+-- the lock, because after it no replica of a lower level can register.
 create or replace function fleet_require(needed int) returns void language plpgsql as $$
 declare
   versions text;

@@ -1,5 +1,5 @@
 -- When an account gets a quota, this trigger begins the count of the quota anew, in the transaction of the account.
--- Earlier requests in the same window count as well, so the trigger touches the account's fact `q:`: replicas add
+-- Earlier requests in the same window count as well, so the trigger touches the account's fact `q:…`, and replicas add
 -- their counts before they confirm the change. If only the size of a quota changes, its events can be written again.
 create or replace function account_quota_changed() returns trigger language plpgsql as $$
 declare

@@ -22,7 +22,7 @@ begin
       through = greatest(j.through, coalesce(to_timestamp(through_ms / 1000), j.through))
       where j.id = journal;
   end if;
-  -- This branch runs about once for each process.
+  -- A journal's first batch also deletes old journals, so this runs about once for each process.
   if known = 0 then
     delete from usage_journal j where j.at < now() - interval '400 days';
   end if;
