@@ -19,13 +19,13 @@ export interface Pressure {
   readonly memoryBytes: number;
 }
 
-/** Says which requests to reject now. Code outside the hooks of Fastify reads it. */
+/** Which requests to reject now. Code that does not run in a hook of Fastify, such as the proxy, reads this object. */
 export interface Shedding {
   /** Whether all requests are rejected. */
   readonly active: boolean;
   /**
-   * Shares of parents and of the networks of strangers; `null` while no shares are needed. A request is admitted only
-   * if its share has room.
+   * Shares of parents, and of networks for requests without a known caller; `null` while no shares are needed. A
+   * request is admitted only if its share has room.
    */
   readonly shares: FairShares | null;
 }
@@ -38,10 +38,10 @@ const resolutionMs = 10;
  */
 const windowsInARow = 2;
 /**
- * Rejects requests with 503 while the process cannot keep up, because some responses in time are worth more than all of
- * them late. If only CPU time is short, it first rejects requests without a known caller, then those of the parents
- * that ask for most. Management calls with a valid key pass, because they may revoke access. If memory is short, it
- * rejects all requests. Call it on the root app, before any hook that works on requests.
+ * Rejects requests with 503 while the process cannot keep up, because it is better to send some responses in time than
+ * all of them late. If only CPU time is short, it first rejects requests without a known caller, then those of the
+ * parents that ask for most. Management calls with a valid key pass, because they may revoke access. If memory is
+ * short, it rejects all requests. Call it on the root app, before any hook that works on requests.
  *
  * @param look returns the pressure since the last call
  */

@@ -19,7 +19,10 @@ export interface Share {
   readonly tenant: AccountId | null;
   readonly parent: ParentShare;
   held: number;
-  /** Number of users of this object. While there are any, the share stays in memory even if it holds nothing. */
+  /**
+   * Number of {@link Shares.use} calls without a {@link Shares.release}. Until it is 0, the share stays in memory even
+   * if it holds nothing.
+   */
   users: number;
 }
 
@@ -32,7 +35,7 @@ export interface SharingPool {
 /** Part of the total that all requests without a key may hold together. They may always hold one thing. */
 const withoutKey = 1 / 8;
 
-/** Minimum number of shares in memory before empty shares are dropped. */
+/** Empty shares are dropped only if at least this many shares are in memory. */
 const leastRoom = 10_000;
 
 const unseen: ConnectionWaits = { began: () => undefined, ended: () => undefined };
@@ -75,7 +78,7 @@ export class Shares {
     if (index !== -1) this.#pools.splice(index, 1);
   }
 
-  /** Whether no pool of a later configuration has joined. */
+  /** Whether this pool joined last, so that no pool of a later configuration has replaced it. */
   isLatest(pool: SharingPool): boolean {
     return this.#pools[this.#pools.length - 1] === pool;
   }

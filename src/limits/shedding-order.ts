@@ -34,7 +34,8 @@ export class FairShares {
   }
 
   /**
-   * Ends the window. Returns whether shares are still needed, because requests were rejected or will be.
+   * Ends the window. Returns `true` if shares are still needed, because the demand exceeds the capacity of the next
+   * window.
    *
    * @param tooMuch whether the process could not keep up with the admitted requests
    */
@@ -54,7 +55,7 @@ export class FairShares {
   }
 }
 
-/** Requests of the present window, counted by who sends them, and the maximum that each sender may have admitted. */
+/** Counts the requests of the present window by sender, and limits how many requests of each sender are admitted. */
 class Shares<Who> {
   #asked = new Map<Who, number>();
   #most = Infinity;

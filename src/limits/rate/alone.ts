@@ -1,8 +1,8 @@
 import type { BucketFigures } from '../../domain/limits/bucket.ts';
 
-/** State by which a replica decides while it cannot reach the store. */
+/** Data from which a replica decides while it cannot reach the store. */
 interface AloneState {
-  /** Number of replicas that decide, this one included. */
+  /** Number of running replicas, this one included. */
   readonly replicas: number;
   /** Tokens in the store, according to its last answer. */
   readonly left: number;
@@ -10,9 +10,9 @@ interface AloneState {
   readonly nowMs: number;
 }
 
-/** Share of a limit that a replica may admit while it cannot reach the store. */
+/** A replica's share of a limit. The replica admits requests from this share while it cannot reach the store. */
 export interface Alone {
-  /** Tokens that were taken while the store was away. The store does not know of them yet. */
+  /** Number of tokens that were taken while the store was away, and that the store does not know of yet. */
   readonly debt: number;
   /** Counts tokens from the store that were used. A negative number counts tokens that were put back. */
   noteUse(tokens: number): void;
@@ -24,7 +24,7 @@ export interface Alone {
   owe(tokens: number): void;
   /** Called when the store has answered. The next outage begins with a new share. */
   end(figures: BucketFigures, nowMs: number): void;
-  /** Maximum number of tokens at hand. A replica that is killed loses the tokens at hand. */
+  /** Returns the maximum number of tokens at hand. It limits how many tokens are lost if the replica is killed. */
   mostAtHand(figures: BucketFigures, replicas: number): number;
 }
 
@@ -35,15 +35,16 @@ export interface Alone {
  */
 const average = { leastMs: 10_000, fills: 10 };
 /**
- * Ratio of a replica's share to its average use, greater than 1 to leave room for chance. With this ratio, all shares
- * together are at most 1.32 times the rate.
+ * Ratio of a replica's share to its average use, greater than 1 to leave room for random variation. With this ratio,
+ * all shares together are at most 1.32 times the rate.
  */
 const growth = 1.2;
 /**
- * Minimum share of a replica, as a part of an equal share. With it, all shares together are at most 1.5 times the rate.
+ * Minimum share of a replica, as a part of an equal share. With this minimum, all shares together are at most 1.5 times
+ * the rate.
  */
 const least = 0.18;
-/** Part of its share of the burst that a replica may admit at once. */
+/** A replica may admit this part of its share of the burst at once. */
 const atOnce = 0.4;
 
 /** A replica's share of a bucket: its recent use, and a little more. */

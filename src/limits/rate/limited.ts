@@ -3,7 +3,7 @@ import type { LimitedBy } from '../../ports/limits/rate-limiter.ts';
 import { AloneBucket, AloneQuota } from './alone.ts';
 import { bucketPace, Portion, quotaPace } from './portion.ts';
 
-/** State on this replica of an account or key that has limits. */
+/** This replica's state for one account or key that has limits. */
 export interface Limited {
   readonly kind: LimitKind;
   readonly id: string;
@@ -19,7 +19,7 @@ export function newLimited({ kind, id }: LimitedBy, limits: Limits, nowMs: numbe
 }
 
 /**
- * Applies new limits. A limit keeps its tokens if it is still set. Returns the portions of the limits that are gone.
+ * Applies new limits. A limit that is still set keeps its tokens. Returns the portions of the limits that were removed.
  */
 export function applyLimits(limited: Limited, limits: Limits, nowMs: number): readonly Portion[] {
   const before = limited.portions;
@@ -37,8 +37,8 @@ export function applyLimits(limited: Limited, limits: Limits, nowMs: number): re
 }
 
 /**
- * Accounts and keys whose limits are in use, about `most` of them. A sweep forgets accounts and keys without recent
- * use.
+ * Holds the accounts and keys whose limits are in use. Sweeps forget those without recent use, and forget them earlier
+ * while there are more than `most`.
  */
 export class LimitedByKind {
   readonly #most: number;

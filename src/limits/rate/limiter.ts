@@ -17,36 +17,40 @@ import { retryAfterS, scarcer, stateOf } from './states.ts';
 import { WaitingRequest, type WaitingParts } from './waiting-request.ts';
 
 export interface LimiterParts {
-  /** Store that holds limits by the second and minute. */
+  /** Store that holds the tokens of limits per second and per minute. */
   readonly buckets: TokenStore;
-  /** Store that holds limits by the day and month. */
+  /** Store that holds the tokens of limits per day and per month. */
   readonly quotas: TokenStore;
   readonly clock: Clock;
   readonly timers: Timers;
-  /** Returns the number of replicas that decide; `null` if it is unknown. */
+  /** Returns the number of running replicas, this one included; `null` if it is unknown. */
   readonly replicas: () => number | null;
   readonly events?: LimiterEvents;
   /** Approximate maximum number of accounts and keys in memory. */
   readonly mostTracked?: number;
 }
 
-/** Number of replicas that is assumed while the real number is unknown. */
+/** Number of replicas to assume while the real number is unknown. */
 const unknownReplicas = 4;
 /** Interval in milliseconds at which the limiter forgets unused limits. */
 const lookMs = 500;
 const lookedAt = 5_000;
-/** Milliseconds without use after which limits are forgotten. If memory is short, `forgetShortMs` applies. */
+/**
+ * Milliseconds without use after which limits are forgotten. While more than `mostTracked` accounts and keys are in
+ * memory, `forgetShortMs` applies.
+ */
 const forgetMs = 10_000;
 const forgetShortMs = 2_000;
 
-/** A quota is near its end if at most this part of it is left. */
+/** A quota counts as nearly used up if at most this part of it is left. */
 const nearEnd = 0.1;
 
 const order: Record<LimitKind, number> = { api_key: 0, sub_account: 1, parent: 2 };
 
 /**
- * Enforces limits over all replicas. Each limit is a bucket or a quota in a shared store, and this replica has a few of
- * its tokens at hand. See `docs/limits.md` and `docs/decisions/rate-limits.md`.
+ * Enforces limits across all replicas. A shared store holds the tokens of each limit, as a bucket or a quota. This
+ * replica may have a few of these tokens at hand, so that most requests need not wait for the store. See
+ * `docs/limits.md` and `docs/decisions/rate-limits.md`.
  */
 export class SharedRateLimiter implements RateLimiter {
   readonly #parts: LimiterParts;
@@ -74,7 +78,7 @@ export class SharedRateLimiter implements RateLimiter {
     };
   }
 
-  /** Starts to forget unused limits at intervals. Requests can be taken before this call. */
+  /** Starts the timer that forgets unused limits. {@link take} works before this call, too. */
   start(): void {
     this.#stopLooking = this.#parts.timers.after(lookMs, () => {
       this.#limited.sweep(lookedAt);
@@ -88,7 +92,7 @@ export class SharedRateLimiter implements RateLimiter {
     await Promise.all([this.#buckets.stop(), this.#quotas.stop()]);
   }
 
-  /** Whether this replica admits requests by its own shares, because a store cannot be reached. */
+  /** Whether this replica admits requests from its own shares of the limits, because a store cannot be reached. */
   get degraded(): boolean {
     return this.#buckets.isDegraded || this.#quotas.isDegraded;
   }
@@ -98,7 +102,7 @@ export class SharedRateLimiter implements RateLimiter {
     return this.#limited.size;
   }
 
-  /** Number of quotas of which at most a tenth is left. Only quotas that this replica used recently count. */
+  /** Number of quotas with at most a tenth left, among the quotas that this replica used recently. */
   get quotasNearEnd(): number {
     let near = 0;
     for (const { portions } of this.#limited.all()) {
@@ -141,8 +145,8 @@ export class SharedRateLimiter implements RateLimiter {
   }
 
   /**
-   * Takes units after the stores have answered, and then calls `later`. If the stores are away, returns the result at
-   * once.
+   * Waits until the stores have answered, takes the units, and then calls `later`. If the stores cannot be reached,
+   * returns the result at once.
    */
   #takeLater(
     by: readonly LimitedBy[],
@@ -188,7 +192,10 @@ export class SharedRateLimiter implements RateLimiter {
     return isQuota(figures.period) ? this.#quotas : this.#buckets;
   }
 
-  /** Returns the portions of an account or key, with its limits brought up to date. */
+  /**
+   * Returns the portions of an account or key, one for each of its limits. Applies the limits first if they have
+   * changed.
+   */
   #of(by: LimitedBy, nowMs: number): readonly Portion[] {
     const { kind, id, limits } = by;
     const there = this.#limited.get(kind, id);
@@ -218,7 +225,10 @@ export class SharedRateLimiter implements RateLimiter {
 /** Portions of the limits of a request, grouped by account or key. */
 type Found = readonly (readonly Portion[])[];
 
-/** Returns the limit that a rejection names: the first kind in `order`, and of this kind the shortest period. */
+/**
+ * Returns the portion whose limit a rejection names: the one whose kind comes first in `order`, and among portions of
+ * one kind the one with the shortest period.
+ */
 function first(before: Portion | null, portion: Portion): Portion {
   return before === null || rank(portion) < rank(before) ? portion : before;
 }

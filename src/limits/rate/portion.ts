@@ -5,7 +5,7 @@ import type { Alone } from './alone.ts';
 
 /** Times that decide how early a replica asks for tokens and how long it keeps them, in milliseconds. */
 export interface Pace {
-  /** Tokens at hand cover the demand that is expected in this time. */
+  /** The replica asks for enough tokens to cover the demand that it expects within this time. */
   readonly aheadMs: number;
   /** Time without use after which tokens at hand are given back. */
   readonly keptMs: number;
@@ -16,18 +16,18 @@ export interface Pace {
 }
 
 /**
- * A replica has tokens of a bucket at hand only from 40 requests a second on. At lower rates tokens stay in the store,
- * where a burst on another replica finds them.
+ * A replica has tokens of a bucket at hand only if it gets at least 40 requests a second. Otherwise the tokens stay in
+ * the store, for a burst on any replica.
  */
 export const bucketPace: Pace = { aheadMs: 25, keptMs: 50, averageMs: 250, emptyMs: 0 };
-/** The store of quotas is asked less often, because it is PostgreSQL. */
+/** The store of quotas is asked less often, because it is the database. */
 export const quotaPace: Pace = { aheadMs: 5_000, keptMs: 10_000, averageMs: 10_000, emptyMs: 250 };
 
-/** Minimum time between two updates of the demand, in milliseconds. */
+/** Minimum time between two updates of the average demand, in milliseconds. */
 const leastMs = 5;
 /** Milliseconds for which no tokens are requested in advance after the store had none to spare. */
 const noneSpareMs = 25;
-/** A replica asks for a token after this part of the time until the token comes, because clocks differ. */
+/** The replica asks again after this part of the computed time until the next token, because clocks differ. */
 const sooner = 0.95;
 
 /** Called once: with `true` if the waiting request has got a token, otherwise with `false`. */
@@ -57,17 +57,17 @@ export class Portion {
   #hand = 0;
   /** Tokens in the store, according to its last answer. */
   #left: number;
-  /** Tokens that were spent of the present series of a quota, and the number of that series. */
+  /** Tokens that this replica has spent in the present series of a quota. `#series` is the number of the series. */
   #spent = 0;
   #series: number | null = null;
-  /** Tokens that the store counts as spent. */
+  /** Number of spent tokens that the store knows of. */
   #told = 0;
   /** Length and end of a quota's window. */
   #windowMs = 0;
   #endsMs = Infinity;
-  /** Until this time the store has no token for anybody. */
+  /** Time until which the store is expected to have no token for any replica. */
   #emptyUntilMs = -Infinity;
-  /** Until this time no tokens are requested in advance. */
+  /** Time until which this replica requests no tokens in advance. */
   #noneSpareUntilMs = -Infinity;
   readonly #waiting: Waiting[] = [];
   /** Number of waiting requests that the present question covers. */
@@ -76,7 +76,7 @@ export class Portion {
   #isLeaving = false;
   /** Time of the present or the last question. */
   #sentMs = 0;
-  /** Requests since `#sinceMs`. `#demand` is their average per millisecond before that time. */
+  /** Number of requests since `#sinceMs`. `#demand` is the average number per millisecond before that time. */
   #requests = 0;
   #sinceMs: number;
   #demand = 0;
@@ -106,7 +106,7 @@ export class Portion {
     return { lengthMs: this.#windowMs, endsInMs: Math.max(0, this.#endsMs - nowMs) };
   }
 
-  /** Whether the portion may be forgotten: no request or question waits, and the store knows all use of a quota. */
+  /** Whether the portion may be forgotten: no request or question is open, and a quota has nothing to report. */
   get isForgettable(): boolean {
     return this.#waiting.length === 0 && !this.#isAsking && !(this.#isQuota && this.isHolding);
   }
@@ -119,7 +119,7 @@ export class Portion {
     return this.#alone.debt > 0 || (this.isHolding && isOld);
   }
 
-  /** Whether tokens are at hand, or tokens were spent of which the store does not know yet. */
+  /** Whether tokens are at hand, or tokens were spent that the store does not know of yet. */
   get isHolding(): boolean {
     return this.#hand > 0 || this.#alone.debt > 0 || (this.#isQuota && this.#spent !== this.#told);
   }
@@ -130,7 +130,7 @@ export class Portion {
 
   /** Counts a request as demand. */
   noteRequest(nowMs: number): void {
-    // After a long pause the demand starts at 0, because the requests may be a burst and say nothing about demand.
+    // After a long pause the demand starts at 0, because a burst after the pause says nothing about later demand.
     if (nowMs - this.askedMs >= this.#pace.averageMs)
       [this.#demand, this.#requests, this.#sinceMs] = [0, 0, nowMs];
     this.#requests += 1;
@@ -155,7 +155,7 @@ export class Portion {
   /**
    * Takes a token from this replica's own share, because the store cannot be reached. Returns `false` if none is left.
    *
-   * @param replicas number of replicas that decide
+   * @param replicas number of running replicas, this one included
    */
   takeAlone(nowMs: number, replicas: number): boolean {
     const hasToken = this.#alone.take(this.figures, { replicas, left: this.#left, nowMs });
@@ -180,7 +180,7 @@ export class Portion {
     };
   }
 
-  /** Prepares for the end: the next question gives back all tokens at hand, because no more requests are expected. */
+  /** Prepares for the end of the process: the next question gives back all tokens at hand. */
   leave(): void {
     this.#isLeaving = true;
   }
@@ -212,7 +212,7 @@ export class Portion {
   /**
    * Returns the question to send now. The caller must call {@link answered} or {@link failed} afterwards.
    *
-   * @param replicas number of replicas that decide
+   * @param replicas number of running replicas, this one included
    */
   question(nowMs: number, replicas: number): TokenQuestion {
     this.#isAsking = true;
@@ -226,7 +226,7 @@ export class Portion {
     return this.#questionOf(back, this.#included, Math.max(0, expected - this.#hand));
   }
 
-  /** Returns a question that takes nothing. */
+  /** Returns a question that takes no tokens. */
   look(): TokenQuestion {
     return this.#questionOf(0, 0, 0);
   }
@@ -238,7 +238,7 @@ export class Portion {
     if (window !== undefined) [this.#windowMs, this.#endsMs] = [window.lengthMs, nowMs + window.endsInMs];
   }
 
-  /** Applies an answer and serves waiting requests. Returns whether some still wait and need another question. */
+  /** Applies an answer and serves waiting requests. Returns `true` if some still wait and need another question. */
   answered({ granted, left, window }: TokenAnswer, nowMs: number): boolean {
     if (window !== undefined) {
       if (window.series !== this.#series) {
@@ -261,7 +261,7 @@ export class Portion {
     const served = Math.min(this.#waiting.length, this.#hand);
     const isEmpty = untilTokenMs(left, 1) > 0;
     if (isEmpty && this.#hand - served < 1) this.#emptyUntilMs = this.#nextTokenMs(left, nowMs);
-    // If the store is empty, requests that came after the question are rejected together with those before it.
+    // If the store is empty, requests that came after the question was sent are rejected, too.
     const settled = isEmpty
       ? this.#waiting.length
       : Math.max(served, Math.min(included, this.#waiting.length));
@@ -311,7 +311,7 @@ export class Portion {
 
   /**
    * Returns the number of tokens for requests that are expected soon. A burst is not expected to continue: another
-   * replica may get the rest of it, and would miss the tokens that are kept here.
+   * replica may get the rest of the burst, and would miss the tokens that are kept here.
    */
   #expected(nowMs: number, replicas: number): number {
     const { aheadMs, keptMs, averageMs } = this.#pace;

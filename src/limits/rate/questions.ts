@@ -3,11 +3,11 @@ import type { TokenAnswer, TokenStore } from '../../ports/limits/token-store.ts'
 import type { Timers } from '../../ports/timers.ts';
 import type { Portion } from './portion.ts';
 
-/** Milliseconds for which a request waits for an answer of the store. After that time the store counts as away. */
+/** Milliseconds for which a request waits for the answer of the store. After that time the store counts as away. */
 export const patienceMs = 25;
 /** Milliseconds after which a call to the store is abandoned. */
 const giveUpMs = 300;
-/** Milliseconds between two checks whether the store is back. */
+/** Milliseconds between two attempts to reach a store that is away. */
 const retryMs = 1_000;
 /** Milliseconds between two checks for tokens to give back. */
 const sweepMs = 25;
@@ -18,24 +18,24 @@ export interface QuestionsParts {
   readonly store: TokenStore;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly timers: Timers;
-  /** Returns the number of replicas that decide, this one included. */
+  /** Returns the number of running replicas, this one included. */
   readonly replicas: () => number;
   readonly onAway: (away: boolean, error: unknown) => void;
   readonly onAnswered: (questions: number, ms: number) => void;
 }
 
 /**
- * Sends this replica's questions about limits to the store. Calls run one after the other, and each call holds all the
- * questions that are due, up to a maximum.
+ * Sends this replica's questions about limits to the store, one call at a time. Each call contains all questions that
+ * are due, up to a maximum.
  */
 export class Questions {
   readonly #parts: QuestionsParts;
   readonly #due = new Set<Portion>();
   readonly #holding = new Set<Portion>();
-  /** Limits whose part of the store cannot be reached while other parts can, and the time of the next attempt. */
+  /** Portions whose part of the store cannot be reached although other parts can, with the time of the next attempt. */
   readonly #unreached = new Map<Portion, number>();
   #isCalling = false;
-  /** Time at which the present call began; `Infinity` if there is none. */
+  /** Time at which the present call began; `Infinity` while there is no call. */
   #beganMs = Infinity;
   #call: Promise<void> = Promise.resolve();
   #isAway = false;
@@ -52,7 +52,7 @@ export class Questions {
     return this.#isAway || this.#unreached.size > 0;
   }
 
-  /** Whether the store would not answer a question about this limit in time. */
+  /** Whether the store counts as away for this limit, so that requests do not wait for its answer. */
   isAway(portion: Portion, nowMs: number): boolean {
     if (this.#isAway || nowMs - this.#beganMs > patienceMs) return true;
     const until = this.#unreached.size === 0 ? undefined : this.#unreached.get(portion);
@@ -68,13 +68,13 @@ export class Questions {
     queueMicrotask(() => this.#next());
   }
 
-  /** Watches a portion, so that its tokens at hand are given back if they are not used for a while. */
+  /** Watches a portion, and gives its tokens at hand back to the store when they have not been used for a while. */
   watch(portion: Portion): void {
     this.#holding.add(portion);
     this.#stopSweeping ??= this.#parts.timers.after(sweepMs, () => this.#sweep());
   }
 
-  /** Asks how many tokens are left in the store. If the store cannot be reached, the portion keeps its figures. */
+  /** Asks how many tokens are left in the store. If the store cannot be reached, the portion keeps its last number. */
   async refresh(portion: Portion): Promise<void> {
     const [answer] = await this.#inTime(this.#parts.store.ask([portion.look()])).catch(() => []);
     if (answer !== undefined && !(answer instanceof Error))
@@ -95,7 +95,7 @@ export class Questions {
       portion.leave();
       if (portion.isHolding) this.ask(portion);
     }
-    // Questions that became due during a call are asked in the next one.
+    // Questions that became due during a call are asked in the next call.
     while (this.#isCalling) await this.#call;
     this.#isStopped = true;
   }
@@ -151,7 +151,7 @@ export class Questions {
     if (portion.isHolding) this.watch(portion);
   }
 
-  /** Marks the store as away. Requests are served by this replica's own shares until the store answers again. */
+  /** Marks the store as away. Requests are served from this replica's own shares until the store answers again. */
   #beAway(error: unknown, waiting: Iterable<Portion>): void {
     const { clock, replicas, onAway } = this.#parts;
     if (!this.#isAway) onAway(true, error);

@@ -30,7 +30,7 @@ export function stateOf(portion: Portion, nowMs: number): LimitState {
   return { kind, period, quota, windowS: Math.ceil(quota / perSecond), remaining, resetS };
 }
 
-/** Returns the state with the smaller part of its quota left; the first if both are equal. */
+/** Returns the state with the smaller part of its quota left. If both parts are equal, returns `a`. */
 export function scarcer(a: LimitState | null, b: LimitState): LimitState {
   return a === null || b.remaining * a.quota < a.remaining * b.quota ? b : a;
 }
@@ -39,7 +39,7 @@ export function scarcer(a: LimitState | null, b: LimitState): LimitState {
 const mostRetryS = 60;
 
 /**
- * Returns the whole seconds until a limit that is used up may have room, at least 1.
+ * Returns the number of whole seconds, at least 1, until a limit that is used up may have room.
  *
  * @param nowMs milliseconds of the monotonic clock
  */

@@ -7,7 +7,7 @@ export interface WaitingParts {
   readonly questionsOf: (portion: Portion) => Questions;
   readonly timers: Timers;
   readonly nowMs: () => number;
-  /** Returns the number of replicas that decide, this one included. */
+  /** Returns the number of running replicas, this one included. */
   readonly replicas: () => number;
 }
 
@@ -30,7 +30,7 @@ export class WaitingRequest {
     for (const portion of portions) this.#begin(portion);
   }
 
-  /** Limits that had no token. If there are none when the request has ended, it has all of its tokens. */
+  /** Portions that had no token. If there are none when the result is known, the request has all of its tokens. */
   get empty(): readonly Portion[] {
     return this.#empty;
   }
