@@ -12,15 +12,15 @@ export interface ClientError extends Error {
   readonly rawPacket?: unknown;
 }
 
-/** Members of the problem body. The path is missing, because rejected bytes never become a request. */
+/** Context of the problem body. It has no path (`instance`), because rejected bytes never become a request. */
 type Said = Omit<ProblemContext, 'instance'>;
 
 /** Connections on which the response to an error waits for the responses to earlier requests. */
 const waiting = new WeakSet<Socket>();
 
 /**
- * Returns the function that responds when Node's parser rejects bytes, which then never become a request. Earlier
- * requests on the connection get their responses first; this response is the last one.
+ * Returns the function that responds when Node's parser rejects bytes, which then never become a request. The responses
+ * to earlier requests on the connection are sent first, and this response is the last one.
  */
 export function clientErrors(
   newRequestId: (request: IncomingMessage) => string,
@@ -29,7 +29,7 @@ export function clientErrors(
   return (error, socket) => respond(error, socket, { requestId: newRequestId(noRequest), typeBase });
 }
 
-/** Stands in for the missing request when the id of the response is made. */
+/** Stands in for the missing request when a request id is made for the response. */
 const noRequest = { rawHeaders: [], socket: {} } as unknown as IncomingMessage;
 
 function respond(error: ClientError, socket: Socket, said: Said): void {
@@ -52,14 +52,14 @@ function respondBehind(busy: ServerResponse, error: ClientError, socket: Socket,
     hangUp(socket);
   };
   if (inBody) {
-    // Tells the code that serves the request that the response has nowhere to go.
+    // Tells the code that serves the request that the response can no longer be sent.
     busy.detachSocket(socket);
     busy.emit('close');
     return respond();
   }
   waiting.add(socket);
   discardInput(socket);
-  // HPE_CLOSED_CONNECTION: bytes came after a request with `Connection: close`, whose response is the last one anyway.
+  // HPE_CLOSED_CONNECTION: bytes came after a request with `Connection: close`, so no further response may be sent.
   if (error.code !== 'HPE_CLOSED_CONNECTION') busy.once('finish', guardedOn(socket, respond));
 }
 
@@ -69,8 +69,8 @@ function rawResponse(error: ClientError, said: Said, toHead: boolean): string {
 }
 
 /**
- * Whether a HEAD was rejected, whose response has no body (RFC 9110 §9.3.2). Only the first packet of a connection
- * shows the method for sure: a later packet may begin in the middle of a request.
+ * Whether the rejected request is a HEAD. The response to a HEAD has no body (RFC 9110 §9.3.2). Only the first packet
+ * of a connection shows the method for sure: a later packet may begin in the middle of a request.
  */
 function isHead({ rawPacket }: ClientError, { bytesRead }: Socket): boolean {
   if (!Buffer.isBuffer(rawPacket) || rawPacket.length !== bytesRead) return false;

@@ -51,7 +51,7 @@ export function problemOf(error: unknown): Problem {
     : { code: rejection[0], detail: rejection[1] };
 }
 
-/** Problems of requests that Fastify and Node reject before our own code. */
+/** Problems of requests that Fastify and Node reject before the gateway's own code runs. */
 const frameworkRejections: Readonly<Record<string, readonly [ProblemCode, string]>> = {
   FST_ERR_BAD_URL: ['invalid_target', 'The path holds a malformed percent-encoding.'],
   FST_ERR_CTP_BODY_TOO_LARGE: ['payload_too_large', 'The request body is larger than this path accepts.'],

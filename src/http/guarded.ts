@@ -41,8 +41,8 @@ type MethodsWith<Kind, Result> = {
 }[keyof Kind];
 
 /**
- * Wraps methods in the way that {@link guarded} wraps callbacks, because the caller of a method may also serve other
- * exchanges.
+ * Wraps methods as {@link guarded} wraps callbacks. The caller of such a method may also serve other exchanges, so it
+ * must not get the exception.
  *
  * @param instead value that the caller gets if the method throws
  */

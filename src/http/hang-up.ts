@@ -17,7 +17,7 @@ const hungUp = new WeakSet<Socket>();
  * system would send a reset, and the peer could lose bytes that it has not read. A peer that keeps sending or falls
  * silent is cut off.
  *
- * @param most maximum number of bytes, of milliseconds of silence, and of milliseconds in total
+ * @param most limits on the bytes, the milliseconds of silence, and the milliseconds in total
  */
 export function hangUp(socket: Socket, most: typeof mostDiscarded = mostDiscarded): void {
   if (socket.destroyed || hungUp.has(socket)) return;
@@ -56,8 +56,8 @@ export function readAfterParser(socket: Socket): void {
 }
 
 /**
- * Cuts a response. In HTTP/1.0 the end of the connection may mark the end of the body, so the connection is reset: the
- * client must not take the part for the whole.
+ * Cuts a response short. In HTTP/1.0 the end of the connection may mark the end of the body, so the connection is
+ * reset. Otherwise the client could take the partial body for the whole.
  */
 export function cutResponse(response: ServerResponse): void {
   const { socket, req } = response;

@@ -40,7 +40,7 @@ function shorten(pointer: string): string {
   return pointer.length <= maxPointer ? pointer : `${pointer.slice(0, maxPointer)}…`;
 }
 
-/** Writes a name as a token of a JSON pointer (RFC 6901 §3). */
+/** Escapes a name for use as a token of a JSON pointer (RFC 6901 §3). */
 export function escapePointer(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }

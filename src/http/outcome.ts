@@ -11,11 +11,11 @@ export interface Outcome {
   readonly limit?: ReachedLimit | undefined;
   /** Set once the caller is known. */
   readonly caller?: Pick<Caller, 'accountId' | 'keyId'>;
-  /** Name of the token with which an operator calls. */
+  /** Name of the token with which an operator authenticated. */
   readonly operator?: string;
   /**
-   * Key of a rejected call and the account that owns the key; `null` if unknown. Logs show both. The call does not
-   * count as a use of the key.
+   * Key of a rejected call, and the account that owns the key; each is `null` if unknown. Logs show both. The call does
+   * not count as a use of the key.
    */
   readonly rejected?: { readonly accountId: AccountId | null; readonly keyId: KeyId | null };
 }

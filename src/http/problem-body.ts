@@ -30,7 +30,7 @@ export function problemBody(problem: Problem, { instance, requestId, typeBase }:
   return JSON.stringify({ type, title, status, detail, instance, code, request_id: requestId, ...more });
 }
 
-/** The {@link ProblemMembers} of a problem. @param typeBase start of its `type` */
+/** Returns the {@link ProblemMembers} of a problem. @param typeBase start of its `type` */
 export function problemMembers(problem: Problem, typeBase: string): ProblemMembers {
   const { status, title } = catalogue[problem.code];
   return {
@@ -44,7 +44,7 @@ export function problemMembers(problem: Problem, typeBase: string): ProblemMembe
   };
 }
 
-/** Headers of a problem besides its content type and length. */
+/** Returns the headers of a problem, except its content type and length. */
 export function problemHeaders(problem: Problem): Record<string, string> {
   const headers: Record<string, string> = {};
   if (catalogue[problem.code].status === 401) headers['www-authenticate'] = 'Bearer';

@@ -57,8 +57,8 @@ export function hardenServer(server: Server, limits: ServerLimits): void {
  * `handshakeTimeout`.
  */
 function boundHandshakes(server: Server): void {
-  // Node's TLS reads bytes below the socket's JavaScript. So the socket counts as silent during a handshake even if
-  // bytes drip in, and the socket's timeout limits the whole handshake.
+  // Node's TLS reads from the TCP socket in native code. So the JavaScript socket counts as silent during a handshake
+  // even if bytes drip in, and its timeout limits the whole handshake.
   const bound = (below: Socket): void =>
     void below.setTimeout(server.headersTimeout, () => void below.destroy());
   const unbound = (secure: Socket & { readonly _parent?: Socket }): void =>

@@ -16,7 +16,7 @@ export type TrustedPeers = (socket: Pick<Socket, 'remoteAddress'>) => boolean;
 export function trustedPeers(cidrs: readonly string[]): TrustedPeers {
   if (cidrs.length === 0) return () => false;
   const isListed = addressList(cidrs);
-  // The peer of a connection does not change. The result is kept, because a check costs more than the rest of making an
+  // The peer of a connection does not change. The result is kept, because a check takes more time than making a request
   // id.
   const known = new WeakMap<object, boolean>();
   return (socket) => {

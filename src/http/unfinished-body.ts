@@ -14,7 +14,7 @@ const looks = 4;
  *
  * @param silentMs milliseconds without a byte after which the body counts as silent; detection may take a quarter
  * longer
- * @param onSilent called once if no byte came for that long
+ * @param onSilent called once if no byte has come for that time
  */
 export function watchBody(request: IncomingMessage, silentMs: number, onSilent: () => void): void {
   const { socket } = request;
@@ -33,8 +33,8 @@ export function watchBody(request: IncomingMessage, silentMs: number, onSilent: 
 }
 
 /**
- * Limits the time and the silence that a rejected client may use to send the rest of its body on a connection that
- * stays open. The limits are those for a connection that ends with the response ({@link hangUp}).
+ * Limits how long a rejected client may take, and stay silent, while it sends the rest of its body on a connection that
+ * stays open. The limits are the same as for a connection that ends with the response ({@link hangUp}).
  */
 export function boundRest(response: ServerResponse, most: typeof mostDiscarded = mostDiscarded): void {
   const { req: request } = response;
