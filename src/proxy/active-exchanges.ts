@@ -9,7 +9,7 @@ export interface ActiveExchange {
   readonly state: ExchangeState;
   /** Facts whose revocation ends the exchange; empty before the decision. */
   dependsOn(): readonly FactKey[];
-  /** Ends the exchange because a fact was revoked. Returns `false` if nothing has to end. */
+  /** Ends the exchange because a fact was revoked. Returns `false` if the exchange need not end. */
   revoke(): boolean;
   /** Called when the record of the API key has changed without a revocation. The key may now expire at another time. */
   keyChanged(): void;
@@ -20,7 +20,7 @@ export interface ActiveExchange {
   goAway(): void;
   /** Records in the usage that the API key is in use. */
   noteUse(): void;
-  /** Adds the bytes since the last call to the usage. */
+  /** Adds the bytes that were sent and received since the last call to the usage. */
   noteBytes(): void;
   /**
    * Called at intervals. Ends the exchange if a side has fallen silent or the API key has expired.
@@ -31,11 +31,11 @@ export interface ActiveExchange {
 }
 
 /**
- * All active exchanges. Every request enters and leaves, so `enter` and `leave` are cheap. A revocation is rare, so it
- * may search all exchanges for those that depend on the revoked fact.
+ * All active exchanges. `enter` and `leave` are cheap, because they are called for every request. A revocation is rare,
+ * so it may search all exchanges for those that depend on the revoked fact.
  *
- * The exchanges are in an array. When one leaves, the last one takes its index. A Set would cost ten times as much,
- * because V8 moves all members that a Set ever had to the old generation.
+ * The exchanges are in an array. When an exchange leaves, the last one in the array takes its index. A Set would cost
+ * ten times as much, because V8 moves all members that a Set ever had to the old generation.
  */
 export class ActiveExchanges {
   readonly #active: ActiveExchange[] = [];
@@ -44,7 +44,7 @@ export class ActiveExchanges {
     return this.#active.length;
   }
 
-  /** Adds the number of exchanges in each state to `counts`. It visits all exchanges, so it must be called rarely. */
+  /** Adds the number of exchanges in each state to `counts`. Call it rarely, because it visits all exchanges. */
   countInto(counts: Map<ExchangeState, number>): void {
     for (const { state } of this.#active) counts.set(state, (counts.get(state) ?? 0) + 1);
   }
@@ -53,7 +53,7 @@ export class ActiveExchanges {
     exchange.slot = this.#active.push(exchange) - 1;
   }
 
-  /** Does nothing for an exchange that has left. */
+  /** Removes an exchange. Does nothing for an exchange that has already left. */
   leave(exchange: ActiveExchange): void {
     if (this.#active[exchange.slot] !== exchange) return;
     const last = this.#active.pop();
@@ -84,7 +84,7 @@ export class ActiveExchanges {
 
   /**
    * Follows the directory: ends the exchanges that depend on revoked facts before the revocations are confirmed, and
-   * tells exchanges whose key has changed.
+   * tells exchanges when the record of their key has changed.
    *
    * @returns a function that stops following
    */

@@ -13,7 +13,7 @@ export class Counted {
   readonly #method: MethodKind | undefined;
   #kind: CountedKind = 'read';
   #counted: CountedRequest | null = null;
-  /** Number of bytes that were noted so far. */
+  /** Number of bytes in each direction that the usage has counted so far. */
   #bytesIn = 0;
   #bytesOut = 0;
 
@@ -45,7 +45,7 @@ export class Counted {
     this.#counted = null;
   }
 
-  /** Notes the bytes since the last call. Both parameters are totals of the exchange. */
+  /** Adds the bytes since the last call to the usage. Both parameters are totals of the exchange. */
   noteBytes(bytesIn: number, bytesOut: number): void {
     if (this.#counted === null || (bytesIn === this.#bytesIn && bytesOut === this.#bytesOut)) return;
     this.#usage.noteBytes(this.#counted, bytesIn - this.#bytesIn, bytesOut - this.#bytesOut);

@@ -30,7 +30,7 @@ import { rateLimitHeaders } from './headers/rate-limit.ts';
 import { tooManyInFlight } from './problems.ts';
 import type { Route } from './route.ts';
 
-/** Whether two permits give the upstream the same headers: the headers may have been built by an earlier permit. */
+/** Whether two permits lead to the same headers, so that headers built from one can be sent under the other. */
 function saysTheSame(a: Permit, b: Permit): boolean {
   return (
     a.resolvedTenant === b.resolvedTenant &&
@@ -39,7 +39,7 @@ function saysTheSame(a: Permit, b: Permit): boolean {
   );
 }
 
-/** Owner of a decision, which is told later if the result of {@link Decision.takeFromLimits} is not known at once. */
+/** Owner of a decision. It is told later if {@link Decision.takeFromLimits} does not know the result at once. */
 export interface UnitsUser {
   /**
    * Called when the result is known. @param full problem of a limit without room; `undefined` if all units were taken
@@ -67,18 +67,18 @@ export class Decision {
   rateLimit: readonly string[] | null = null;
   readonly #route: Route;
   readonly #trace: RequestTrace | null;
-  /** Share in which the request has its place among the requests in flight. */
+  /** Share of the tenant against which the request counts while it is in flight. */
   #place: Share | null = null;
   /** Units that were taken from the request's limits; `null` if none were taken. */
   #units: Taken | null = null;
   #unitsOf: readonly LimitedBy[] = [];
-  /** Whether the parent's share has counted the request while the gateway was overloaded. */
+  /** Whether the request was counted against its parent's share during an overload. */
   #hasShare = false;
   #request: ProxiedRequest | null = null;
   #factsVersion = NaN;
   /** Whether the key's record has changed and the new expiry could not be loaded. */
   #expiryUnknown = false;
-  /** Number of running loads of the expiry. */
+  /** Number of loads of the expiry that are in progress. */
   #asking = 0;
 
   /** @param trace `null` if requests are not traced */
@@ -111,7 +111,7 @@ export class Decision {
   }
 
   /**
-   * Puts a decision into force. An admission takes a place among the requests in flight of its tenant. Returns the
+   * Applies a decision. If it admits the request, takes a place among the tenant's requests in flight. Returns the
    * problem if the request is rejected.
    */
   enter(decision: Admission | Rejection): Problem | undefined {
@@ -140,10 +140,11 @@ export class Decision {
   }
 
   /**
-   * Whether the decision would be made again by the facts of this instant. Returns `false` if a look-up is needed. The
+   * Whether the facts of this instant still lead to the same decision. Returns `false` if a look-up is needed. The
    * request may be sent only if {@link mayAct} is also true.
    *
-   * @param sameTurn whether the decision was made in this turn of the event loop, so that only facts can have changed
+   * @param sameTurn whether the decision was made in this turn of the event loop; it then holds unless facts have
+   * changed
    */
   stillHolds(sameTurn = false): boolean {
     const before = this.admission;
@@ -158,17 +159,17 @@ export class Decision {
     return true;
   }
 
-  /** Whether this replica may act on the decision now, by its lease. It must be called right before the write. */
+  /** Whether the lease still lets this replica act on the decision. Call it right before the request is written. */
   mayAct(): boolean {
     return this.admission === null || this.#route.deps.directory.mayAct();
   }
 
   /**
-   * Takes a unit from each limit of the key and the accounts. Units are taken once, even if the request is decided
-   * again, unless its limits have changed.
+   * Takes a unit from each limit of the key and the accounts. If the request is decided again with the same limits, no
+   * further units are taken.
    *
-   * @returns `undefined` if all units were taken, the problem of a limit without room, or `'later'` if `user` will be
-   * told
+   * @returns `undefined` if all units were taken, the problem of a limit without room, or `'later'` if `user` is told
+   * the result later
    */
   takeFromLimits(user: UnitsUser): Problem | 'later' | undefined {
     const limitedBy = this.admission?.limitedBy ?? null;
@@ -182,7 +183,7 @@ export class Decision {
     return result === null ? 'later' : this.#noteTaken(result, limitedBy);
   }
 
-  /** Gives the units back if the request was not handed over. */
+  /** Gives the units back, because the request was not handed over or now counts against other limits. */
   giveBackUnits(): void {
     this.#units?.giveBack();
     this.#units = null;
@@ -216,11 +217,9 @@ export class Decision {
     }
   }
 
-  /**
-   * Whether the key has expired, as far as is known. An expiry causes no revocation, so this is called at intervals.
-   */
+  /** Whether the key has expired, as far as is known. An expiry causes no revocation, so callers check at intervals. */
   checkExpiry(): boolean {
-    // The new expiry may be later than the old one. The look-up for it ends soon.
+    // While the new expiry is being loaded, the old one is not applied, because the new one may be later.
     if (this.#asking > 0) return false;
     const expiresAtMs = this.admission?.expiresAtMs ?? null;
     if (expiresAtMs !== null && expiresAtMs <= this.#route.deps.clock.wallMs()) return true;

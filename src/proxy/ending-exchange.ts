@@ -25,8 +25,8 @@ export interface ResponseProgress {
 }
 
 /**
- * The part of an exchange that ends it: with the upstream's response, with a problem, by a cut, or after an exception
- * in the gateway's own code, which ends only this exchange.
+ * Base class with the code that ends an exchange: with the upstream's response, with a problem, by cutting the
+ * response, or after an exception in the gateway's own code, which ends only this exchange.
  */
 export abstract class EndingExchange implements ActiveExchange, Breakable {
   slot = 0;
@@ -49,7 +49,7 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
   /** Number of bytes of the problem's body; `null` if the response was not a problem. */
   #problemBytes: number | null = null;
   #limit: Problem['limit'];
-  /** Whether an exception was logged. Only the first one is. */
+  /** Whether an exception was logged. Only the first exception of an exchange is logged. */
   #logged = false;
 
   constructor(route: Route, request: IncomingMessage, response: ServerResponse, requestId: string) {
@@ -165,7 +165,7 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
     const isOut = this.state === 'finished' && this.response.writableEnded;
     try {
       this.#endBroken(error);
-      // If the exchange has finished before, `finish` does nothing, so everything is released here.
+      // If the exchange had already finished, `finish` does nothing, so everything is released here.
       this.#letGo();
     } catch (another) {
       this.#logException(another);
@@ -173,7 +173,7 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
     }
     if (isOut || this.#problemBytes !== null) return;
     cutResponse(this.response);
-    // For a WebSocket, the response no longer has the socket.
+    // The response of an open WebSocket has no socket any more, so the socket is destroyed here.
     this.request.socket.destroy();
   }
 

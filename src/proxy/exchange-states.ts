@@ -12,7 +12,7 @@ interface StateRules {
    * - `rejects`: the client gets 503, because the upstream may have acted already.
    * - `cuts`: the connection is closed, because the response has begun.
    * - `closes`: the client gets a close frame.
-   * - `over`: nothing.
+   * - `over`: nothing, because the exchange has ended.
    */
   readonly onRevocation: 'decides again' | 'rejects' | 'cuts' | 'closes' | 'over';
 }

@@ -15,8 +15,9 @@ import { accessRevoked, keepsChanging } from './problems.ts';
 const mostSuperseded = 10;
 
 /**
- * A proxied request: it is decided, handed to the upstream, responded to and counted once. This class has the parts
- * that plain requests and requests for a WebSocket share. The table of their states is in `exchange-states.ts`.
+ * A proxied request: the gateway decides about it, hands it to the upstream, responds to it, and counts it once. This
+ * class has the code that plain requests and requests for a WebSocket share. Their states are listed in
+ * `exchange-states.ts`.
  */
 export abstract class Exchange extends EndingExchange implements UnitsUser {
   #superseded = 0;
@@ -68,7 +69,7 @@ export abstract class Exchange extends EndingExchange implements UnitsUser {
     const lookup = directory.lookUp(networkOf(addressOf(this.request)));
     let decision: Admission | Rejection | undefined;
     while ((decision = this.decision.fromLookup(lookup)) === undefined) await lookup.load();
-    // Nothing is awaited between the decision and its effect, so it is still valid.
+    // Nothing is awaited between the decision and its effect, so the decision is still valid.
     this.#act(decision);
   }
 
@@ -95,7 +96,7 @@ export abstract class Exchange extends EndingExchange implements UnitsUser {
     else this.decideAgain();
   }
 
-  /** Returns the headers for the upstream, of plain requests and of upgrades. Flat list of names and values. */
+  /** Returns the headers for the upstream, for plain requests and for upgrades, as a flat list of names and values. */
   protected upstreamHeaders(): string[] {
     const { config, deps, upstream } = this.route;
     const { rawHeaders, socket } = this.request;

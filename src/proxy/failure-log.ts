@@ -16,7 +16,8 @@ export interface FailedExchange {
 }
 
 /**
- * Minimum number of milliseconds between two lines of one route, because an upstream that is down fails every request.
+ * Minimum number of milliseconds between two log lines about one route. Otherwise an upstream that is down would cause
+ * a line for every request.
  */
 const quietMs = 1000;
 

@@ -20,9 +20,9 @@ import { noteVersion } from './upstream/upstream.ts';
 /**
  * One plain HTTP request with its response.
  *
- * Raw headers pass in both directions, and almost no work is done twice. A request may wait for a free connection, and
- * the process may be suspended at any instant. So the decision is checked again right before the request is written
- * ({@link HttpExchange.sending}).
+ * Headers stay raw in both directions, because parsing and writing them again would take time. A request may wait for a
+ * free connection, and the process may be suspended at any instant. So the decision is checked again right before the
+ * request is written ({@link HttpExchange.sending}).
  */
 export class HttpExchange extends Exchange implements ResponseHandler, BodyHandler {
   readonly #writer: ResponseWriter;
@@ -56,7 +56,7 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
   }
 
   protected admitted(): void {
-    // If there is already a body, the request is being admitted once more.
+    // A body already exists if the request was decided again.
     if (this.#body instanceof BufferedBody) return this.#send(this.#body.content);
     if (this.#body instanceof StreamedBody) return this.#send(this.#body);
     if (this.#bodyLength === 0) return this.#send(null);
@@ -74,7 +74,7 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
     this.#send(content);
   }
 
-  /** Streams a body that cannot be held, unless the upstream may not see chunks; then the request is rejected. */
+  /** Streams a body that cannot be held. If the upstream takes no chunks, rejects the request instead. */
   onNotHeld(body: BufferedBody, reason: 'too long' | 'no room'): void {
     const sees = this.#bodyLength !== undefined || this.route.upstream.version !== '1.0';
     if (sees) this.#stream(body.handOver());
@@ -166,7 +166,7 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
     if (error instanceof Fault) return this.broke(error);
     if (!this.#writer.started) return this.reject(upstreamProblem(error), error);
     this.finish(this.#writer.status, 'cut_by_upstream', error);
-    // Cuts the response, so that the client does not take a part for the whole.
+    // Cuts the response, so that the client does not take the partial body for the whole.
     cutResponse(this.response);
   }
 
@@ -220,7 +220,7 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
     this.onFailure(error);
   }
 
-  /** Streams a held body as soon as allowed: the client may wait for the response before it sends the rest. */
+  /** Streams a held body as soon as chunks may be sent, because the client may wait for a response halfway. */
   #checkHeld(nowMs: number): void {
     const { version } = this.route.upstream;
     const wait = version === null && nowMs - this.waitingSinceMs <= mostHeldMs;

@@ -1,8 +1,8 @@
 import type { LimitsConfig, RouteConfig } from '../config.ts';
 
 /**
- * Tells whether a peer has made no progress for too long while it was the peer's turn. Callers ask at intervals, so it
- * needs no timer.
+ * Tells whether a peer has made no progress for too long while the gateway waited for it. Callers check at intervals,
+ * so the class needs no timer.
  */
 export class IdleTimeout {
   readonly #mostMs: number;
@@ -15,9 +15,9 @@ export class IdleTimeout {
   }
 
   /**
-   * Whether the peer's time is up.
+   * Whether the gateway has waited for the peer for too long.
    *
-   * @param waiting whether it is the peer's turn
+   * @param waiting whether the gateway waits for the peer now
    * @param progress any number that grows with the peer's activity
    * @param nowMs monotonic
    */
@@ -34,7 +34,10 @@ export class IdleTimeout {
 /** Milliseconds over which a rate is measured. */
 const rateWindowMs = 60_000;
 
-/** Tells whether a peer was too slow during a minute of its turn. Callers ask at intervals, so it needs no timer. */
+/**
+ * Tells whether a peer made too little progress in a minute in which the gateway waited for it. Callers check at
+ * intervals, so the class needs no timer.
+ */
 export class LeastRate {
   readonly #least: number;
   #progress = 0;
@@ -58,7 +61,7 @@ export class LeastRate {
 
 /** Progress of the two sides of an exchange. */
 export interface ExchangeProgress {
-  /** Whether it is the client's turn to send more of its body, or to read more of the response. */
+  /** Whether the gateway waits for the client to send more of its body, or to read more of the response. */
   readonly waitsForClient: boolean;
   /** Grows with every byte that the client sends or reads. */
   readonly clientProgress: number;
@@ -72,7 +75,8 @@ export interface ExchangeProgress {
 }
 
 /**
- * Tells which side of an exchange has been silent or slow for too long. Callers ask at intervals, so it needs no timer.
+ * Tells which side of an exchange has been silent or slow for too long. Callers check at intervals, so the class needs
+ * no timer.
  */
 export class SideTimeouts {
   readonly #client: IdleTimeout;

@@ -11,7 +11,10 @@ export const methodNotServed: Problem = {
   allow: servedMethods,
 };
 
-/** The tenant has `in_flight_per_tenant` requests in flight. */
+/**
+ * The tenant has `in_flight_per_tenant` requests in flight, or the tenant or its parent has used up its share of all
+ * requests in flight.
+ */
 export const tooManyInFlight: Problem = {
   code: 'too_many_requests',
   detail: 'This tenant has too many requests in flight. Wait for responses to some of them.',
@@ -19,7 +22,7 @@ export const tooManyInFlight: Problem = {
   limit: 'requests_in_flight',
 };
 
-/** The tenant has used up its share of the route's `websockets`, or all `websockets` of the route are open. */
+/** The tenant or its parent has used up its share of the route's `websockets`, or all of them are open. */
 export const tooManyWebSockets: Problem = {
   code: 'too_many_requests',
   detail: 'This tenant has its full share of the WebSockets to this service. Close some of them.',
@@ -42,7 +45,7 @@ export const lengthRequired: Problem = {
   detail: 'This body is too long to be sent in chunks here: send it with a Content-Length.',
 };
 
-/** Facts changed again and again before the request could be sent, so the gateway gives the request up. */
+/** Facts changed again and again before the request could be sent, so the gateway gives up. */
 export const keepsChanging: Problem = {
   code: 'unavailable',
   detail: 'The key or the accounts of this request keep changing. Try again in a moment.',
@@ -60,8 +63,8 @@ export const accessRevoked: Problem = {
 export const ownFault = { code: 'internal', detail: 'The gateway failed.' } as const satisfies Problem;
 
 /**
- * Returns the problem of a failure on the way to the upstream. The problem names neither the host nor the port nor the
- * upstream's fault.
+ * Returns the problem for a request that failed at the upstream or on the way to it. The problem does not reveal the
+ * host, the port or the upstream's fault.
  */
 export function upstreamProblem(error: unknown): Problem {
   const { code } = (error ?? {}) as { code?: unknown };

@@ -44,7 +44,7 @@ export interface ProxyDeps {
   readonly rateLimiter: Pick<RateLimiter, 'take'>;
   readonly logger: FailureLogger;
   readonly newRequestId: (request: IncomingMessage) => string;
-  /** Rules by which the ingress reads heads. */
+  /** Rule for each name of a client's header. The ingress uses the same rules. */
   readonly rules: HeaderRules;
 }
 
@@ -67,8 +67,8 @@ export interface Proxy {
 }
 
 /**
- * Milliseconds between two notes that the keys of active exchanges are in use, so that `last_used_at` is never a minute
- * behind (`usage_count`).
+ * Interval in milliseconds at which the keys of active exchanges are recorded as in use, so that `last_used_at` stays
+ * less than a minute behind (`usage_count`).
  */
 const useNotedEveryMs = 20_000;
 

@@ -9,7 +9,7 @@ export const mostBufferedBytes = 16 * 1024;
 /** Milliseconds for which a chunked body is held while the HTTP version of the upstream is not known. */
 export const mostHeldMs = 1_000;
 
-/** Maximum number of bytes held of one chunked body, for an upstream that may not take chunks. */
+/** Maximum number of bytes of one chunked body that are held for an upstream that might not accept chunks. */
 const mostHeldBytes = 256 * 1024;
 /** Maximum number of bytes of all bodies held in this process, divided among parents and tenants. */
 const mostHeldInAll = 64 * 1024 * 1024;
@@ -26,8 +26,9 @@ export interface BodyHandler extends Breakable {
 }
 
 /**
- * A short body, read whole. It is sent together with the head, and a slow client holds no connection to the upstream
- * meanwhile. A chunked body for an upstream of HTTP/1.0 is also read whole, because such an upstream needs its length.
+ * A short body, which is read whole and then sent together with the head. So a slow client holds no connection to the
+ * upstream while it sends its body. A chunked body for an upstream of HTTP/1.0 is also read whole, because such an
+ * upstream needs its length.
  */
 export class BufferedBody implements BodyProgress {
   bytes = 0;
@@ -45,7 +46,7 @@ export class BufferedBody implements BodyProgress {
   readonly #onData: (chunk: Buffer) => void;
   readonly #onEnd: () => void;
 
-  /** @param shares shares in the bytes of all held bodies */
+  /** @param shares shares of parents and tenants in {@link mostHeldInAll} */
   constructor(request: IncomingMessage, shares: Shares, tenancy: Tenancy | null, handler: BodyHandler) {
     this.#request = request;
     this.#shares = shares;
@@ -82,7 +83,7 @@ export class BufferedBody implements BodyProgress {
   }
 
   /**
-   * Copies all pieces into one buffer, because a piece of one byte takes a hundred times as much memory as its byte.
+   * Copies all pieces into one buffer, because a buffer for one byte takes a hundred times as much memory as the byte.
    */
   #append(chunk: Buffer): void {
     const bytes = this.bytes + chunk.length;

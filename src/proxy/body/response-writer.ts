@@ -2,7 +2,10 @@ import type { ServerResponse } from 'node:http';
 import { pushUpgradeOption } from '../headers/response-headers.ts';
 import { mostUnsentBytes } from '../upstream/connection.ts';
 
-/** Maximum number of bytes of a body that is written together with the head: one system call instead of three. */
+/**
+ * Maximum number of bytes of a body that is written together with the head, which takes one system call instead of
+ * three.
+ */
 const mostCollected = 16 * 1024;
 
 /**
@@ -76,8 +79,7 @@ export class ResponseWriter {
   }
 
   /**
-   * Takes a piece of the body. Returns `false` if too many bytes wait for the client, so that the next piece should
-   * wait.
+   * Takes a piece of the body. Returns `false` if the caller should pause, because too many bytes wait for the client.
    */
   data(chunk: Buffer): boolean {
     this.bytes += chunk.length;

@@ -16,7 +16,7 @@ export interface BodyProgress {
 
 const none: readonly Buffer[] = [];
 
-/** A request's body on its way to the upstream, at the upstream's pace. */
+/** Streams a request's body to the upstream, as fast as the upstream takes it. */
 export class StreamedBody implements BodyProgress, BodySource {
   bytes = 0;
   starving = false;

@@ -21,7 +21,7 @@ export interface CorsPolicy {
   replace(headers: readonly string[], origin: string | undefined): string[];
 }
 
-/** Compiles the policy of a route; `null` if it has none. */
+/** Makes the CORS policy of a route. Returns `null` if the route has no `cors` settings. */
 export function corsPolicy(config: CorsConfig | null): CorsPolicy | null {
   if (config === null) return null;
   const { origins, credentials, expose, headers, maxAgeS } = config;

@@ -6,8 +6,8 @@ const ours: ReadonlySet<string> = new Set(['ratelimit', 'ratelimit-policy']);
 
 /**
  * Returns the headers `RateLimit-Policy` and `RateLimit` of a response (draft-ietf-httpapi-ratelimit-headers,
- * structured fields of RFC 9651), as a flat list of names and values. They show one limit, the scarcest that the caller
- * may see.
+ * structured fields of RFC 9651), as a flat list of names and values. They show one limit: among those that the caller
+ * may see, the one with the smallest part left.
  */
 export function rateLimitHeaders({ kind, period, quota, windowS, remaining, resetS }: LimitState): string[] {
   const name = `"${limitName(kind, period)}"`;

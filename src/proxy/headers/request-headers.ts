@@ -29,7 +29,7 @@ export function outboundContext(
   return { requestId, identity, peer: socket.remoteAddress, peerTrusted, encrypted };
 }
 
-/** Settings of a route for headers. */
+/** Header settings of a route. */
 export interface OutboundRoute {
   readonly host: 'preserve' | 'upstream';
   readonly passAuthorization: boolean;
@@ -57,7 +57,7 @@ export function outboundHeaders(rules: HeaderRules, names: HeaderNames): Outboun
     let named: Set<string> | undefined;
     let host = '';
     let length = '';
-    // A preflight has no key.
+    // A preflight has no key, so its header names are not remembered.
     const known = context.identity !== null;
     const said: ForwardedWords = { for: '', host: '', proto: '' };
 
@@ -101,7 +101,8 @@ export function outboundHeaders(rules: HeaderRules, names: HeaderNames): Outboun
     }
 
     const headers = named === undefined ? out : withoutNamed(out, named);
-    // `Connection: content-length` must not remove this header, or the upstream would read the body as another message.
+    // `Connection: content-length` must not remove this header, or the upstream would take the body for another
+    // request.
     if (length !== '') headers.push('content-length', length);
     if (host !== '' && route.host === 'preserve') headers.push('host', host);
     pushForwarded(headers, context, said, host);

@@ -37,8 +37,8 @@ export interface ResponseHeaderFilter {
 }
 
 /**
- * Makes the filter. It drops headers that belong to the connection to the upstream. It also drops, in every spelling,
- * the headers for which clients trust the gateway.
+ * Makes the filter. The filter drops headers that belong to the connection to the upstream. It also drops, in every
+ * spelling, the headers that clients trust because only the gateway sets them.
  */
 export function responseHeaderFilter(names: HeaderNames): ResponseHeaderFilter {
   const ruleFor = responseRules(names);
@@ -86,8 +86,8 @@ export function responseHeaderFilter(names: HeaderNames): ResponseHeaderFilter {
 }
 
 /**
- * Adds the header `Connection: Upgrade` to a 426, which must have it beside `Upgrade` (RFC 9110 §7.8). If there is a
- * `Connection`, Node no longer adds `close` or `keep-alive` by itself, so `close` is added here.
+ * Adds the header `Connection: Upgrade` to a 426, which must have it beside `Upgrade` (RFC 9110 §7.8). If a response
+ * has a `Connection` header, Node no longer adds `close` or `keep-alive` by itself, so `close` is added here.
  */
 export function pushUpgradeOption(
   status: number,
@@ -97,11 +97,11 @@ export function pushUpgradeOption(
   if (status === upgradeRequired) headers.push('connection', shouldKeepAlive ? 'Upgrade' : 'close, Upgrade');
 }
 
-/** The only response that may name upgrades without being an upgrade itself (RFC 9110 §15.5.22). */
+/** Status of the only response that may name upgrades without being an upgrade itself (RFC 9110 §15.5.22). */
 const upgradeRequired = 426;
 
 /**
- * Whether a response may state a length. It may not if it can have no body (RFC 9110 §8.6). A 304 may: it states the
+ * Whether a response may have a `Content-Length`. 1xx and 204 may not (RFC 9110 §8.6). A 304 may, because it states the
  * length of the body that the client has cached.
  */
 function mayStateLength(status: number): boolean {

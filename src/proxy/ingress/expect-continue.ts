@@ -5,7 +5,7 @@ const waiting = new WeakMap<IncomingMessage, ServerResponse>();
 
 /**
  * Holds `100 Continue` back until the gateway reads the body, so that the client of a rejected request need not send
- * its body. Node closes the connection after such a rejection, because the gateway cannot tell whether the body will
+ * its body. Node closes the connection after such a rejection, because a server cannot tell whether the body will still
  * come.
  */
 export function noteContinue(request: IncomingMessage, response: ServerResponse): void {

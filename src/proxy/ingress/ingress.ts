@@ -23,18 +23,17 @@ export type Ingress =
       readonly problem: Problem;
       readonly target: Target;
       /**
-       * Whether two readers could see the end of the request in different places. Nothing more on its connection then
-       * counts as a request: Node goes on parsing, but serves no request behind the last response of a connection
-       * (`server/pipelining.ts`).
+       * Whether two readers could see the end of the request in different places. If so, its response is the last one
+       * on the connection, and later bytes are never served as a request (`server/pipelining.ts`).
        */
       readonly ambiguous: boolean;
     };
 
 /** Reads every request to the public listener before any other code does. */
 export interface IngressReader {
-  /** Reads target and head once. */
+  /** Reads a request's target and head. */
   read(request: IncomingMessage): Ingress;
-  /** Returns the destination of a target, by the same rules. */
+  /** Returns the destination of a target, by the same rules as {@link read}. */
   readonly targetOf: (rawTarget: string) => Target;
 }
 
@@ -90,7 +89,7 @@ function faultOfUpgrade(request: IncomingMessage, head: RequestHead): Problem | 
 /** The destinations to which a request may go after the ingress has read it. */
 export interface Destinations {
   readonly ingress: IngressReader;
-  /** Tells whether requests for upstreams must be rejected with 503 because of an overload. */
+  /** State of load shedding. While it is `active`, the dispatcher rejects requests for upstreams with 503. */
   readonly shedding: Shedding;
   readonly reject: (
     request: IncomingMessage,
@@ -104,25 +103,22 @@ export interface Destinations {
     request: IncomingMessage,
     response: ServerResponse,
   ) => void;
-  /** Logs an exception that ended a request before a destination had it. */
+  /** Logs an exception that ended a request before a destination took it over. */
   readonly broke: (error: unknown) => void;
 }
 
 /** Functions of the public listener, one for each event of Node that brings a request. */
 export interface Dispatcher {
   request(request: IncomingMessage, response: ServerResponse): void;
-  /**
-   * Returns `false` to ignore the offer. The dispatcher has done nothing then, and gets the request again as a plain
-   * one.
-   */
+  /** Returns `false` to ignore the offer of an upgrade. The server then reads the request again, as a plain one. */
   upgrade(request: IncomingMessage, socket: Socket, head: Buffer): boolean;
   checkContinue(request: IncomingMessage, response: ServerResponse): void;
   checkExpectation(request: IncomingMessage, response: ServerResponse): void;
 }
 
 /**
- * Makes the dispatcher, through which every request enters. The ingress reads the request, whichever event of Node
- * brought it, and the request goes to one destination.
+ * Makes the dispatcher, through which every request enters. Whichever event of Node brought the request, the ingress
+ * reads it, and the dispatcher passes it to one destination.
  */
 export function dispatcher({
   ingress,
@@ -155,7 +151,7 @@ export function dispatcher({
         return management(request, response);
       case 'rejected':
         // Counts the request as one without a known caller. All such rejections count under one empty network, because
-        // they are too cheap for a look at the client's address.
+        // looking up the address of the client would cost more than the rejection.
         shedding.shares?.admitsStranger('');
         return reject(request, response, read);
     }

@@ -1,11 +1,12 @@
-/** All paths that some reader could take a path for, or the reason to reject the path. */
+/** All readings of one path by the readers behind the gateway, or the reason to reject the path. */
 export type Readings =
   | { readonly kind: 'paths'; readonly paths: readonly string[] }
   | { readonly kind: 'unacceptable'; readonly reason: string };
 
 /**
- * Returns every path that some reader could take `path` for, folded to lower case. To find them, it applies all known
- * habits of servers, frameworks and proxies to the path, in any order, until nothing new appears.
+ * Returns all readings of `path`, folded to lower case: every path that some server, framework or proxy could take
+ * `path` for. To find the readings, the function applies all known habits of such readers, in any order, until no new
+ * reading appears.
  *
  * Returns `unacceptable` if one of these readings contains something that no honest client sends (dot segments, control
  * bytes, overlong UTF-8, stacks of accents), or if there are more readings than {@link most} allows, for example
@@ -21,7 +22,7 @@ export function readingsOf(path: string): Readings {
   const folded: string[] = [];
   const paths: string[] = [];
   for (const reading of asBytes) {
-    // Reshaping lower-case ASCII would add no reading that is not there already.
+    // An ASCII reading was reshaped above. Reshaping it again in lower case would add no other reading.
     if (ascii.test(reading)) {
       paths.push(reading.toLowerCase());
       continue;
@@ -45,7 +46,7 @@ export function readingsOf(path: string): Readings {
  */
 const most = { readings: 64, characters: 32 * 1024, segments: 128 } as const;
 
-/** Rest of {@link most} that the readings of a path have not used up. */
+/** Numbers of further readings and characters that a path may have ({@link most}). */
 interface Budget {
   readings: number;
   characters: number;
@@ -54,7 +55,7 @@ interface Budget {
 type Habit = (path: string) => string;
 
 /**
- * Fills `readings` with `paths` and with all results of `habits` on them, until nothing new appears.
+ * Fills `readings` with `paths` and with all results of applying `habits` to them, until no new path appears.
  *
  * @returns the reason to reject the path, if a reading has a fault or the budget is used up
  */
@@ -120,7 +121,7 @@ function decodedOnce(path: string): string {
 
 const percent = 0x25;
 
-/** Returns the byte that two hexadecimal digits stand for; `undefined` if they are no digits. */
+/** Returns the byte that two hexadecimal digits stand for; `undefined` if they are not hexadecimal digits. */
 function byteOf(high: number | undefined, low: number | undefined): number | undefined {
   const value = ((hexDigits[high ?? 0] as number) << 4) | (hexDigits[low ?? 0] as number);
   return value < 0 ? undefined : value;
@@ -136,7 +137,7 @@ for (const digit of '0123456789abcdefABCDEF') hexDigits[digit.charCodeAt(0)] = N
 const trailingSpace = /(?<![\s\x85+])[\s\x85+]+(?=\/|$)/g;
 const trailingDots = /(?<![.\s\x85+])[.\s\x85+]+(?=\/|$)/g;
 
-/** Habits of readers, which change a path before they route by it. Each leaves most paths unchanged. */
+/** Changes that some readers make to a path before they route by it. Each leaves most paths unchanged. */
 const reshapings: readonly Habit[] = [
   function backslashesAsSlashes(path) {
     return path.includes('\\') ? path.replaceAll('\\', '/') : path;
@@ -167,10 +168,10 @@ const reshapings: readonly Habit[] = [
 ];
 
 /**
- * Folds a path as readers do that ignore case and normalise Unicode. For them full-width `／` is `/`, and long `ſ` is
- * `s`. Lower case, then upper case, then lower case again makes letters equal if they map to the same letter in either
- * direction, such as `ß` and `ẞ`, or dotless `ı` and `i`. Java's equalsIgnoreCase and Python's re.IGNORECASE do the
- * same. `İ` becomes `i` and a dot above, and the dot is removed.
+ * Folds a path like readers that ignore case and normalise Unicode. For such readers full-width `／` is `/`, and long
+ * `ſ` is `s`. Lower case, then upper case, then lower case again makes letters equal if they map to the same letter in
+ * either direction, such as `ß` and `ẞ`, or dotless `ı` and `i`. Java's equalsIgnoreCase and Python's re.IGNORECASE do
+ * the same. `İ` becomes `i` and a dot above, and the dot is removed.
  */
 function fold(text: string): string {
   const folded = text.normalize('NFKC').toLowerCase().toUpperCase().toLowerCase();

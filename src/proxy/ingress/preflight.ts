@@ -17,7 +17,8 @@ export function isPreflight({ method, headers }: IncomingMessage, head: RequestH
 }
 
 /**
- * Responds to a preflight itself, because a browser sends no key with it and so it cannot be authorised.
+ * Responds to a preflight in place of the upstream. A preflight cannot be authorised, because browsers send no key with
+ * it.
  *
  * @param headers flat list of names and values
  */

@@ -80,7 +80,10 @@ const callerUnknown = {
   bytesOut: null,
 } as const;
 
-/** Path for the log, without its query. The first line of HTTP/2 (`PRI *`) has no path, so `/` stands for it. */
+/**
+ * Returns the path for the log, without its query. The first line of HTTP/2 (`PRI *`) has no path, so `/` stands for
+ * it.
+ */
 function pathOf({ method, url = '' }: IncomingMessage): string {
   if (method === 'PRI') return '/';
   return withoutQuery(url);

@@ -17,7 +17,7 @@ export type Target =
  * the habits of careless readers. A path that leads to the same route in every reading passes byte for byte, even with
  * `%2F`.
  *
- * @param prefixes of the routes; each matches whole segments, and the longest one wins
+ * @param prefixes of the routes; each matches whole segments, and the longest match wins
  * @throws Error if two prefixes are equal without regard to case
  */
 export function compileTargets(prefixes: readonly string[]): (rawTarget: string) => Target {

@@ -5,8 +5,8 @@ import type { RequestHead } from './framing.ts';
 declare module 'node:http' {
   interface IncomingMessage {
     /**
-     * Whether Node took the request for an upgrade. The request then has no body, and Node no longer uses the
-     * connection.
+     * Whether Node treats the request as an upgrade. If so, the request has no body, and Node has left the connection
+     * to the gateway.
      */
     readonly upgrade?: boolean;
   }
@@ -35,7 +35,10 @@ export function upgradeFault({ method, headers }: IncomingMessage, head: Request
 
 const keyForm = /^[+/0-9A-Za-z]{22}==$/;
 
-/** Problem of a request with another version of the protocol. The response names the known version (RFC 6455 §4.4). */
+/**
+ * Problem of a request for a WebSocket in a version other than 13. The response tells the client to use 13 (RFC 6455
+ * §4.4).
+ */
 const otherVersion: Problem = {
   code: 'upgrade_required',
   detail: 'Sec-WebSocket-Version must be 13.',

@@ -75,7 +75,7 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
       path: target,
       headers: [...headers],
       body: this.#body,
-      // undici keeps one connection for each name.
+      // undici keeps a separate connection for each server name, so all requests use the same name.
       servername: this.#options.hostname,
     };
     client.dispatch(options, this);

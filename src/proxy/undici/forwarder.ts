@@ -29,9 +29,8 @@ interface MarkedHeaders {
  *
  * The route has its own @fastify/http-proxy, which forwards the request that the exchange gives it. The exchange
  * handles headers in both directions, timeouts, problem bodies and the decision in the tick of sending, as it does with
- * the gateway's own client. Whatever @fastify/http-proxy would do with the client's request by itself is not used:
- * headers of its own, a path that it rewrites, up to ten retries of a GET, and upstream certificates that it does not
- * verify.
+ * the gateway's own client. Features of @fastify/http-proxy that would change a request are not used: its own headers,
+ * rewritten paths, up to ten retries of a GET, and connections without verified certificates.
  */
 export async function openForwarder(
   address: Address,
@@ -50,7 +49,7 @@ export async function openForwarder(
       return () => made.close();
     },
   });
-  /** Requests that @fastify/http-proxy is forwarding, by the view of the request that it gets. */
+  /** Requests that @fastify/http-proxy is forwarding. Each is stored under its view ({@link viewOf}). */
   const underWay = new WeakMap<IncomingMessage, ForwardedRequest>();
 
   const app = Fastify({ logger: false });
@@ -98,7 +97,7 @@ export async function openForwarder(
 const clientSettings = {
   keepAliveTimeout: idleMs,
   maxHeaderSize: maxResponseHeadBytes,
-  // The exchange watches both sides. undici's own timeouts would end a request without the exchange.
+  // The exchange has timeouts of its own for both sides, so undici's are turned off.
   headersTimeout: 0,
   bodyTimeout: 0,
 };
@@ -120,7 +119,8 @@ function viewOf(request: IncomingMessage): IncomingMessage {
 }
 
 /**
- * Makes undici's function for connections. It opens them, and verifies certificates, as the gateway's own client does.
+ * Makes the function by which undici opens connections. It opens them and verifies certificates in the same way as the
+ * gateway's own client.
  */
 function connectorOf(address: Address, connectMs: number): Connector {
   return (_options, done) => {

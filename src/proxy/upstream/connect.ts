@@ -31,14 +31,14 @@ export interface Address {
 /** A connection that is being made. */
 export interface Connecting {
   readonly socket: Socket;
-  /** Event after which the connection can be used. If it fails before, the socket emits `error`. */
+  /** Event after which the connection can be used. If the connection fails before, the socket emits `error`. */
   readonly ready: 'connect' | 'secureConnect';
 }
 
 /** Options of a connection. */
 export interface Use {
   readonly onread?: OnReadOpts;
-  /** Whether the two directions end separately. */
+  /** Whether each direction of the connection can end separately. */
   readonly allowHalfOpen?: boolean;
   /** TLS session of an earlier connection. */
   readonly session?: Buffer | undefined;
@@ -69,7 +69,7 @@ export function openConnection({ origin, socketPath, tls }: Address, { session, 
  * earlier one.
  *
  * @param connectMs maximum number of milliseconds for making a connection
- * @param parts the same for all its connections
+ * @param parts dependencies that all its connections share
  * @see PoolOptions.connect
  */
 export function connector(

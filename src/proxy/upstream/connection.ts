@@ -16,7 +16,7 @@ import type { ConnectionOwner, InFlightRequest, ResponseHandler } from './upstre
  */
 export const mostUnsentBytes = 64 * 1024;
 
-/** Maximum number of body bytes for a write that cannot fail half-way, because the system takes so many at once. */
+/** Maximum size of a body whose write cannot fail half-way, because the system takes that many bytes at once. */
 const smallBytes = 16 * 1024;
 
 /** One connection to an upstream, with one request at a time. It is closed after a request that did not end well. */
@@ -34,7 +34,7 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
   #latestRead = 0;
   #gone = false;
   #outlivesFailedWrite = false;
-  /** The request, until the first byte of its response, if it is safe, bodyless and on a reused connection. */
+  /** Safe request without a body on a reused connection, until the first byte of its response. It may be sent again. */
   #unanswered: OutgoingRequest | null = null;
   #writeError: NodeJS.ErrnoException | null = null;
 
@@ -87,7 +87,8 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
     if (this.#leaving === null) return;
     const { request, handler, text } = this.#leaving;
     this.#leaving = null;
-    // This is the last check. If the process is suspended between it and the write, the decision may be outdated.
+    // This is the last check. If the process is suspended between this check and the write, the decision may be
+    // outdated.
     if (!handler.sending(this)) return this.#owner.free();
     const { body, method } = request;
     this.#handler = handler;
@@ -110,7 +111,7 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
 
   write(chunk: Buffer): boolean {
     if (this.#gone || chunk.length === 0) return true;
-    // Nothing more can be sent. The rest of the upload waits for the end of the exchange.
+    // The connection takes no more bytes. The rest of the upload waits until the exchange ends.
     if (this.#writeError !== null) return false;
     if (this.#body?.length !== undefined) {
       this.#socket.write(chunk);
@@ -169,8 +170,8 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
     if (this.#gone) return;
     const taken = this.#parser.feed(this.#reading.bytes, length);
     if (this.#gone || !this.#parser.over) return;
-    // The connection is not used again after bytes that belong to no response, or if the upstream responded early.
-    // Otherwise the next bytes could be taken for the response to another request.
+    // The connection is not used again after bytes that belong to no response, or if the upstream responded before it
+    // had the whole request. Otherwise the next bytes could be taken for the response to another request.
     const requestSent = this.#sent && this.#socket.writableLength === 0;
     if (taken < length || !requestSent || this.#parser.head?.keepAlive !== true) return this.close();
     this.resume();
@@ -207,7 +208,7 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
   }
 
   #onFin(): void {
-    // The system may report a reset as an end. A write in progress fails right afterwards, so this waits for its error.
+    // The system may report a reset as an end. A write in progress fails right afterwards, so its error is awaited.
     if (this.#parser.head?.body.kind === 'until-close' && this.#socket.writableLength > 0)
       setImmediate(guarded(this, () => this.#end()));
     else this.#end();

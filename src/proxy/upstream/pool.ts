@@ -16,13 +16,13 @@ const idle = { mostMs: 4000, marginMs: 2000 };
 /**
  * Connections to one upstream.
  *
- * An upstream may send bytes behind any response, at any time, and the next request on that connection would take them
- * for its response. So each connection is made for one tenant and one caller, and carries no requests of others. A
- * parent that acts as a sub-account and the sub-account itself have separate connections, though both count against the
- * share of the sub-account. An idle connection is kept, and is closed if another owner needs its place. A connection
- * without a tenant is never kept.
+ * An upstream may send bytes behind any response, at any time. The gateway would take them for the response to the next
+ * request on that connection. So each connection is made for one tenant and one caller, and carries no requests of
+ * others. A parent that acts as a sub-account and the sub-account itself have separate connections, though both count
+ * against the share of the sub-account. An idle connection is kept, and is closed if another owner needs its place. A
+ * connection without a tenant is never kept.
  *
- * A request takes the connection of its owner that was used last. The request waits if its tenant or parent has used up
+ * A request takes its owner's most recently used idle connection. The request waits if its tenant or parent has used up
  * its share, or if all connections are taken. Waiting owners are served in turn.
  */
 export class Pool<Handler extends Failing> implements SharingPool {
@@ -124,7 +124,7 @@ export class Pool<Handler extends Failing> implements SharingPool {
     }
   }
 
-  /** Takes the latest idle connection of an owner, and counts it against the owner's share. */
+  /** Takes the most recently used idle connection of an owner, and counts it against the owner's share. */
   #takeIdle(own: OwnConnections<Handler>): Slot<Handler> | undefined {
     for (;;) {
       const slot = own.idle[own.idle.length - 1];
@@ -206,7 +206,7 @@ export class Pool<Handler extends Failing> implements SharingPool {
 
   /**
    * Closes connections that were idle for too long, and fails requests that have waited for too long. Also forgets
-   * owners without connections and requests. It runs every second, because nothing else tells the pool of most of these
+   * owners without connections and requests. It runs every second, because no event tells the pool about most of these
    * cases.
    */
   #tidy(): void {

@@ -27,12 +27,12 @@ const mostInterimResponses = 100;
 
 /**
  * Reads one response after another from a connection, strictly (RFC 9112). Early Hints are the only interim responses
- * (1xx) that it reports. Others are dropped, because the gateway asks upstreams for none, so no client waits for them.
+ * (1xx) that it reports. Others are dropped, because the gateway never asks for them, so no client waits for them.
  */
 export class ResponseParser {
   /**
-   * Whether no response is expected, which is so before {@link begin} and after the end of a response. Bytes that come
-   * then belong to no request.
+   * Whether no response is expected: {@link begin} was not called yet, or the latest response has ended. Bytes that
+   * arrive in this state belong to no request.
    */
   over = true;
   /** Head of the latest response; `null` before the first. */
@@ -178,7 +178,7 @@ const largeBytes = readBytes / 2;
 export interface BytesReader {
   /** Returns the buffer for the next read. */
   nextBuffer(): Buffer;
-  /** Says that `length` bytes have been read into the buffer. */
+  /** Called when `length` bytes have been read into the buffer. */
   read(length: number): void;
 }
 

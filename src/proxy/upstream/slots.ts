@@ -13,7 +13,7 @@ export interface OwnConnections<Handler extends Failing> {
   opening: number;
 }
 
-/** The pool from the point of view of its slots. */
+/** Methods of the pool that its slots call. */
 interface SlotPool<Handler extends Failing> {
   send(request: OutgoingRequest, handler: Handler): void;
   freed(slot: Slot<Handler>): void;
@@ -21,8 +21,8 @@ interface SlotPool<Handler extends Failing> {
 }
 
 /**
- * Place of one connection in a pool, from the moment when the connection begins to be made until it ends. The place has
- * the same owner all that time.
+ * Place of one connection in a pool, from the attempt to make the connection until the connection ends. The owner of
+ * the place does not change.
  */
 export class Slot<Handler extends Failing> {
   readonly own: OwnConnections<Handler>;

@@ -38,13 +38,13 @@ export interface AnsweredHead extends Pick<ResponseHead, 'status' | 'reason' | '
 
 /** Handles the events of a request: the head of its response, the body and the end, or a failure at any point. */
 export interface ResponseHandler {
-  /** Called when the request has a connection. It is to be sent at the end of this turn of the event loop. */
+  /** Called when the request has a connection. The request is to be sent at the end of this turn of the event loop. */
   onReserved(): void;
   /**
    * Counts the request, if it may still be sent. Called in the tick in which the request is written, before the usage
    * journal is written.
    *
-   * @returns `false` if the request must not be sent; the client then makes no further call to the handler
+   * @returns `false` if the request must not be sent; the handler then gets no further calls for it
    */
   mayStillSend(): boolean;
   /**

@@ -16,8 +16,9 @@ import { WebSocketPlaces } from './web-socket-places.ts';
 /** Upstream of one route: its address, and the client that sends requests there. */
 export interface Upstream extends Address, UpstreamClient {
   /**
-   * HTTP version of the upstream's latest response; `null` before the first one. A request is sent in chunks only to an
-   * upstream that is known to accept HTTP/1.1 (RFC 9112 §6.1).
+   * HTTP version of the upstream's latest response; `null` before the first one. An upstream of HTTP/1.0 gets no
+   * request in chunks (RFC 9112 §6.1). While the version is unknown, a body without a stated length is held first, and
+   * is sent in chunks if it is too long or too slow.
    */
   version: HttpVersion | null;
   /** Places for WebSockets. Each WebSocket has a separate connection. */
@@ -109,7 +110,7 @@ function tlsOf(tls: RouteConfig['tls'], hostname: string): UpstreamTls {
 /**
  * Opens a connection to an upstream outside the pool, verified like all others. Its two directions can end separately.
  *
- * @param ready called when the connection can be written to; if it fails before, the socket emits `error`
+ * @param ready called when the connection can be written to; if the connection fails before, the socket emits `error`
  */
 export function connectTo(upstream: Upstream, ready: () => void): Socket {
   const connecting = openConnection(upstream, { allowHalfOpen: true });

@@ -14,7 +14,7 @@ interface Waiting<Handler> {
   readonly request: OutgoingRequest;
   readonly handler: Handler;
   readonly sinceMs: number;
-  /** Whether the request waits for its turn, because no connection could be made for it when it came. */
+  /** Whether the request waits until a connection is free, because none could be made for it when it came. */
   forItsTurn: boolean;
   over: boolean;
 }
@@ -26,7 +26,8 @@ interface Connecting {
 }
 
 /**
- * Requests that wait for a connection to one upstream. The class also measures how long requests wait for their turn.
+ * Requests that wait for a connection to one upstream. The class also measures how long requests wait until a
+ * connection is free.
  */
 export class WaitingRequests<Handler extends Failing, Tenant extends Connecting> extends RoundRobin<
   Waiting<Handler>,
@@ -41,7 +42,7 @@ export class WaitingRequests<Handler extends Failing, Tenant extends Connecting>
     this.#waits = waits;
   }
 
-  /** Whether more requests of `tenant` are waiting than connections are being made for it. */
+  /** Whether `tenant` has more waiting requests than connections that are being made for it. */
   lacks(tenant: Tenant): boolean {
     return this.sizeOf(tenant) > tenant.opening;
   }
@@ -56,20 +57,20 @@ export class WaitingRequests<Handler extends Failing, Tenant extends Connecting>
     const waiting = { request, handler, sinceMs, forItsTurn: false, over: false };
     this.add(tenant, waiting);
     serve();
-    // A request for which a connection is being made does not wait for its turn.
+    // The wait is not measured if a connection is being made for the request.
     if (waiting.over || !this.lacks(tenant)) return;
     waiting.forItsTurn = true;
     this.#waits.began();
   }
 
-  /** Takes the request of a tenant that has waited longest. Returns `undefined` if no request of the tenant waits. */
+  /** Takes the request of a tenant that has waited longest; `undefined` if none waits. */
   end(tenant: Tenant): Waiting<Handler> | undefined {
     const waiting = this.takeFrom(tenant);
     if (waiting !== undefined) this.#end(waiting);
     return waiting;
   }
 
-  /** Fails the requests that have waited since before `beforeMs`, by the monotonic clock. */
+  /** Fails the requests that began to wait before `beforeMs` on the monotonic clock. */
   fail(beforeMs: number, reason: () => Error): void {
     for (const waiting of this.takeWhile(({ sinceMs }) => sinceMs < beforeMs)) {
       this.#end(waiting);

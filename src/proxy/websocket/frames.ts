@@ -5,7 +5,7 @@ const opcodeOf = (first: number): number => first & 0x0f;
 const closeOpcode = 0x8;
 const firstControlOpcode = 0x8;
 
-/** Number of bytes of the extended length in a frame header, by the 7-bit length in the header's second byte. */
+/** Number of bytes of a frame header's extended length. The index is the 7-bit length in the second byte. */
 const extendedLength: Readonly<Record<number, number>> = { 126: 2, 127: 8 };
 
 /**

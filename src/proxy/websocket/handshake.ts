@@ -5,7 +5,7 @@ import { ResponseFault } from '../upstream/errors.ts';
 import { requestHead, type ResponseHead } from '../upstream/message-head.ts';
 import { ResponseParser, type ResponseEvents } from '../upstream/response-parser.ts';
 
-/** Receives the events of a handshake. An exception in the code of the handshake also ends this user. */
+/** Receives the events of a handshake. An exception in the handshake's code ends the user, too. */
 export interface HandshakeUser extends Breakable {
   /** Called if the upstream agrees to a WebSocket. @param rest bytes behind its response, which are frames */
   onConsent(response: ResponseHead, rest: Buffer): void;
@@ -128,8 +128,8 @@ export interface HandshakeRequest {
 }
 
 /**
- * Returns the reason why a 101 does not make the connection a WebSocket (RFC 6455 §4.1); `undefined` if it does.
- * Without an agreement of the upstream no bytes may pass: they would not be frames, and could be the response to
+ * Returns the reason why a 101 does not make the connection a WebSocket (RFC 6455 §4.1); `undefined` if it does. If the
+ * upstream did not agree to the upgrade, no bytes may pass. They would not be frames, and could be the response to
  * another client's request.
  */
 function consentFault({ headers }: ResponseHead, key: string): string | undefined {

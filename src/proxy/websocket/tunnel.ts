@@ -18,9 +18,9 @@ export interface TunnelUser extends Breakable {
 }
 
 /**
- * Passes WebSocket frames between two connections, byte for byte: extensions, fragments, pings and close codes are the
- * business of the two ends. The tunnel reads from one end at the pace of the other, passes on the end of either
- * direction, and closes both connections when one breaks.
+ * Passes WebSocket frames between two connections, byte for byte. The two ends themselves handle extensions, fragments,
+ * pings and close codes. The tunnel reads from one end at the pace of the other, passes on the end of either direction,
+ * and closes both connections when one breaks.
  */
 export class Tunnel {
   readonly #client: Socket;
@@ -87,13 +87,12 @@ export class Tunnel {
   }
 
   /**
-   * Whether one end has not read the bytes that wait for it, or has stayed open after the other end closed, for too
-   * long.
+   * Whether for too long one end has left bytes unread, or has stayed open after the other end closed.
    *
    * @param nowMs monotonic
    */
   idle(nowMs: number): boolean {
-    // Both directions are asked every time, because each keeps its own time.
+    // Both directions are asked every time, because each has its own timeout.
     const idleIn = this.#in.idle(this.#upstream.readableEnded, nowMs);
     const idleOut = this.#out.idle(this.#client.readableEnded, nowMs);
     return idleIn || idleOut;

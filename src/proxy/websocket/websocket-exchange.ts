@@ -22,12 +22,12 @@ import { Tunnel, type TunnelUser } from './tunnel.ts';
 const revokedCloseCode = 4403;
 /** Close code when the process is about to end (RFC 6455 §7.4.1). */
 const goingAwayCode = 1001;
-/** Close code when one side read nothing for too long, which has no code of its own (RFC 6455 §7.4.1). */
+/** Close code when one side read nothing for too long. RFC 6455 §7.4.1 has no specific code for this case. */
 const policyCode = 1008;
 
 /**
  * One request for a WebSocket. The request is sent to the upstream, and the upstream's response goes to the client. If
- * the upstream agrees, a tunnel passes frames from then on. The request is counted once, when it is sent.
+ * the upstream agrees, a tunnel then passes frames in both directions. The request is counted once, when it is sent.
  */
 export class WebSocketExchange extends Exchange implements HandshakeUser, TunnelUser {
   #connection: Socket | null = null;
@@ -35,7 +35,7 @@ export class WebSocketExchange extends Exchange implements HandshakeUser, Tunnel
   #tunnel: Tunnel | null = null;
   #responseBytes = 0;
   #responseTimeout: IdleTimeout | null = null;
-  /** Share in which the request has its place among the WebSockets of its route. */
+  /** Share of the tenant against which the request counts among the WebSockets of its route. */
   #place: Share | null = null;
 
   start(head: RequestHead): void {
@@ -62,8 +62,8 @@ export class WebSocketExchange extends Exchange implements HandshakeUser, Tunnel
   }
 
   /**
-   * Notices that the client has closed while nothing else reads from it. If unread bytes come before the close, the
-   * close goes unnoticed.
+   * Notices that the client has closed its connection while no other code reads from the connection. If the client sent
+   * bytes before the close, the close goes unnoticed.
    */
   readonly #onReadable = guarded(this, () => {
     const { socket } = this.request;
@@ -153,7 +153,7 @@ export class WebSocketExchange extends Exchange implements HandshakeUser, Tunnel
   onFailure(error: Error): void {
     if (this.state !== 'responding') return this.#failed(error);
     this.finish(this.response.statusCode, 'cut_by_upstream', error);
-    // Cuts the response, so that the client does not take a part for the whole.
+    // Cuts the response, so that the client does not take the partial body for the whole.
     cutResponse(this.response);
   }
 
