@@ -76,7 +76,7 @@ export interface KeyRotated {
 export interface KeyFilter {
   readonly id?: KeyId;
   readonly digest?: KeyDigest;
-  /** First characters of a key; they may be fewer or more than those of its shown prefix. */
+  /** Text that the key begins with. It may be shorter or longer than the prefix that is shown. */
   readonly prefix?: string;
   readonly last4?: string;
   readonly account?: AccountId;

@@ -24,10 +24,10 @@ export interface Operator extends Partial<RequestOrigin> {
 export type ChangedBy = ChangeCaller | Operator;
 
 /**
- * The `Idempotency-Key` of a request. With it, a client that got no response can send the request again. A create
- * happens once: its repetition returns the resource as it was created, marked as {@link Replay}, with a position that
- * covers the creation. A change of status happens again. A rejected request does not use up its `Idempotency-Key`. The
- * store forgets an `Idempotency-Key` after 24 hours.
+ * The `Idempotency-Key` of a request. With it, a client that got no response can send the request again. A repeated
+ * create makes nothing new: it returns the resource as it was created, marked as {@link Replay}, with a position that
+ * covers the creation. A repeated change of status is carried out again. A rejected request does not use up its
+ * `Idempotency-Key`. The store forgets an `Idempotency-Key` after 24 hours.
  *
  * A change with a claim throws `ProblemError` `idempotency_in_flight` while the first request is running, and
  * `idempotency_mismatch` if the `Idempotency-Key` came with a different request before.

@@ -35,7 +35,10 @@ export interface Renewed {
   readonly nowMs: number;
 }
 
-/** One change of a fact. A `key` of the form `q:<account id>` is no fact: it says that the account got a quota. */
+/**
+ * One change of a fact. A `key` of the form `q:<account id>` does not name a fact: it says that the account got a
+ * quota.
+ */
 export interface LogEntry {
   readonly seq: Seq;
   readonly key: FactKey;
@@ -53,15 +56,15 @@ export interface LogEntry {
  */
 export interface LogReading {
   /**
-   * Name of the log's history. A promoted, restored or copied database has another history, which gets its name from
-   * the first renewal there.
+   * Name of the log's history. A promoted, restored or copied database has another history, and the first renewal on
+   * that database gives it a name.
    */
   readonly incarnation: string;
   /** Newest committed position. */
   readonly seq: Seq;
   /** Position at which the page ends: {@link seq}, or a lower position if more entries follow. */
   readonly through: Seq;
-  /** Oldest position from which the log is complete: all entries at or after it are still there. */
+  /** Oldest position from which the log is complete: the log still has all entries at or after this position. */
   readonly floor: Seq;
   /** Entries after the requested position, in order. */
   readonly entries: readonly LogEntry[];
@@ -125,6 +128,6 @@ export interface CoherenceLog {
    * present one, or while another replica prunes. Resolves to whether there may be more.
    */
   prune(portion: PrunePortion): Promise<boolean>;
-  /** Calls `listener` when there may be a new entry. A hint may come late, twice or never. */
+  /** Calls `listener` when there may be a new entry. The call may come late, twice or never. */
   onHint(listener: () => void): void;
 }

@@ -6,8 +6,8 @@ import type { AccountFact, FactKey, KeyFact } from './facts.ts';
 export class MissingFact {
   readonly key: FactKey;
   /**
-   * Tenant in whose turn the fact is looked up. It is set only if the fact's name does not tell the tenant, because any
-   * parent may ask for any account.
+   * Tenant whose request needs the fact; look-ups of different tenants take turns. It is set only if the fact's name
+   * does not tell the tenant, as for accounts, because any parent may ask for any account.
    */
   readonly tenant: AccountId | undefined;
 
@@ -58,15 +58,16 @@ export interface Directory {
   factsVersion(): number;
 
   /**
-   * Whether a decision of this tick may still take effect. Facts are unchanged within a tick, but the process may have
-   * been suspended in the middle of it while the lease ran out. Call it right before a request is written.
+   * Whether a decision of this tick may still take effect. Facts do not change within a tick, but the lease may have
+   * run out while the process was suspended in the middle of the tick. Call this right before a request is written.
    */
   mayAct(): boolean;
 
   /**
    * Begins the look-ups of a request that has just arrived.
    *
-   * @param from network of the client: networks take turns for API keys, whose tenant is not known before the look-up
+   * @param from network of the client. Look-ups of API keys take turns by network, because the tenant of a key is not
+   * known before the look-up
    */
   lookUp(from?: string): Lookup;
 
@@ -88,7 +89,8 @@ export interface Directory {
 
   /**
    * Calls `listener` when this replica cannot tell which facts have changed (the log was pruned past its position, or
-   * the database is another one): the listener must end every exchange, and returns the number of ended exchanges.
+   * the database was replaced by another one). The listener must end every exchange, and returns the number of ended
+   * exchanges.
    *
    * @returns function that removes the listener
    */

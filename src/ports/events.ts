@@ -33,11 +33,11 @@ export interface PrunedEvents {
  */
 export interface EventStore {
   /**
-   * Lists one page, newest first. Ids of one parent's events ascend in the order of commits, so that a reader that has
-   * seen an id has missed no event before it. Across parents this holds only for events so old that no transaction from
+   * Lists one page, newest first. Ids of one parent's events ascend in the order of commits, so a reader that has seen
+   * an id has missed no event before it. Across parents this holds only for events so old that no transaction from
    * their time can still be open.
    *
-   * @param tenant parent in whose turn the call runs; absent for operators
+   * @param tenant parent that the call is made for: parents take turns at the store. Absent for operators
    */
   list(filter: EventFilter, page: PageQuery, tenant?: AccountId): Promise<Page<Event>>;
   /**

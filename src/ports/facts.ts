@@ -10,7 +10,7 @@ export interface KeyFact {
   /** Time at which the key expires, in milliseconds since 1970; `null` if never. */
   readonly expiresAtMs: number | null;
   readonly revoked: boolean;
-  /** `null` if the key has no limits, so that requests without limits cost only this check. */
+  /** Limits of the key; `null` if it has none. Requests with such a key cost no more than the check for `null`. */
   readonly limits: Limits | null;
   /**
    * Id under which requests count against the limits: the key's own id, or that of the first key in its chain of
@@ -54,7 +54,7 @@ export const factKey = {
 /** Any fact; its {@link FactKey} tells the type. `null` is a known absence. */
 export type FactValue = KeyFact | AccountFact | AccountId | number | null;
 
-/** Position in the coherence log: every change that affects decisions takes the next one. */
+/** Position in the coherence log: every change that affects decisions takes the next position. */
 export type Seq = number;
 
 /** Facts read in one snapshot, with its position. There may be more facts than were asked for. */

@@ -70,8 +70,8 @@ export interface Imports {
     options?: ImportOptions,
   ): Promise<Committed<readonly ImportedRow[]>>;
   /**
-   * A key that its owner already has is left unchanged. Clients may use keys before they are imported, so a 2xx waits
-   * until every replica has reached the position.
+   * A key that its owner already has is left unchanged. Replicas may remember from before the import that a key does
+   * not exist, so a 2xx waits until every replica has reached the position.
    *
    * @param limit maximum number of keys of an account whose parent has no limit of its own
    */

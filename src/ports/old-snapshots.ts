@@ -1,5 +1,6 @@
 /**
- * A holder of an old snapshot. While the snapshot is held, row versions that died after its start cannot be removed.
+ * A holder of an old snapshot. While it holds the snapshot, the database cannot remove row versions that were replaced
+ * or deleted after the snapshot began.
  */
 export interface SnapshotHolder {
   readonly kind: 'session' | 'replication slot' | 'prepared transaction';

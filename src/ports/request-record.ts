@@ -14,7 +14,10 @@ export interface RequestRecord {
   readonly route: string;
   /** Status of the response, or {@link clientGone}. */
   readonly status: number;
-  /** Problem code of the gateway's own response, or the way an exchange ended early; `null` for a complete response. */
+  /**
+   * Problem code of the gateway's own response, or the reason why an exchange ended early; `null` for a complete
+   * response.
+   */
   readonly code: ProblemCode | 'client_gone' | 'cut_by_upstream' | 'withdrawn' | null;
   /** Limit that the request reached; set only if the request was rejected for it. */
   readonly limit?: ReachedLimit | undefined;

@@ -133,7 +133,7 @@ export interface TenantStore {
     claim?: IdempotencyClaim | null,
     caller?: Operator,
   ): Promise<Committed<ParentAccount> | ExternalIdTaken | IdTaken>;
-  /** @param tenant parent in whose turn the call runs; absent for operators */
+  /** @param tenant parent that the call is made for: parents take turns at the store. Absent for operators */
   getParent(id: AccountId, tenant?: AccountId): Promise<ParentAccount | null>;
   listParents(filter: ParentFilter, page: AccountPageQuery): Promise<Page<ParentAccount>>;
   /** Returns `'too-many-pairs'` if the merged metadata would hold too many pairs. */
@@ -198,10 +198,10 @@ export interface TenantStore {
    * Mints a key.
    *
    * @param limit maximum number of active keys of the account if its parent has no limit of its own
-   * @param caller author of the change, in whose turn the change runs; operators do not take turns
-   * @param parent parent that the account must have; `null` if the account must be a parent itself; absent if any
-   * account will do. The other methods that change keys take it, too.
-   * @throws ProblemError `not_found` for an account of another parent, as for one that does not exist
+   * @param caller author of the change. Parents take turns at the store, but operators do not
+   * @param parent parent that the account must have; `null` if the account must itself be a parent; absent if any
+   * account will do. The other methods that change keys have the same parameter
+   * @throws ProblemError `not_found` if there is no account with this id and the required parent
    */
   createKey(
     account: AccountId,
@@ -212,8 +212,9 @@ export interface TenantStore {
     parent?: AccountId | null,
   ): Promise<(ApiKey & Replay) | LimitReached | null>;
   /**
-   * Imports keys for a parent and its sub-accounts, all of them or none; `null` if there is no such parent. Clients may
-   * use keys before they are imported, so a 2xx waits until every replica has reached the position.
+   * Imports keys for a parent and its sub-accounts, all or none; `null` if there is no such parent. Replicas may
+   * remember from before the import that a key does not exist, so a 2xx waits until every replica has reached the
+   * position.
    *
    * @param keys keys with distinct digests
    * @param limit maximum number of active keys of an account if the parent has no limit of its own
@@ -226,7 +227,7 @@ export interface TenantStore {
     claim?: IdempotencyClaim | null,
     caller?: Operator,
   ): Promise<Committed<ImportedKeys> | ImportRejected | null>;
-  /** @param tenant parent in whose turn the call runs; absent for operators */
+  /** @param tenant parent that the call is made for: parents take turns at the store. Absent for operators */
   listKeys(account: AccountId, page: KeyPageQuery, tenant?: AccountId): Promise<Page<ApiKey>>;
   /** @param tenant as for {@link listKeys} */
   getKey(account: AccountId, key: KeyId, tenant?: AccountId): Promise<ApiKey | null>;
@@ -235,11 +236,9 @@ export interface TenantStore {
   /** Returns the digest of a key of any account, by which decisions look the key up. No response contains it. */
   keyDigest(key: KeyId): Promise<KeyDigest | null>;
   /**
-   * Returns `'inactive'` for a new `expiresAt` of a key that is no longer active; its name and limits can always
-   * change.
+   * Changes a key. Returns `'inactive'` if `expiresAt` is given but the key is no longer active.
    *
-   * @param account account of the key; `null` for operators, who know only the key: then the result contains the
-   * `holding`
+   * @param account account of the key; `null` for operators, who name only the key. The result then has the `holding`
    */
   updateKey(
     account: AccountId | null,

@@ -5,8 +5,8 @@ export interface LimiterEvents {
   /**
    * Called after a store of limits has answered.
    *
-   * @param questions number of limits asked about
-   * @param ms time that the answer took
+   * @param questions number of limits in the question
+   * @param ms milliseconds from the question to the answer
    */
   onAnswered?(questions: number, ms: number): void;
 }

@@ -10,7 +10,7 @@ export interface LimitedBy {
   readonly id: string;
   /** The present limits. Changed limits apply from the first call that passes them. */
   readonly limits: Limits;
-  /** Whether responses may show the limit. Keys of sub-accounts do not see limits of their parent. */
+  /** Whether responses may show the limit. Responses to keys of sub-accounts do not show the limits of the parent. */
   readonly shown: boolean;
 }
 
@@ -34,9 +34,9 @@ export interface LimitState {
 /** One unit was taken from every limit. */
 export interface Taken {
   readonly full: false;
-  /** The shown limit with the smallest `remaining / quota`; `null` if there is none. */
+  /** Limit with the smallest `remaining / quota` among those that responses may show; `null` if there is none. */
   readonly scarcest: LimitState | null;
-  /** Gives back the units, because the request was not handed over to an upstream. Call it at most once. */
+  /** Gives the units back. Call it at most once, and only if the request was not handed over to an upstream. */
   giveBack(): void;
 }
 
@@ -44,31 +44,35 @@ export interface Taken {
 export interface Full {
   readonly full: true;
   /**
-   * The first limit that is used up, in the order `api_key`, `sub_account`, `parent`, and the shortest period first.
+   * Kind of the limit that is used up. If several are, it is the first in the order `api_key`, `sub_account`, `parent`,
+   * and within one kind the one with the shortest period.
    */
   readonly kind: LimitKind;
-  /** A quota (day, month) means `quota_exceeded`, a bucket (second, minute) `rate_limited`. */
+  /**
+   * Period of that limit: a day or month (a quota) means `quota_exceeded`, a second or minute (a bucket)
+   * `rate_limited`.
+   */
   readonly period: LimitPeriod;
-  /** Whole seconds until there may be room, at least 1. */
+  /** Seconds after which a request may succeed again; a whole number, at least 1. */
   readonly retryAfterS: number;
   readonly scarcest: LimitState | null;
 }
 
 /**
- * Enforces limits that count over all replicas. A request waits only if this replica has no unit at hand, and at most
- * 25 ms.
+ * Enforces limits on requests, which count the requests of all replicas together. A request waits only if this replica
+ * has too few units left and has to ask a shared store; it waits for at most 25 ms.
  */
 export interface RateLimiter {
   /**
    * Takes one unit from all of these limits, or from none. Never throws.
    *
-   * @param later called with the result if the result is not known at once; never called in this turn of the event loop
-   * @returns the result; `null` if a store has to be asked
+   * @param later receives the result if this call returned `null`; called in a later turn of the event loop
+   * @returns the result; `null` if a store has to be asked first
    */
   take(by: readonly LimitedBy[], later: (result: Taken | Full) => void): Taken | Full | null;
   /**
-   * Returns the states of all these limits, shown or not, in the order of {@link Full.kind}, as the stores know them.
-   * Takes nothing.
+   * Asks the stores for the states of all these limits, shown or not, and returns the states in the order of
+   * {@link Full.kind}. Takes no units.
    */
   look(by: readonly LimitedBy[]): Promise<readonly LimitState[]>;
 }

@@ -1,7 +1,10 @@
 import type { BucketFigures, BucketQuestion } from '../../domain/limits/bucket.ts';
 import type { LimitPeriod } from '../../domain/limits/limits.ts';
 
-/** A question about one limit. Stores of buckets read `back`; stores of quotas read `spent`, `hand` and `series`. */
+/**
+ * A replica's question about one limit. A store of buckets uses `back`; a store of quotas uses `spent`, `hand` and
+ * `series`.
+ */
 export interface TokenQuestion extends BucketFigures, BucketQuestion {
   /** Kind, id and period of the limit, such as `sub_account:0198…:second`. */
   readonly limit: string;
@@ -35,15 +38,15 @@ export interface QuotaWindow {
 }
 
 /**
- * The tokens of limits, shared by all replicas, on one clock. Each limit per second or minute is a bucket, and each
- * limit per day or month a quota. A store may lose its buckets, even all at once: a bucket that the store does not have
- * counts as full.
+ * Store of tokens for limits, which all replicas share and which has one clock for all of them. Each limit per second
+ * or minute is a bucket, and each limit per day or month a quota. A store may lose buckets, even all at once: a bucket
+ * that the store does not have counts as full.
  */
 export interface TokenStore {
   /**
-   * Asks for tokens. A call contains at most one question about each limit. An element of the result is an error if the
-   * tokens of its limit cannot be reached while those of others can. A call without questions shows whether the store
-   * can be reached.
+   * Asks for tokens, with at most one question about each limit. The result holds an answer to each question, or an
+   * error if only the tokens of that limit cannot be reached. A call without questions checks whether the store can be
+   * reached.
    *
    * @throws if the store cannot be reached
    */

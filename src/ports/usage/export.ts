@@ -1,11 +1,11 @@
 import type { AccountId } from '../../domain/ids.ts';
 import type { ExportedUsage } from '../../domain/usage-event.ts';
 
-/** Position of the export: everything before it is exported. */
+/** Progress of the export. All usage before this point is exported. */
 export interface ExportPosition {
-  /** Start of the next hour to export, milliseconds since 1970. */
+  /** Start of the hour with which the export continues, milliseconds since 1970. */
   readonly hourMs: number;
-  /** Last exported account of that hour; `null` at its start. */
+  /** Last account whose usage in that hour is exported; `null` before the first account. */
   readonly after: AccountId | null;
   /** Number of the last exported correction. */
   readonly corrections: number;
@@ -14,62 +14,73 @@ export interface ExportPosition {
 export interface ExportState {
   /** Whether this replica holds the export lock. */
   readonly mine: boolean;
-  /** `null` before the first export of any replica. */
+  /** Progress of the export; `null` before any replica has begun to export. */
   readonly position: ExportPosition | null;
-  /** Hours before this are closed: later counts for them are corrections. */
+  /** End of the closed hours, milliseconds since 1970. Counts for closed hours that arrive later become corrections. */
   readonly closedUntilMs: number;
-  /** Start of the first hour that is exported automatically. */
+  /**
+   * Start of the first hour that is exported automatically, milliseconds since 1970; Infinity if no hour was closed
+   * yet. Earlier hours are exported only by a replay.
+   */
   readonly beganMs: number;
 }
 
-/** A claim on the export lock. */
+/** Request for the export lock, which lets only one replica export at a time. */
 export interface ExportLock {
-  /** UUID of the replica. */
+  /** UUID of the replica that asks for the lock. */
   readonly holder: string;
-  /** Duration of the lock without renewal, by the clock of the store. */
+  /** Milliseconds until the lock ends if it is not renewed, by the store's clock. */
   readonly leaseMs: number;
-  /** Delay from the end of an hour until it may be closed, milliseconds. */
+  /** Milliseconds from the end of an hour until the hour may be closed. */
   readonly delayMs: number;
-  /** Milliseconds for which the export waits for a silent replica. */
+  /** Milliseconds for which the export waits for the counts of a silent replica. */
   readonly lostAfterMs: number;
 }
 
 /** Query for corrections. */
 export interface CorrectionsQuery {
-  /** Number of the last correction that was read; 0 for the first. */
+  /** Number of the last correction that was read already; 0 to begin with the first. */
   readonly after: number;
-  /** Start of the first hour. */
+  /** Start of the first hour, milliseconds since 1970. */
   readonly fromMs: number;
-  /** End of the last hour. */
+  /** End of the last hour, milliseconds since 1970. */
   readonly toMs: number;
   readonly most: number;
 }
 
-/** A correction. Later ones have greater numbers. */
+/** A correction of the usage of a closed hour. Later corrections have greater numbers. */
 export interface Correction extends ExportedUsage {
   readonly number: number;
 }
 
-/** Usage to export to a billing system, and the position of the export. */
+/** Usage to export to a billing system, and the progress of the export. */
 export interface UsageExportStore {
-  /** Takes or renews the export lock, unless another replica holds it; then closes the hours that can be closed. */
+  /**
+   * Takes or renews the export lock. If that succeeds, closes every hour that can be closed. If another replica holds
+   * the lock, changes nothing.
+   */
   begin(lock: ExportLock): Promise<ExportState>;
-  /** Saves the position and renews the lock. @returns `false` if another replica holds the lock by now */
+  /**
+   * Saves the progress and renews the lock.
+   * @returns `false` if another replica has taken the lock: then nothing was saved
+   */
   advance(lock: Pick<ExportLock, 'holder' | 'leaseMs'>, position: ExportPosition): Promise<boolean>;
   /** Releases the lock if this replica holds it. */
   end(holder: string): Promise<void>;
   /** End of the closed hours, milliseconds since 1970; -Infinity before the first export. */
   closedUntil(): Promise<number>;
   /**
-   * Usage of accounts in an hour, as it was when the hour was closed; the result stays the same while the hour is kept.
-   * @param after last account of the previous page, in the order of ids; `null` for the first page
+   * Returns the usage of accounts in an hour, as it was when the hour was closed. Repeated calls return the same usage
+   * while the store keeps the hour.
+   * @param after `next` of the previous page; `null` for the first page
    * @param most maximum number of accounts to read
+   * @returns `next` is the last account that was read; `null` if the page is the last one
    */
   hour(
     hourMs: number,
     after: AccountId | null,
     most: number,
   ): Promise<{ readonly rows: readonly ExportedUsage[]; readonly next: AccountId | null }>;
-  /** Corrections of closed hours, in the order in which they arose. */
+  /** Returns corrections of closed hours, in the order of their numbers. */
   corrections(query: CorrectionsQuery): Promise<readonly Correction[]>;
 }

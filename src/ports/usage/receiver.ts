@@ -2,18 +2,18 @@ import type { UsageEvent } from '../../domain/usage-event.ts';
 
 const notFound = 404;
 /**
- * Statuses that are about the events: 404 for a customer that the receiver does not know, 409 for an event that it
- * believes to have already. 429 is not among them: the same events are sent again, after the pause that the receiver
- * asks for.
+ * Statuses by which a receiver rejects the events themselves. Examples: 404 if it does not know the customer, 409 if it
+ * believes that it already has the event. 429 is not in the list, because the gateway sends the same events again after
+ * the pause that the receiver asks for.
  */
 const statusesAboutEvents: ReadonlySet<number> = new Set([400, notFound, 409, 413, 422]);
 
-/** The receiver did not accept a request. */
+/** The receiver did not accept a request, or could not be reached. */
 export class PushFailed extends Error {
   override readonly name = 'PushFailed';
-  /** Status of the response; `null` if there was none. */
+  /** Status of the response; `null` if there was no response. */
   readonly status: number | null;
-  /** Pause that the receiver asked for; 0 if it asked for none. */
+  /** Pause that the receiver asked for, in milliseconds; 0 if it asked for none. */
   readonly retryAfterMs: number;
 
   constructor(message: string, status: number | null = null, retryAfterMs = 0, options?: ErrorOptions) {
@@ -22,21 +22,24 @@ export class PushFailed extends Error {
     this.retryAfterMs = retryAfterMs;
   }
 
-  /** Whether the receiver rejects the events themselves, so that it may accept fewer or others. */
+  /**
+   * Whether the receiver rejected the events themselves. The receiver may still accept other events, or fewer at a
+   * time.
+   */
   get aboutEvents(): boolean {
     return this.status !== null && statusesAboutEvents.has(this.status);
   }
 
-  /** Whether the receiver's address may be wrong instead of the events. */
+  /** Whether the cause may be a wrong address of the receiver, and not the events. */
   get maybeAboutAddress(): boolean {
     return this.status === notFound;
   }
 }
 
-/** Receiver of usage events. */
+/** Receiver of usage events, such as a billing system. */
 export interface Receiver {
   /**
-   * Resolves once the receiver has accepted all events.
+   * Sends events. Resolves once the receiver has accepted all of them.
    * @throws PushFailed
    */
   push(events: readonly UsageEvent[], signal: AbortSignal): Promise<void>;

@@ -2,15 +2,18 @@ import type { AccountId } from '../../domain/ids.ts';
 import type { UsageEvent } from '../../domain/usage-event.ts';
 import type { UsagePeriod } from '../../domain/usage.ts';
 
-/** Position of a replay. */
+/**
+ * Point from which a replay continues: after an account of an hour (`null` at the start of the hour), or, once all
+ * hours are done, after the correction with this number.
+ */
 export type ReplayCursor =
   { readonly hourMs: number; readonly after: AccountId | null } | { readonly corrections: number };
 
 export interface ReplayedPortion {
   readonly events: readonly UsageEvent[];
-  /** Events whose content the receiver rejected. They are skipped: the next call continues after them. */
+  /** Events that the receiver rejected because of their content. The next call skips them. */
   readonly rejected: readonly UsageEvent[];
-  /** `from` of the next call; `null` at the end. */
+  /** Value of `from` for the next call; `null` if the replay is complete. */
   readonly next: ReplayCursor | null;
 }
 
@@ -18,11 +21,11 @@ export interface UsageReplay {
   /** End of the hours that can be exported again, milliseconds since 1970; -Infinity if there are none. */
   closedUntil(): Promise<number>;
   /**
-   * Exports a portion of a period again, with the event ids and counts of the first time.
+   * Exports a part of a period again. The events have the same ids and counts as in the first export.
    *
-   * @param from `next` of the previous portion; `null` for the first
-   * @param push whether to send the events, or only to return them
-   * @throws PushFailed if the receiver fails for a reason other than the events; repeat the same call then
+   * @param from `next` of the previous call; `null` for the first call
+   * @param push whether to send the events; if `false`, they are only returned
+   * @throws PushFailed if the receiver fails for a reason other than the events. The caller may then repeat the call
    */
   replay(period: UsagePeriod, from: ReplayCursor | null, push: boolean): Promise<ReplayedPortion>;
 }
