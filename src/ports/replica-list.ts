@@ -31,7 +31,7 @@ export interface ListedReplica {
 export interface ReplicaListReading {
   readonly seq: Seq;
   readonly incarnation: string;
-  /** Whether `entries` holds every replica: for a while after a restore it may not. */
+  /** Whether `entries` holds every replica. After a restore, replicas may be missing for a while. */
   readonly complete: boolean;
   readonly entries: readonly ListedReplica[];
 }

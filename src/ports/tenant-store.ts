@@ -236,7 +236,8 @@ export interface TenantStore {
   /** Returns the digest of a key of any account, by which decisions look the key up. No response contains it. */
   keyDigest(key: KeyId): Promise<KeyDigest | null>;
   /**
-   * Changes a key. Returns `'inactive'` if `expiresAt` is given but the key is no longer active.
+   * Changes a key. Returns `'inactive'` for a new `expiresAt` of a key that is revoked or has expired; its name and
+   * limits can always change.
    *
    * @param account account of the key; `null` for operators, who name only the key. The result then has the `holding`
    */
