@@ -111,8 +111,8 @@ export class CommitBarrier implements Barrier {
   }
 
   /**
-   * Number of pending replicas whose rows were deleted because their leases ran out. The age of a lease shows this: a
-   * replica that leaves has renewed its lease just before, while a killed or hanging one has not.
+   * Number of pending replicas whose rows were deleted because their leases ran out. A replica that leaves renews its
+   * lease just before its row is deleted. So if the last renewal is old, the replica was killed or hangs.
    */
   #timedOut({ seen }: Writer, { rows }: Members): number {
     const gone = seen?.pending.filter(({ id }) => rows.every((row) => row.id !== id)) ?? [];

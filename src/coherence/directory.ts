@@ -30,8 +30,8 @@ export interface DirectoryParts {
 const mostRounds = 24;
 
 /**
- * Stands for the network of clients whose address is not known. Their requests share one turn when API keys are looked
- * up.
+ * Stands for the network of clients whose address is not known. Look-ups of API keys take turns by network, and all
+ * these clients count as one network.
  */
 const anyNetwork = '';
 
@@ -126,8 +126,8 @@ class FactsInMemory implements Facts {
   readonly #view: View;
   readonly #events: CoherenceEvents;
   /**
-   * Entry that was found last. The look-up of an account begins there, since a decision asks for a key, then for its
-   * account, then for the account's parent.
+   * Entry that was found last. A look-up of an account begins at this entry, since a decision asks for a key, then for
+   * its account, then for the account's parent.
    */
   #last: Entry | undefined;
 

@@ -21,12 +21,12 @@ export interface LeaseParts {
   readonly timers: Timers;
   readonly timing: Timing;
   /**
-   * Returns the minimum time between the starts of two passes that hints cause, in milliseconds. Renewals do not wait
-   * for this time.
+   * Returns the minimum time between the starts of two passes, in milliseconds, if hints of new log entries cause them.
+   * Renewals do not wait for this time.
    */
   readonly paceMs: () => number;
   readonly events: CoherenceEvents;
-  /** Returns a new random text at each call, which nobody can guess. */
+  /** Returns a new random text at each call, which cannot be guessed. */
   readonly randomId: () => string;
   readonly about?: ReplicaNote | undefined;
   /** Called after this replica has begun anew. All facts in memory are unproven then. */
@@ -46,8 +46,8 @@ interface Waiter {
 }
 
 /**
- * The right to decide by the view until a deadline. Each renewal moves the deadline. Only one pass at a time reads the
- * log, so entries are taken in order.
+ * The right of this replica to decide by the facts in its view until a deadline. Each renewal moves the deadline. Only
+ * one pass at a time reads the log, so log entries are applied in order.
  */
 export class Lease {
   readonly #parts: LeaseParts;
@@ -249,7 +249,10 @@ export class Lease {
     return revocations.announce(differed);
   }
 
-  /** Writes this replica's row with a new nonce. Returns the position that the row shows. */
+  /**
+   * Registers this replica in the store, with a new nonce. Returns the position that its row showed as confirmed; 0 if
+   * it had no row.
+   */
   async #register(): Promise<Seq> {
     const { log, timing, randomId, about, clock, storeClock } = this.#parts;
     this.#nonce = randomId();

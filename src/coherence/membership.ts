@@ -62,7 +62,10 @@ export class Membership {
     return this.#last;
   }
 
-  /** Notes all nonces. Returns the rows whose nonce stayed the same for longer than their lease can last. */
+  /**
+   * Remembers the nonce of every row. Returns the rows whose nonce stayed the same for longer than their lease can
+   * last.
+   */
   #findTimedOut(rows: readonly ReplicaRow[]): ReplicaRow[] {
     const now = this.#clock.monotonicMs();
     const before = this.#lastSeen;

@@ -5,8 +5,8 @@ import { repeat } from '../timing/repeat.ts';
 
 /**
  * Number of changes that the log keeps. A replica that is further behind begins anew, and values in the shared cache
- * that are older are read again. The limit is a number and not an age, so that a clock that jumps, in the database or
- * on a replica, deletes nothing.
+ * that are older are read again. The limit is a number and not an age, so a jump of a clock, in the database or on a
+ * replica, deletes nothing.
  */
 export const changesKept = 100_000;
 

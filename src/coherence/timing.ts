@@ -4,8 +4,8 @@
  */
 export interface Timing {
   /**
-   * T: how long a replica may decide after it began to renew. Every T, a replica also reads the rows of all replicas
-   * to find those that timed out.
+   * T: how long a replica may decide after the start of a renewal. Every T, a replica also reads the rows of all
+   * replicas to find those that timed out.
    */
   readonly leaseMs: number;
   /** A replica stops deciding this many milliseconds before T, by its own clock, because other clocks may be faster. */
@@ -80,9 +80,9 @@ function marginMsOf(leaseMs: number): number {
 }
 
 /**
- * Returns the minimum time between the starts of two passes that hints cause, in milliseconds. A pass costs the store
- * about the same for one change as for many, so with many replicas the number of passes overloads the store, not the
- * number of changes. With few replicas there is no pause.
+ * Returns the minimum time between the starts of two passes, in milliseconds, if hints of new log entries cause them. A
+ * pass costs the store about the same for one change as for many. The passes of many replicas could overload the store,
+ * so the time grows with the number of replicas. With few replicas it is 0.
  *
  * @param replicas number of registered replicas
  */

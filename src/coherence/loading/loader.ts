@@ -84,10 +84,10 @@ export class Loader {
    * Loads a fact, and puts it into memory if it is admitted. The caller must check the stamp of the result in the tick
    * that uses it. Rejects with `unavailable`, `overloaded` or `too_many_requests`.
    *
-   * @param missing the fact, and the tenant in whose turn it is loaded
+   * @param missing the fact, and the tenant that it is loaded for; tenants take turns
    * @param arrived moment at which the request arrived. A mutation that creates something does not wait for replicas,
    * so "does not exist" counts only if the load began after that moment
-   * @param from the network of the request's client, in whose turn a key is loaded
+   * @param from the network of the request's client; loads of API keys take turns by network
    */
   async load({ key, tenant }: MissingFact, arrived: Moment, from: string): Promise<StampedFact> {
     // Only requests of one tenant share a load, because another tenant would have to wait for the first tenant's turns.
@@ -179,8 +179,8 @@ function isApiKey(key: FactKey): key is ApiKeyName {
 }
 
 /**
- * Returns the asker in whose turn a fact is loaded: the client's network for an API key, otherwise the account in the
- * fact's name (the account itself, or the parent of the `external_id` or count).
+ * Returns the asker that a fact is loaded for; askers take turns. For an API key, it is the client's network; otherwise
+ * it is the account in the fact's name (the account itself, or the parent of the `external_id` or count).
  */
 function turnOf(key: FactKey, from: string): string {
   return isApiKey(key) ? from : key.slice(2, 2 + uuidLength);

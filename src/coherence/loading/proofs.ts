@@ -14,18 +14,18 @@ export interface ProofsParts {
 }
 
 /**
- * Number of facts in one reading: between `fewest` and `facts` at an even pace, up to `inBulk` in bulk. Each fact takes
- * about 10 µs of this process's only thread.
+ * Number of facts in one reading: usually between `fewest` and `facts`, but up to `inBulk` while facts are unproven.
+ * Each fact takes about 10 µs of this process's only thread.
  */
 const most = { evenly: { fewest: 128, facts: 1_000 }, inBulk: 500 };
 /** Longest pause between two readings, in milliseconds, even if memory holds few facts. */
 const longestPauseMs = 60_000;
 
 /**
- * Reads every fact in memory again and again, oldest reading first. The pace is even, so that each fact is read within
- * {@link Timing.proveMs}, but while some facts are unproven, they are read in bulk. The log contains every change that
- * the gateway makes. These readings find differences that the log does not show, such as those from a bug in the
- * gateway or a manual change in the database. A fact that differs is replaced and reported.
+ * Reads every fact in memory again and again, oldest reading first. Usually the readings are spread evenly, so that
+ * each fact is read within {@link Timing.proveMs}. Unproven facts are read without pauses. The log contains every
+ * change that the gateway makes. These readings find differences that the log does not show, such as those from a bug
+ * in the gateway or a manual change in the database. A fact that differs is replaced and reported.
  */
 export class Proofs {
   readonly #parts: ProofsParts;

@@ -20,7 +20,7 @@ export interface ReadsLimits {
   /** Maximum number of facts that wait, of one asker and of all askers together. */
   readonly waitingOfOne: number;
   readonly waiting: number;
-  /** Milliseconds between the starts of two readings, unless enough facts wait for a full one. */
+  /** Minimum number of milliseconds between the starts of two readings, unless enough facts wait to fill a reading. */
   readonly gatherMs: number;
   /**
    * Maximum pause in milliseconds for an asker that still has facts waiting after a reading. Such an asker has one
@@ -80,7 +80,7 @@ export class Reads {
    * Rejects if this asker, or all askers together, have too many facts waiting. Rejects with `unavailable` if the fact
    * cannot be read within {@link Timing.lookUpMs}, and with the reading's own error if the reading fails.
    *
-   * @param asker tenant in whose turn the fact is read, or the network of the client that sent a key
+   * @param asker tenant that needs the fact, or for an API key the network of the client; askers take turns
    */
   read(key: FactKey, asker: string): Promise<FactReading> {
     const { waitingOfOne, waiting, tooMuchOfOne } = this.#limits;
@@ -126,7 +126,7 @@ export class Reads {
   /**
    * Takes facts of each asker in turn until they fill one reading.
    *
-   * @param askers receives the number of facts taken of each asker
+   * @param askers receives the number of facts that were taken, by asker
    */
   #nextBatch(askers: Map<string, number>): Waiting[] {
     const { facts, ofOne, turn } = this.#limits;
@@ -157,8 +157,8 @@ export class Reads {
   }
 
   /**
-   * Returns whether a fact can still be read in time. If not, its request would time out before a new reading ends, so
-   * the fact is rejected.
+   * Returns whether a fact can still be read in time. If not, rejects the fact, because its request would time out
+   * before a new reading ends.
    */
   #isInTime({ sinceMs, reject }: Waiting): boolean {
     if (this.#clock.monotonicMs() - sinceMs <= this.#mayWaitMs) return true;

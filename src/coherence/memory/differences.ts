@@ -49,7 +49,7 @@ export class Differences {
 
 /**
  * Whether two values of a fact would lead to different decisions. An unproven fact has no value, so it never differs.
- * Of a count, only whether it is zero matters, because other changes of a count are not logged.
+ * Two counts differ only if one is zero and the other is not, because other changes of a count are not logged.
  */
 export function differ(key: FactKey, held: FactValue | undefined, read: FactValue): boolean {
   if (held === undefined) return false;

@@ -6,8 +6,8 @@ import { makeEntry, noSeq, type Entry, type Table } from './tables.ts';
 const passes = 64;
 
 /**
- * Facts in memory. The clock algorithm chooses the fact to drop: its hand goes round over the entries and takes the
- * first entry that was not looked up since the last round.
+ * Facts in memory. The clock algorithm chooses the fact to drop: a hand moves over the entries in a circle, and drops
+ * the first entry that was not looked up since the hand last passed it.
  */
 export class LocalCache {
   readonly table: Table;
@@ -59,7 +59,7 @@ export class LocalCache {
     this.#order.proven(entry);
   }
 
-  /** Drops the value under `name` if it was read before `seq`. An unproven entry has no value. */
+  /** Drops the entry under `name` if its value was read before `seq`. An unproven entry has no value, so it stays. */
   dropOlder(name: string, seq: Seq): void {
     const entry = this.table.get(name);
     if (entry?.value !== undefined && entry.seq < seq) this.#drop(entry);

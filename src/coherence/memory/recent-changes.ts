@@ -24,7 +24,7 @@ export class RecentChanges {
     return this.#touched.size;
   }
 
-  /** Log position from which on all changes are remembered. */
+  /** Log position from which all changes are remembered. */
   get floor(): Seq {
     return this.#floor;
   }
@@ -52,7 +52,7 @@ export class RecentChanges {
   }
 
   /**
-   * Whether a value that was read at the position `stamp` includes every change of the fact. It does not if a later
+   * Whether a value that was read at the position `stamp` includes every change of the fact. Returns `false` if a later
    * change is remembered, or may have been forgotten.
    */
   admits(key: FactKey, stamp: Seq): boolean {

@@ -47,7 +47,7 @@ export function makeEntry(name: string): Entry {
 /** Position below every position of the log. */
 export const noSeq = -1;
 
-/** A table of things by name, with the hand of the clock algorithm, which goes round over the things. */
+/** A table that finds things by their names. The hand of the clock algorithm moves over the things in a circle. */
 export interface Table<T extends Named = Entry> {
   readonly size: number;
   get(name: string): T | undefined;
@@ -56,8 +56,8 @@ export interface Table<T extends Named = Entry> {
   delete(thing: T): void;
   all(): Iterable<T>;
   /**
-   * Returns the next thing, round after round, even while others are added and deleted; `undefined` if the table is
-   * empty.
+   * Moves the clock hand to the next thing and returns that thing; `undefined` if the table is empty. Things may be
+   * added and deleted between two calls.
    */
   turn(): T | undefined;
 }

@@ -85,7 +85,7 @@ export class View {
     return this.#recentChanges.evictedBelow;
   }
 
-  /** Numbers of things in memory; `facts` counts only facts that decisions may use. */
+  /** Number of facts that decisions may use, of absent keys, and of remembered changes. */
   get sizes(): { readonly facts: number; readonly unknownKeys: number; readonly recentChanges: number } {
     const [unknownKeys, recentChanges] = [this.#unknownKeys.size, this.#recentChanges.size];
     return { facts: this.held - this.unproven, unknownKeys, recentChanges };
@@ -147,8 +147,8 @@ export class View {
   }
 
   /**
-   * Finds a key in memory, even a key that is known not to exist. The caller need not check the entry, because each
-   * reading of the log drops the entries that it makes false.
+   * Finds a key in memory, even a key that is known not to exist. The caller need not check whether the entry is still
+   * true, because each reading of the log drops the entries whose facts have changed.
    */
   findKey(digest: string): Entry | undefined {
     return findIn(this.#keys.table, digest) ?? (this.#unknownKeys.has(digest) ? absentKey : undefined);
