@@ -11,7 +11,7 @@ import type { SchemaFault } from './validate.ts';
 
 type UpstreamTls = RouteSettings['tls'];
 
-/** Checks that the file with the keys for Redis exists and is readable, and that its keys are long enough. */
+/** Checks that the file with the MAC keys for Redis exists and is readable, and that its keys are long enough. */
 export function checkMacKeys({ redis }: UncheckedFile): SchemaFault[] {
   if (redis.mac_key_file === undefined) return [];
   try {
@@ -65,8 +65,8 @@ function checkUpstreamTls(path: Path, tls: UpstreamTls): SchemaFault[] {
 }
 
 /**
- * Checks a file of authorities. OpenSSL skips unreadable ones without an error; if none is left, every connection
- * fails.
+ * Checks a file of certificate authorities. OpenSSL skips a certificate that it cannot read, without an error. If it
+ * skips all of them, every connection fails.
  */
 export function checkAuthorities(path: Path, reading: Reading): SchemaFault[] {
   if ('problem' in reading) return [{ path, detail: reading.problem }];

@@ -9,7 +9,7 @@ import { workersOf } from './make.ts';
 import { checkUsageExport } from './usage/check-export.ts';
 import type { SchemaFault } from './validate.ts';
 
-/** Properties of the document that its filled-in values do not show. */
+/** Properties of the document that can no longer be seen once defaults are filled in. */
 export interface CheckContext {
   readonly origins: Origins;
   /** Whether the document names an upstream, valid or not. */

@@ -1,7 +1,7 @@
 import { formatPath, setAt, type Path } from './pointer.ts';
 import { allKeys, type SchemaNode } from './schema.ts';
 
-/** Variables and token files that values came from, by the path of the setting. */
+/** Name of the variable or token file that each value came from, by the path of the setting. */
 export type Origins = ReadonlyMap<string, string>;
 
 const booleans: ReadonlyMap<string, boolean> = new Map([
@@ -12,7 +12,7 @@ const booleans: ReadonlyMap<string, boolean> = new Map([
 ]);
 
 /**
- * Writes the variables into the document; a variable takes precedence over the file. An empty variable counts as unset,
+ * Writes the variables into the document. A variable takes precedence over the file. An empty variable counts as unset,
  * because container tools pass unset variables as empty ones.
  *
  * @returns for each value that came from a variable, the name of the variable, so that a fault can name it

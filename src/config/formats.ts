@@ -120,8 +120,8 @@ function isOrigin(text: string): boolean {
 
 function isPrefix(text: string): boolean {
   if (text === '/') return true;
-  // Servers that trim paths would read such a prefix as another path. The gateway rejects requests with such paths, so
-  // none would reach the route.
+  // Servers that trim paths would read such a prefix as another path. The route would also be useless, because the
+  // gateway rejects requests with such paths.
   return prefixSegments.test(text) && !/[.+](?:\/|$)/.test(text);
 }
 

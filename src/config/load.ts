@@ -20,13 +20,13 @@ export type Loaded =
 /** Options for loading the configuration. */
 export interface LoadOptions {
   /**
-   * `command` ignores faults across settings, such as a missing upstream, because a command only looks for a gateway or
-   * its store.
+   * `command` skips checks across settings, such as for a missing upstream, because a command only looks for a gateway
+   * or its store.
    */
   readonly purpose?: 'serve' | 'command';
   /**
-   * Severity of a certificate that has expired or is not valid yet. At start it is a warning: many clients ignore the
-   * dates of certificates, and a fault would turn a restart into an outage.
+   * Severity of a certificate that has expired or is not valid yet. At start it is a warning, because many clients
+   * ignore the dates of certificates, and a fault would turn a restart into an outage.
    */
   readonly datesOfCertificates?: 'fault' | 'warning';
   /** Wall-clock time, milliseconds since 1970. */

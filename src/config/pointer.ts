@@ -33,8 +33,8 @@ function valueAt(document: unknown, path: Path): unknown {
 }
 
 /**
- * Sets `value` at `path`, and creates the mappings that are missing on the way. It does nothing if a value on the way
- * is not a mapping.
+ * Sets `value` at `path`, and creates missing mappings along the path. Does nothing if a value along the path is not a
+ * mapping.
  */
 export function setAt(document: Record<string, unknown>, path: readonly string[], value: unknown): void {
   const [name = '', ...rest] = path;

@@ -6,7 +6,10 @@ interface KeyOptions<T> {
   readonly default?: T;
   /** Environment variable that overrides the setting. */
   readonly env?: string;
-  /** Examples to copy, for a setting whose default shows nothing. `config/gateway.yaml` has them in a comment. */
+  /**
+   * Examples for a setting whose default does not show what a value looks like. `config/gateway.yaml` has them in a
+   * comment.
+   */
   readonly examples?: readonly unknown[];
 }
 
@@ -64,7 +67,7 @@ export function oneOf<T extends string>(description: string, values: readonly T[
 /**
  * A mapping from names, which the file chooses, to texts. It is empty by default.
  *
- * @param nameFormat format of the names: a name in `formats.ts`, as is `format` for the texts
+ * @param nameFormat name of a format in `formats.ts`, for the names; `format` is the same for the texts
  */
 export function namedTexts(
   description: string,
@@ -83,7 +86,7 @@ export function namedTexts(
   return schema as typeof schema & TUnsafe<Readonly<Record<string, string>>>;
 }
 
-/** A list that may be left out. Leaving it out means something else than an empty list. */
+/** A list that may be left out. A list that is left out means something different from an empty list. */
 export function optionalList<S extends TSchema>(description: string, items: S) {
   return Type.Optional(Type.Array(items, { description, maxItems: 1000 }));
 }

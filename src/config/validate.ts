@@ -19,7 +19,7 @@ const ajv = new Ajv2020({
   strict: true,
   // `workers` may be a number or the word `auto`.
   allowUnionTypes: true,
-  // A test validates the schema itself. Validating it here would take a tenth of the time to start.
+  // A test validates the schema itself. Validating the schema here would take a tenth of the start time.
   meta: false,
   validateSchema: false,
   formats: Object.fromEntries(Object.entries(formats).map(([name, { accepts }]) => [name, accepts])),

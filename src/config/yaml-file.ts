@@ -16,7 +16,10 @@ import type { Path } from './pointer.ts';
 export interface YamlFile {
   /** The root value; `{}` for an empty file. */
   readonly value: unknown;
-  /** Returns `file:line:column` of the value at `path`, or of the nearest value around it if there is none. */
+  /**
+   * Returns `file:line:column` of the value at `path`. If there is none, returns the place of the nearest enclosing
+   * value.
+   */
   locate(path: Path): string;
 }
 
@@ -50,8 +53,8 @@ export function readYamlFile(file: string): YamlFile | { readonly faults: readon
 const mostLevels = 100;
 
 /**
- * Whether brackets or indentation may nest more than {@link mostLevels} levels, by a rough estimate. The parser
- * recurses, and V8 ends the process if it must compile a regular expression while the stack is nearly full.
+ * Estimates whether brackets or indentation nest more than {@link mostLevels} levels. The parser recurses, and V8 ends
+ * the process if it must compile a regular expression while the stack is nearly full.
  */
 function nestsTooDeeply(text: string): boolean {
   let open = 0;
@@ -108,7 +111,10 @@ function oddities(document: Document, place: (offset: number) => string): YamlFa
   return faults;
 }
 
-/** Returns the offset of the name or list item at `path`, or of the nearest one around it if there is none. */
+/**
+ * Returns the offset of the name or list item at `path`. If there is none, returns the offset of the nearest one that
+ * encloses the path.
+ */
 function nearest(document: Document, path: Path): number {
   let node: unknown = document.contents;
   let offset = startOf(node) ?? 0;

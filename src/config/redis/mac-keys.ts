@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs';
 
-/** Minimum number of characters in a key. 32 hexadecimal or base64 digits hold at least 128 bits. */
+/** Minimum number of characters in a MAC key. 32 hexadecimal or base64 digits hold at least 128 bits. */
 const shortest = 32;
 
 /**
- * Reads the keys in the file that `redis.mac_key_file` names. Each line that is not empty is a key: its UTF-8 bytes,
- * without spaces at either end. The first key signs values, and all keys verify them.
+ * Reads the MAC keys in the file that `redis.mac_key_file` names. Each line that is not empty is a MAC key: its UTF-8
+ * bytes, without spaces at either end. The first MAC key signs values. A value is valid if any of the MAC keys verifies
+ * it.
  *
- * @throws TypeError if a key is too short or there is none; also the errors of reading the file
+ * @throws TypeError if a MAC key is too short or there is none; also the errors of reading the file
  */
 export function readMacKeys(file: string): readonly [Buffer, ...Buffer[]] {
   const lines = readFileSync(file, 'utf8')

@@ -70,8 +70,8 @@ export function parseRedisAddress(url: string): RedisAddress | undefined {
 }
 
 /**
- * Returns `null` if the address does not use TLS. Returns `undefined` if it names files although it does not use TLS,
- * or a certificate without its private key or the reverse.
+ * Returns `null` if the address does not use TLS. Returns `undefined` if the address names files although it does not
+ * use TLS, or if it names only one of certificate and private key.
  */
 function readTls(wanted: boolean, parameters: URLSearchParams): RedisTls | null | undefined {
   const [caFile = null, certFile = null, keyFile = null] = ['cacert', 'cert', 'key'].map(

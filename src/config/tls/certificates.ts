@@ -21,9 +21,9 @@ interface Files {
 }
 
 /**
- * Reads the dates of one certificate in each file that the configuration names. In a certificate file that is the first
- * one, since it is the one presented. In a list of authorities it is the one that stays valid longest, because a list
- * may keep replaced ones.
+ * Reads the dates of one certificate in each file that the configuration names. In a certificate file, it reads the
+ * first certificate, because that one is presented to peers. In a list of authorities, it reads the certificate that
+ * stays valid longest, because the list may still contain replaced certificates.
  *
  * @param nowMs wall-clock time, milliseconds since 1970
  */
@@ -96,8 +96,8 @@ function longestOf(authorities: readonly Validity[], nowMs: number): Validity | 
 
 const dayMs = 86_400_000;
 /**
- * Milliseconds before its expiry from which a certificate gets a warning. A short-lived certificate gets it only in the
- * last third of its life.
+ * A certificate gets a warning if it expires within this many milliseconds. A short-lived certificate gets the warning
+ * only in the last third of its life.
  */
 const soonMs = 14 * dayMs;
 
