@@ -106,8 +106,8 @@ function userAgentOf({ rawHeaders }: ReceivedHead): string | undefined {
 }
 
 /**
- * Length of an unknown key. The length can show that a key was truncated or belongs to another service, and reveals no
- * secret.
+ * Returns the length of a key that is not known. The length can show that a key was truncated or belongs to another
+ * service, and reveals no secret.
  */
 function keyLength({ rawHeaders }: ReceivedHead, keyNames: readonly string[]): number | undefined {
   const bearer = headerValues(rawHeaders, 'authorization')[0]?.replace(/^bearer +/i, '');
@@ -119,7 +119,7 @@ function cut(text: string, length: number): string {
   return text.length > length ? `${text.slice(0, length)}…` : text;
 }
 
-/** Printable ASCII without quote and backslash, which JSON need not escape. */
+/** Text of printable ASCII characters without quote and backslash: JSON need not escape such text. */
 const plain = /^[ !#-[\]-~]*$/;
 
 /** Quotes `text` as a JSON string, so that clients cannot break out of the string or the line. */
@@ -132,7 +132,7 @@ function rounded(ms: number): number {
   return Math.round(ms * 10) / 10;
 }
 
-/** Formats the time as ISO 8601 in UTC, once per millisecond. */
+/** Returns a function that formats the present time as ISO 8601 in UTC. It formats each millisecond only once. */
 function isoTimes({ wallMs }: Pick<Clock, 'wallMs'>): () => string {
   let lastMs = NaN;
   let text = '';

@@ -4,8 +4,8 @@ import type { Clock } from '../ports/clock.ts';
 import { gauge } from './metrics.ts';
 
 /**
- * Shows how the last reload of the configuration ended, under the names that Prometheus uses for its own reloads. A
- * start counts as a successful reload.
+ * Shows how the last reload of the configuration ended. The metrics have the names that Prometheus uses for its own
+ * reloads. A start counts as a successful reload.
  *
  * @returns function to call at the end of each reload
  */
@@ -32,7 +32,7 @@ export function reloadMetrics(
 }
 
 /**
- * Shows when the certificates in use expire, as of the reading of the configuration.
+ * Shows when the certificates in use expire. Their dates were read together with the configuration.
  *
  * @param certificates called at each scrape
  */

@@ -9,9 +9,14 @@ export interface Unreadiness {
 }
 
 /**
- * Adds `/livez` (the process runs, and a restart would not help), `/readyz` (the process can decide about requests) and
- * `/readyz/listening` (the process has started and does not drain: without a lease it still responds to each request,
- * with 503). Redis does not count, because the gateway is slower without it, but correct.
+ * Adds the routes for health checks:
+ *
+ * - `/livez`: the process runs, and a restart would not help.
+ * - `/readyz`: the process can decide about requests.
+ * - `/readyz/listening`: the process has started and does not drain. Without a lease, the process still responds to
+ *   each request, with 503.
+ *
+ * Redis does not count, because without Redis the gateway is slower but correct.
  *
  * @param unready reasons that keep the process from deciding; empty if it is ready
  */

@@ -20,7 +20,7 @@ export class Histogram {
   constructor(registry: Registry, name: string, help: string, bounds: readonly number[]) {
     this.#bounds = bounds;
     const metric = { name, help, type: 'histogram', aggregator: 'sum', get: () => this.#values(name, help) };
-    // The registry uses no other member of a metric.
+    // The registry uses only these members of a metric.
     registry.registerMetric(metric as unknown as Metric);
   }
 

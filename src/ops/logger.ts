@@ -10,11 +10,11 @@ export interface Log {
   close(done: () => void): void;
 }
 
-/** Maximum time to wait, at the end of the process, for a reader of the log that has stopped reading. */
+/** Maximum time in milliseconds that an ending process waits for a reader of the log that has stopped reading. */
 const closeMs = 1_000;
 /**
- * Maximum number of bytes kept for a reader that has stopped reading. Further bytes are dropped, because the gateway
- * matters more than its log.
+ * Maximum number of bytes that are kept while the reader of the log does not read. Further bytes are dropped, because
+ * the gateway matters more than its log.
  */
 const keptBytes = 16 * 2 ** 20;
 /** Maximum number of bytes in one write: the capacity of a pipe. */
@@ -76,8 +76,9 @@ export function openLog(level: string, fd = 1, worker?: number): Log {
 }
 
 /**
- * Returns a function that writes complete lines, line break included, in batches: in order with other lines, up to
- * {@link batchMs} later. If the logger does not come from {@link openLog}, lines are written one by one.
+ * Returns a function that writes a complete line, line break included. Lines are written in batches, up to
+ * {@link batchMs} later, and in order with all other lines of the log. If the logger does not come from
+ * {@link openLog}, each line is written at once.
  */
 export function lineWriter(logger: Logger): (line: string) => void {
   // pino exposes its stream under this symbol.
@@ -118,7 +119,7 @@ class Lines {
     this.#closed = true;
   }
 
-  /** Keeps a write within the length of a batch, unless a single line is longer. */
+  /** Writes out the batch first if the line would make it too long. */
   #makeRoom(line: string): void {
     if (this.#batch.length + line.length > this.#most) this.#flush();
   }

@@ -16,11 +16,14 @@ export interface OldSnapshotParts {
 }
 
 const everyMs = 30_000;
-/** Age at which the log names the holder of a snapshot. The chart's alert comes later and refers to that line. */
+/**
+ * Age in milliseconds at which the log names the holder of a snapshot. The alert in the Helm chart fires later and
+ * refers to that log line.
+ */
 const toldAfterMs = 30 * 60_000;
 /**
- * Maximum number of looks to remember: those of two days. So an age that the database does not tell is shown as two
- * days at most.
+ * Maximum number of looks to remember, which is the number of looks in two days. So if the database does not show the
+ * age of a snapshot, the age shown here is at most two days.
  */
 const mostLooks = 5_760;
 
@@ -71,8 +74,9 @@ export function watchOldSnapshots(parts: OldSnapshotParts): () => void {
 }
 
 /**
- * Estimates the age of a transaction by the time at which later ones were first seen, because the database does not
- * tell every role the start of a transaction. Transactions from before the first look count as old as that look.
+ * Estimates the age of a transaction from the time at which a later transaction was first seen, because the database
+ * does not show the start of a transaction to every role. A transaction from before the first look counts as old as
+ * that look.
  */
 class TransactionAges {
   /** Looks in order of time. `next` is the next transaction number at the time of the look. */

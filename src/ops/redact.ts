@@ -33,8 +33,8 @@ export function describeError(error: unknown, depth = 0): ErrorDescription {
 }
 
 /**
- * Replaces API keys and client secrets with any prefix, also if the text cuts them off, bearer and basic credentials,
- * and passwords in addresses. Imported keys of other formats cannot be recognised without `Bearer`.
+ * Replaces secrets in a text: API keys and client secrets with any prefix, even if they are cut off; bearer and basic
+ * credentials; and passwords in addresses. Imported keys of other formats cannot be recognised without `Bearer`.
  */
 export function redact(text: string): string {
   return text

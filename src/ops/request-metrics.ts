@@ -143,7 +143,7 @@ class Routes {
 
 /**
  * Shows how many requests wait for a connection of their route, and for how long. Requests that do not wait are in
- * neither metric and cost nothing.
+ * neither metric.
  *
  * @returns function that takes the prefix of a route and returns the observer of the route's waits
  */

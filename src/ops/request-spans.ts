@@ -15,8 +15,8 @@ const maxPathLength = 1024;
 
 /**
  * Makes the spans of a request: a server span and, below it, `authenticate`, `decide` and a client span for the request
- * to the upstream. Attributes follow OpenTelemetry's conventions for HTTP. They hold no key, no query, no caller and no
- * tenant, which the log has under the request's id.
+ * to the upstream. Attributes follow OpenTelemetry's conventions for HTTP. They hold no key, query, caller or tenant.
+ * The log has the caller and the tenant, under the id of the request.
  */
 export function requestSpans(spans: SpanMaker, clock: Clock): Tracer {
   return {

@@ -10,8 +10,8 @@ export interface MetricValues {
 }
 
 /**
- * Aggregators of Node.js's own gauges. They show the worst worker, which the library's average would hide. Gauges of
- * the gateway name their own aggregators.
+ * Aggregators of prom-client's default gauges. They show the worst worker, which an average would hide. Gauges of the
+ * gateway name their own aggregators.
  */
 const together: Readonly<Record<string, string>> = {
   nodejs_eventloop_lag_seconds: 'max',
@@ -25,7 +25,7 @@ const together: Readonly<Record<string, string>> = {
   process_start_time_seconds: 'min',
 };
 
-/** Metrics of the primary that are part of the sum over processes. */
+/** Names of the metrics of the primary process that are part of the sum over processes. */
 const ofThePrimary = /^(tenancy_gateway_|process_)/;
 
 /**

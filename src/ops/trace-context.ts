@@ -8,7 +8,9 @@ import {
 } from '@opentelemetry/api';
 import { headerValues } from '../domain/header-names.ts';
 
-/** Version, trace id, parent id, flags. Later versions may add fields (W3C Trace Context §3.2). */
+/**
+ * Form of `traceparent`: version, trace id, parent id, flags. Later versions may add fields (W3C Trace Context §3.2).
+ */
 const traceparentForm = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const ids = { noTrace: '0'.repeat(32), noSpan: '0'.repeat(16) };
 

@@ -30,8 +30,8 @@ export interface Tracing {
 }
 
 /**
- * Maximum number of spans that wait to be sent. Further spans are dropped, so that an unreachable collector costs no
- * memory.
+ * Maximum number of spans that wait to be sent. Further spans are dropped, so that memory does not grow while the
+ * collector cannot be reached.
  */
 const mostWaiting = 4096;
 const sendEveryMs = 1_000;

@@ -12,7 +12,9 @@ export interface Traffic {
 /** States that can last. All others end in the tick in which they begin. */
 const states = ['deciding', 'receiving', 'queued', 'sent', 'responding', 'open'] as const;
 
-/** Shows open connections and requests in flight. Values are read at a scrape, so requests pay nothing for them. */
+/**
+ * Shows open connections and requests in flight. The values are read only at a scrape, so requests do not pay for them.
+ */
 export function trafficMetrics(registry: Registry, { connections, underWay, ready }: Traffic): void {
   gauge(registry, 'ready', '1 while this process can decide about requests, as /readyz says.', () =>
     Number(ready()),
