@@ -34,7 +34,7 @@ export interface ImportedKeys {
   readonly keys: readonly ApiKey[];
 }
 
-/** Reason why nothing was imported, with the indexes in the list, from 0, of the keys that caused it. */
+/** Reason why nothing was imported. `positions` holds the indexes, from 0, of the keys that caused the rejection. */
 export interface ImportRejected {
   /**
    * - `no-owner`: the owner is neither the parent nor one of its sub-accounts
@@ -66,7 +66,7 @@ export interface KeyRotation extends Omit<NewApiKey, keyof KeyLabels | 'scopes' 
 /** The key is revoked or has expired, so the change came too late. */
 export type KeyInactive = 'inactive';
 
-/** Two keys of the lineage are active already: the key and one that it was rotated to or from. */
+/** Two keys of the lineage are active already: the key, and the key that it replaced or that replaced it. */
 export interface KeyRotated {
   /** The newest key of the lineage. */
   readonly newest: KeyId;

@@ -51,7 +51,7 @@ export interface LogEntry {
 
 /**
  * A page of the log, read in one snapshot. The log keeps only the newest change of a fact, and also its newest
- * revocation if that is older. A page that ends before {@link seq} may thus lack a change that a later one has
+ * revocation if that is older. A page that ends before {@link seq} may thus lack a change that a later change has
  * replaced. Only all pages up to `seq` together are complete.
  */
 export interface LogReading {
@@ -97,8 +97,8 @@ export interface PrunePortion {
  */
 export interface CoherenceLog {
   /**
-   * Durably commits the registration of a replica, and so its lease. Before that, a history without a name gets one;
-   * see {@link LogReading.incarnation}.
+   * Durably commits the registration of a replica, which grants the lease. If the history has no name yet, it gets one
+   * before that; see {@link LogReading.incarnation}.
    */
   register(replica: ReplicaRegistration): Promise<Renewed>;
   /**
@@ -110,8 +110,8 @@ export interface CoherenceLog {
    */
   readAfter(after: Seq | null, most: number): Promise<LogReading>;
   /**
-   * Confirms that this replica decides by no fact older than `seq`. A delayed call never undoes a newer one, but a
-   * crash of the store may.
+   * Confirms that this replica decides by no fact older than `seq`. A delayed call never undoes a newer confirmation,
+   * but a crash of the store may undo it.
    */
   ack(id: string, seq: Seq, streamsClosed: number): Promise<void>;
   /** Reads every registered replica and the newest position, in one snapshot that is taken after the call. */

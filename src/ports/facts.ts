@@ -10,7 +10,7 @@ export interface KeyFact {
   /** Time at which the key expires, in milliseconds since 1970; `null` if never. */
   readonly expiresAtMs: number | null;
   readonly revoked: boolean;
-  /** Limits of the key; `null` if it has none. Requests with such a key cost no more than the check for `null`. */
+  /** Limits of the key; `null` if it has none. A request with such a key costs only one check. */
   readonly limits: Limits | null;
   /**
    * Id under which requests count against the limits: the key's own id, or that of the first key in its chain of

@@ -23,7 +23,7 @@ export interface ListedReplica {
    * of earlier versions.
    */
   readonly clockAheadMs: number | null;
-  /** Whether the replica drains. It removes its row when it ends. */
+  /** Whether the replica drains. When the replica ends, it removes its row. */
   readonly leaving: boolean;
 }
 

@@ -47,7 +47,7 @@ export interface RequestRecord {
 
 /** Headers and connection of a request. Node's requests have these members. */
 export interface ReceivedHead {
-  /** Names and values alternating, as Node gives them. They hold secrets. */
+  /** Names and values alternating, as Node gives them. Some values are secrets. */
   readonly rawHeaders: readonly string[];
   readonly socket: { readonly remoteAddress?: string | undefined };
 }

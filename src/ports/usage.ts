@@ -39,8 +39,8 @@ export interface UsageSink {
   /** Notes a use of a key by a request that is not counted. */
   touch(accountId: AccountId, keyId: KeyId): void;
   /**
-   * Calls `listener` at intervals and at the end of each hour, so that it reports the bytes of requests in flight with
-   * {@link noteBytes}. Returns a function that removes the listener.
+   * Calls `listener` at intervals and at the end of each hour. The listener reports the bytes of requests in flight
+   * with {@link noteBytes}. Returns a function that removes the listener.
    */
   onCollect(listener: () => void): () => void;
 }
@@ -199,7 +199,7 @@ export interface UsageStore {
    */
   rollUp(): Promise<boolean>;
   /**
-   * Returns the times from which usage is still kept. Call it after reading rows: they are complete if all of their
+   * Returns the times from which usage is still kept. Call it after reading rows: the rows are complete if their whole
    * period is still kept.
    * @param parent parent that the call is made for: parents take turns at the store
    */

@@ -59,8 +59,8 @@ export interface Full {
 }
 
 /**
- * Enforces limits on requests, which count the requests of all replicas together. A request waits only if this replica
- * has too few units left and has to ask a shared store; it waits for at most 25 ms.
+ * Enforces limits that count the requests of all replicas together. A request waits only if this replica has too few
+ * units left and has to ask a shared store; it waits for at most 25 ms.
  */
 export interface RateLimiter {
   /**
