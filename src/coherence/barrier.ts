@@ -28,7 +28,9 @@ interface Writer {
   readonly sinceMs: number;
   /** History (incarnation) that the mutation belongs to. */
   readonly incarnation: string;
-  /** Members in the newest reading after the commit, and the rows of those that have not confirmed the mutation. */
+  /**
+   * Members in the newest reading after the commit, and the rows of those members that have not confirmed the mutation.
+   */
   seen: { readonly members: Members; readonly pending: readonly ReplicaRow[] } | undefined;
   /** Number of replicas whose lease ran out before they confirmed and whose rows have since been deleted. */
   timedOut: number;
@@ -77,8 +79,8 @@ export class CommitBarrier implements Barrier {
   }
 
   async #round(): Promise<void> {
-    // A reading shows nothing about mutations that were committed after it began, so a later writer waits for the next
-    // reading.
+    // A reading shows nothing about mutations that were committed after the reading began, so a later writer waits for
+    // the next reading.
     const asked = [...this.#writers];
     try {
       const [members] = await Promise.all([this.#parts.membership.read(), this.#catchUp(asked)]);
@@ -89,8 +91,8 @@ export class CommitBarrier implements Barrier {
   }
 
   /**
-   * Makes this replica read the writers' mutations from the log while the members are read. So if there is no other
-   * replica, a mutation costs only one more round trip.
+   * Makes this replica read the writers' mutations from the log while the members are read. If there is no other
+   * replica, a mutation then costs only one more round trip.
    */
   async #catchUp(asked: readonly Writer[]): Promise<void> {
     const { lease, view, timers } = this.#parts;
@@ -121,7 +123,7 @@ export class CommitBarrier implements Barrier {
 
   #checkWithoutStore(writer: Writer, error: unknown): void {
     if (!this.#leasesHaveEnded(writer)) return;
-    // Without a reading taken after the commit, this replica does not know the longest lease.
+    // Without a reading taken after the commit, this replica does not know the longest lease, so it cannot confirm.
     if (writer.seen === undefined) this.#done(writer).reject(unavailable(error));
     else this.#confirm(writer);
   }

@@ -69,7 +69,7 @@ export interface CoherenceSnapshot {
   readonly facts: number;
   /** Milliseconds by which this machine's wall clock is ahead of the store's; `null` before the first renewal. */
   readonly clockAheadMs: number | null;
-  /** Milliseconds since the least recently read fact in memory was read; 0 if memory holds no fact. */
+  /** Milliseconds since the oldest reading of a fact in memory; 0 if memory holds no fact. */
   readonly oldestFactMs: number;
   readonly unknownKeys: number;
   /** Number of facts whose newest change is remembered. */

@@ -11,7 +11,7 @@ export interface CoherenceEvents {
   cacheMiss?(): void;
   /** A key was rejected because memory knows that it does not exist. */
   negativeHit?(): void;
-  /** A value was too old for this replica, which read it again. */
+  /** A value was too old for this replica, so the value is read again. */
   staleRefused?(from: 'shared-cache' | 'source'): void;
   sharedCacheHit?(): void;
   sharedCacheMiss?(): void;

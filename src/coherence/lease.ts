@@ -46,8 +46,8 @@ interface Waiter {
 }
 
 /**
- * The right of this replica to decide by the facts in its view until a deadline. Each renewal moves the deadline. Only
- * one pass at a time reads the log, so log entries are applied in order.
+ * The right of this replica to decide by its view until a deadline, which each renewal moves. Only one pass at a time
+ * reads the log, so log entries are applied in order.
  */
 export class Lease {
   readonly #parts: LeaseParts;
@@ -249,10 +249,7 @@ export class Lease {
     return revocations.announce(differed);
   }
 
-  /**
-   * Registers this replica in the store, with a new nonce. Returns the position that its row showed as confirmed; 0 if
-   * it had no row.
-   */
+  /** Registers this replica with a new nonce. Returns the position that its row had confirmed; 0 without a row. */
   async #register(): Promise<Seq> {
     const { log, timing, randomId, about, clock, storeClock } = this.#parts;
     this.#nonce = randomId();

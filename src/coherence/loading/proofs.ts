@@ -98,7 +98,7 @@ export class Proofs {
     const { view, timing } = this.#parts;
     if (view.unproven > 0 && view.incarnation !== null) return 0;
     const portion = this.#portion();
-    // Keys and other facts are read separately, in at least two readings.
+    // A full pass takes at least two readings, because API keys and other facts are read separately.
     return Math.min((timing.proveMs * portion) / Math.max(view.held, 2 * portion), longestPauseMs);
   }
 }

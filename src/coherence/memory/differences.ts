@@ -11,8 +11,8 @@ interface Difference {
 
 /**
  * Facts whose value in a reading differed from memory. A reading may be ahead of the part of the log that this replica
- * has read. So a difference is judged only after this replica has read the log up to the position of the reading. Only
- * a logged change can explain it.
+ * has read. So a difference is judged only after this replica has read the log up to the position of the reading. If no
+ * logged change explains the difference then, memory was wrong.
  */
 export class Differences {
   readonly #waiting = new Map<FactKey, Difference>();
@@ -21,7 +21,7 @@ export class Differences {
    * Notes that the value of a fact in the database differs from memory.
    *
    * @param seq position of the snapshot in which the value was read from the database
-   * @param since position up to which this replica had read the log then
+   * @param since position up to which this replica has read the log so far
    */
   note(key: FactKey, seq: Seq, since: Seq): void {
     // Keeps the first difference of a fact: a later one could be explained by a change that does not explain the first.

@@ -15,7 +15,7 @@ export class LocalCache {
   readonly #order = new ProofOrder();
   #unproven = 0;
 
-  /** @param makeRoom called before an entry is added, to drop one if there are too many */
+  /** @param makeRoom called before an entry is added; drops an entry if memory is full */
   constructor(table: Table, makeRoom: () => void) {
     this.table = table;
     this.#makeRoom = makeRoom;

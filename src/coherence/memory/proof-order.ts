@@ -26,7 +26,7 @@ export class ProofOrder {
     return entries;
   }
 
-  /** Moves an entry to the end, or adds it there, because its fact was read just now. */
+  /** Moves an entry to the end of the order, or adds it at the end, because its fact was read just now. */
   proven(entry: Entry): void {
     this.remove(entry);
     const newest = this.#end.older as Entry;

@@ -120,7 +120,7 @@ export class DigestTable<T extends Named = Entry> implements Table<T> {
   #size = 0;
   #clockHand = 0;
 
-  /** @param places five indexes into a digest; the characters there make up its mark */
+  /** @param places five indexes into a digest; the characters at these indexes make up its mark */
   constructor(places: readonly number[] = secretPlaces()) {
     this.#places = places;
     this.#make(smallest);

@@ -104,7 +104,7 @@ export class View {
   }
 
   /**
-   * Time at which the least recently read fact was read, in whole seconds on the monotonic clock; `undefined` if memory
+   * Time of the oldest reading of a fact in memory, in whole seconds on the monotonic clock; `undefined` if memory
    * holds no fact.
    */
   get oldestS(): number | undefined {
