@@ -32,7 +32,7 @@ export function checkTlsFiles(file: UncheckedFile): SchemaFault[] {
   faults.push(...checkRedisTls(file.redis.url));
   faults.push(...checkUpstreamTls(['route_defaults', 'tls'], file.route_defaults.tls));
   for (const [index, route] of file.routes.entries()) {
-    // Faults that a route inherits are reported once, at route_defaults.
+    // Faults in inherited settings are reported only once, at route_defaults.
     if (route?.tls === undefined || isDeepStrictEqual(route.tls, file.route_defaults.tls)) continue;
     const path = ['routes', index, 'tls'];
     faults.push(...checkUpstreamTls(path, route.tls));

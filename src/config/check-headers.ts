@@ -25,7 +25,7 @@ export function checkRouteHeaders({
   ];
   for (const [index, route = {}] of routes.entries()) {
     const path = ['routes', index];
-    // Faults that a route inherits are reported once, at route_defaults.
+    // Faults in inherited settings are reported only once, at route_defaults.
     if (!isDeepStrictEqual(route.underscore_headers, route_defaults.underscore_headers))
       faults.push(...checkUnderscores(path, route, names));
     if (!isDeepStrictEqual(route.cors, route_defaults.cors)) faults.push(...checkCors(path, route));
@@ -34,8 +34,8 @@ export function checkRouteHeaders({
 }
 
 /**
- * Rejects names that servers may read as headers that clients must not set. The list holds `undefined` in place of each
- * name that the schema rejected.
+ * Rejects header names that servers may take for headers that clients must not set. The list `underscore_headers` holds
+ * `undefined` in place of each name that the schema rejected.
  */
 function checkUnderscores(
   path: Path,
@@ -49,7 +49,7 @@ function checkUnderscores(
   );
 }
 
-/** Rejects CORS settings without origins, and credentials for pages of every origin. */
+/** Rejects CORS settings that name no origins, and CORS settings that allow credentials for pages of every origin. */
 function checkCors(path: Path, { cors }: Partial<RouteSettings>): SchemaFault[] {
   if (cors === undefined) return [];
   const { origins, credentials } = cors;

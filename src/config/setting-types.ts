@@ -67,7 +67,7 @@ export function oneOf<T extends string>(description: string, values: readonly T[
 /**
  * A mapping from names, which the file chooses, to texts. It is empty by default.
  *
- * @param nameFormat name of a format in `formats.ts`, for the names; `format` is the same for the texts
+ * @param nameFormat format of the names, from `formats.ts`; `format` is the format of the texts
  */
 export function namedTexts(
   description: string,
