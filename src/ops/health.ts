@@ -9,7 +9,7 @@ export interface Unreadiness {
 }
 
 /**
- * Adds the routes for health checks:
+ * Adds the routes for health checks. A response with status 200 means:
  *
  * - `/livez`: the process runs, and a restart would not help.
  * - `/readyz`: the process can decide about requests.

@@ -88,8 +88,8 @@ class TransactionAges {
   }
 
   /**
-   * Returns the minimum age of a transaction in milliseconds: the time since the first look after it. Drops earlier
-   * looks, because the oldest snapshot only moves forward.
+   * Returns the minimum age of a transaction in milliseconds: the time since the first look that came after the
+   * transaction began. Drops earlier looks, because the oldest snapshot only moves forward.
    */
   sinceAfter(transaction: number, nowMs: number): number {
     while ((this.#looks[0]?.next ?? Infinity) <= transaction) this.#looks.shift();

@@ -118,7 +118,7 @@ class RequestSpans implements RequestTrace {
       'http.response.status_code': end.status,
       'tenancy_gateway.request_id': end.requestId,
     });
-    // Rejections that the client caused get a type, but not the status `error`.
+    // Rejections that the client caused get an `error.type`, but not the status `error`.
     const ours = end.status >= 500 || end.code === 'cut_by_upstream';
     fail(this.#span, end.code ?? (ours ? String(end.status) : null), ours);
     this.#span.end(endMs);
