@@ -9,7 +9,7 @@ export interface DeliveryParts {
   readonly clock: StoreClock;
   readonly portion: PortionSize;
   readonly logger: Pick<Logger, 'error'>;
-  /** Called for every row that the store can never add. */
+  /** Called for every usage row that is dropped because the store rejects it on every attempt. */
   readonly onSetAside?: (() => void) | undefined;
 }
 
@@ -23,18 +23,18 @@ export interface SealedBatch {
   readonly throughMs: number | null;
 }
 
-/** Number of positions reserved for one batch. A batch cannot have that many rows. */
+/** How many row numbers are reserved for each batch; a batch never has that many rows. */
 const positionsPerBatch = 2 ** 20;
 
-/** Position of a row in its journal. @param index index of the row in its batch */
+/** Returns the number of a row in its journal. @param number number of the batch @param index index in the batch */
 function positionOf(number: number, index: number): number {
   return number * positionsPerBatch + index;
 }
 
 /**
- * Adds a batch to the store in portions. The store recognises the rows it already has by their positions, so any
- * process may repeat this at any time, even after a half-done attempt. A row that the store can never add is set aside,
- * and all others are added.
+ * Adds a batch to the store, at most {@link rowsAtOnce} rows at a time. The store recognises rows that it already has
+ * by their numbers, so any process may repeat this call, even after an attempt that was half done. A row that the store
+ * can never add is logged and dropped; all others are added.
  *
  * @throws if the store cannot be reached
  */
@@ -53,7 +53,7 @@ export async function deliver(parts: DeliveryParts, batch: SealedBatch): Promise
   }
 }
 
-/** Returns the index of the first row that the store does not have. */
+/** Adds a range of a batch's rows. Returns the index of the first row that the store does not have yet. */
 async function deliverRange(
   parts: DeliveryParts,
   batch: SealedBatch,
@@ -83,7 +83,7 @@ async function deliverRange(
       'usage that the store can never add is set aside; `row` holds the lost counts',
     );
     parts.onSetAside?.();
-    // An empty addition moves the position past the row.
+    // Adding no rows for this range makes the store skip the dropped row.
     return add([]);
   }
 }

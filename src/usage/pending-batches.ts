@@ -19,7 +19,7 @@ interface PendingBatch extends Omit<SealedBatch, 'rows' | 'journal'> {
   readonly throughMs: number;
   /** `null` if the rows are only on disk. */
   readonly rows: readonly OpenRow[] | null;
-  /** Number of requests counted in its rows. */
+  /** Number of requests counted in the rows. */
   readonly requests: number;
 }
 
@@ -38,12 +38,14 @@ export class PendingBatches {
     return this.#batches.length;
   }
 
-  /** Time before which the store has all counts of this process; 0 before the first announcement. */
+  /**
+   * The store has all counts of this process from before this time, milliseconds since 1970; 0 before {@link announce}.
+   */
   get throughMs(): number {
     return this.#throughMs;
   }
 
-  /** Number of requests counted in all these batches. */
+  /** Number of requests counted in all pending batches. */
   get requests(): number {
     return this.#batches.reduce((sum, { requests }) => sum + requests, 0);
   }
@@ -52,7 +54,7 @@ export class PendingBatches {
     this.#batches.push(batch);
   }
 
-  /** Adds the batches to the store in order. If that fails, the remaining ones are kept for the next call. */
+  /** Adds the batches to the store in order. Logs a failure, and keeps the remaining batches for the next call. */
   async deliver(): Promise<void> {
     const { journal, logger, id } = this.#parts;
     try {
@@ -70,14 +72,14 @@ export class PendingBatches {
     }
   }
 
-  /** Tells the store that this process has no more counts from before `throughMs` to add; `Infinity`: none at all. */
+  /** Tells the store that this process adds no more counts from before `throughMs`; `Infinity`: no counts at all. */
   async announce(throughMs: number): Promise<void> {
     const { store, clock, id, host } = this.#parts;
     await clock.during(() => store.add({ journal: id, from: 0, to: 0, rows: [], throughMs, host }));
     this.#throughMs = throughMs;
   }
 
-  /** Same as {@link announce}, but logs a failure. */
+  /** Same as {@link announce}, but logs a failure instead of rejecting. */
   async tryToAnnounce(throughMs: number): Promise<void> {
     await this.announce(throughMs).catch((err: unknown) => this.#cannotAdd(err));
   }

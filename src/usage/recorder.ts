@@ -22,28 +22,25 @@ export interface UsageRecorderParts {
   readonly id: string;
   /** Name of this machine or pod. */
   readonly host: string;
-  /** Called for every row that the store can never add. */
+  /** Called for every usage row that is dropped because the store rejects it on every attempt. */
   readonly onSetAside?: () => void;
   /** Called for every request that is not counted because neither memory nor disk has room for another row. */
   readonly onLost?: () => void;
 }
 
-/** Milliseconds after which this process adds counts to the store, or announces that it has none. */
+/** Milliseconds between two additions to the store, and after which an idle process tells it that it has no counts. */
 const flushMs = 2_000;
 const idleMs = 10_000;
 /** Pause between attempts to add the last counts. */
 const tryAgainMs = 500;
-/**
- * Number of rows at which a batch is sealed even if the store cannot be reached. So the batch moves from memory to
- * disk.
- */
+/** A batch with this many rows is sealed even if the store cannot be reached; its rows are then only on disk. */
 const mostRows = 20_000;
-/** Maximum number of rows in memory if the disk cannot take them, about 50 MB. */
+/** Maximum number of rows in memory, about 50 MB, while the journal cannot be written. */
 const mostRowsInMemory = 200_000;
 
 /**
- * Counts requests and adds the counts to the store at intervals. The journal holds a count from before the request goes out
- * until the store has it; if the journal cannot be written, the count is only in memory.
+ * Counts requests and adds the counts to the store at intervals. A count is written to the journal before its request
+ * is sent, and stays there until the store has it. While the journal cannot be written, counts are only in memory.
  */
 export class UsageRecorder implements UsageSink {
   readonly #parts: UsageRecorderParts;
@@ -52,10 +49,10 @@ export class UsageRecorder implements UsageSink {
   readonly #health: JournalHealth;
   readonly #collectors = new Set<() => void>();
   #batch = new OpenBatch();
-  /** Hour to which bytes are counted. */
+  /** Start of the hour in which transferred bytes are counted; `null` before the first {@link #collect}. */
   #bytesHourMs: number | null = null;
   #storeId: string | null = null;
-  /** Whether the open batch has {@link mostRows} rows on disk: it is then sealed before the next request is counted. */
+  /** Whether the open batch has {@link mostRows} rows on disk and must be sealed before the next request is counted. */
   #full = false;
   #stopped = false;
   #callOff: () => void = () => undefined;
@@ -123,7 +120,7 @@ export class UsageRecorder implements UsageSink {
 
   touch(accountId: AccountId, keyId: KeyId): void {
     const nowMs = this.#clock.nowMs();
-    // A row without requests: the store takes the key's last use from it.
+    // Even a row without requests tells the store when the key was last used.
     const row = this.#row(accountId, keyId, hourOf(nowMs));
     row.lastUsedMs = nowMs;
     this.#note(row);
@@ -135,8 +132,8 @@ export class UsageRecorder implements UsageSink {
   }
 
   /**
-   * Announces this process to the store, so that reports wait for its counts, opens the journal, and starts adding.
-   * Rejects if the store cannot be reached; nothing has started then.
+   * Opens the journal, announces this process to the store so that reports wait for its counts, and then adds counts at
+   * intervals. Rejects without starting if the store cannot be reached.
    *
    * @returns id of the store
    */
@@ -151,29 +148,29 @@ export class UsageRecorder implements UsageSink {
   }
 
   /**
-   * Time before which this process will count no more requests: it knows the time of the store's clock with an error of
-   * at most half a second.
+   * Time before which this process will count no more requests, milliseconds since 1970. One second is
+   * taken off, because this process may be wrong about the time of the store's clock by half a second.
    */
   #certainMs(): number {
     return this.#clock.nowMs() - 1_000;
   }
 
-  /** Milliseconds by which the store lags behind; 0 before {@link begin}. */
+  /** Milliseconds since the time up to which the store has all counts of this process; 0 before {@link begin}. */
   lagMs(): number {
     const { throughMs } = this.#pending;
     return throughMs === 0 ? 0 : Math.max(0, this.#clock.nowMs() - throughMs);
   }
 
-  /** Whether counts are only in memory, or were a moment ago, because the journal cannot be written. */
+  /** Whether the journal cannot be written, or could not a moment ago: some counts are then only in memory. */
   get unwritable(): boolean {
     return this.#health.unwritable;
   }
 
   /**
-   * Adds the remaining counts and announces the end; while the store cannot be reached, it tries again. Call it once no
-   * more requests are counted.
+   * Adds the remaining counts to the store and announces that no more will follow. Tries again while the store cannot
+   * be reached. Must be called after the last request was counted.
    *
-   * @param untilMs monotonic time at which it stops trying; the first attempt is always made
+   * @param untilMs monotonic time in milliseconds at which the attempts end; the first attempt is always made
    * @returns number of requests that the store still lacks
    */
   async stop(untilMs = 0): Promise<number> {
@@ -181,7 +178,7 @@ export class UsageRecorder implements UsageSink {
     this.#stopped = true;
     this.#callOff();
     const leftMs = untilMs - clock.monotonicMs();
-    // An attempt may hang for longer than the process has left.
+    // An attempt may take longer than the process may still run, so waiting for it has a time limit.
     if (leftMs > 0) await within(timers, leftMs, this.#addRest(untilMs)).catch(() => undefined);
     else await this.#addRest(untilMs);
     const left = this.#pending.requests + requestsOf(this.#batch.rows);
@@ -194,14 +191,14 @@ export class UsageRecorder implements UsageSink {
     return this.unwritable ? null : this.#parts.journal.folder;
   }
 
-  /** Adds everything counted so far to the store, before the usual time. Counts stay in the journal if that fails. */
+  /** Adds all counts so far to the store at once. If that fails, the counts stay in the journal. */
   async deliver(): Promise<void> {
     for (let ticks = 0; ticks < 2 && !this.#stopped; ticks++) {
       await this.#flushing;
       this.#callOff();
       this.#flushing = this.#tick();
       await this.#flushing;
-      // An earlier batch waited for the store, so the open one could not be sealed until now.
+      // If an earlier batch was pending, this tick did not seal the open batch. The next tick does.
       if (this.#batch.rows.length === 0) return;
     }
   }
@@ -254,8 +251,8 @@ export class UsageRecorder implements UsageSink {
   }
 
   /**
-   * Makes requests in flight note their bytes. Bytes since the previous call are counted in the hour of the previous
-   * call.
+   * Makes requests in progress report the bytes that they transferred since the previous call. These bytes are counted
+   * in the hour of the previous call.
    */
   #collect(): void {
     const hour = hourOf(this.#clock.nowMs());
@@ -264,7 +261,7 @@ export class UsageRecorder implements UsageSink {
     this.#bytesHourMs = hour;
   }
 
-  /** Seals the open batch. If an earlier batch still waits for the store, the rows of this one stay only on disk. */
+  /** Seals the open batch. If an earlier batch is still pending, the sealed rows are kept only on disk. */
   #seal(): void {
     const { rows } = this.#batch;
     if (rows.length === 0) return;
@@ -293,7 +290,7 @@ function requestsOf(rows: readonly OpenRow[]): number {
   return rows.reduce((sum, { requests }) => sum + requests, 0);
 }
 
-/** Index of a row for which there is no room. */
+/** Index of a row that is kept nowhere, because neither memory nor disk has room: its counts are lost. */
 const lost = -1;
 
 function hourOf(ms: number): number {

@@ -4,8 +4,9 @@ import type { Clock } from '../ports/clock.ts';
 const longestMs = 1_000;
 
 /**
- * The time in the store, which defines the hours of usage: the clocks of replicas may differ. Between two responses of the
- * store it follows the monotonic clock, so that setting the wall clock does not move counts to another hour.
+ * Estimates the time of the store's clock, which decides to which hour usage belongs, because the clocks of replicas
+ * may differ. Between two responses of the store the estimate follows the monotonic clock, so that setting the wall
+ * clock does not move counts to another hour.
  */
 export class StoreClock {
   readonly #clock: Clock;
@@ -24,8 +25,8 @@ export class StoreClock {
   }
 
   /**
-   * Makes a call whose result contains the time in the store; the store read its clock between the start and the end of
-   * the call.
+   * Calls the store and sets this clock by the result's `nowMs`, which the store read from its own clock during the
+   * call.
    */
   async during<Result extends { readonly nowMs: number }>(call: () => Promise<Result>): Promise<Result> {
     const beganMs = this.#clock.monotonicMs();

@@ -1,6 +1,6 @@
 import type { UsageExportConfig } from '../../config.ts';
 
-/** Maximum number of events between two saved positions if each event needs its own request. */
+/** Maximum number of events pushed before the export position is saved, if each event needs its own request. */
 const singleEvents = 20;
 
 /** Number of events that are pushed together. */

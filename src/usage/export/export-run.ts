@@ -19,38 +19,41 @@ export interface RunParts {
   readonly logger: Pick<Logger, 'error' | 'warn' | 'info'>;
   /** Called with the number of accepted events. */
   readonly onExported: (kind: ExportedKind, events: number) => void;
-  /** Called for an event that was rejected and is left out. */
+  /** Called for every event that the receiver rejects and the export leaves out. */
   readonly onRejected: () => void;
 }
 
 interface During {
   /** Aborted when the process is about to end. */
   readonly signal: AbortSignal;
-  /** Called with the position that the export has reached. */
+  /** Called with each saved export position. */
   readonly onPosition: (position: ExportPosition) => void;
   /**
-   * Whether the receiver has rejected the next events for long enough and has accepted no later event. If so, this turn
-   * leaves out the events that are rejected again.
+   * Whether the receiver has rejected all events after the export position for about an hour. If so, this run leaves
+   * out the events that the receiver rejects again.
    */
   readonly isLastTry: boolean;
 }
 
-/** Duration of the export lock, not counting the time that the receiver may take for a batch. */
+/** Milliseconds for which the export lock is held, in addition to the time that the receiver may take for a batch. */
 const lockMs = 30_000;
-/** After so many rejections in a row the receiver is wrong, not the events: the turn tries no later events. */
+/**
+ * After this many rejected events in a row, the receiver is probably at fault, not the events, and the run gives up.
+ */
 const mostRejectedInARow = 1_000;
 
-/** Holder and duration of the export lock, which every saved position renews. */
+/** Returns the holder and duration of the export lock. Each saved export position renews the lock. */
 export function lockOf({ id, config }: RunParts): Pick<ExportLock, 'holder' | 'leaseMs'> {
   const requests = config.format === 'batch' ? 1 : batchOf(config);
   return { holder: id, leaseMs: lockMs + config.timeoutMs * requests };
 }
 
 /**
- * Exports closed hours that are not yet exported, then corrections. The position of accepted events is saved on the way.
+ * Exports closed hours that are not yet exported, then corrections. Saves the export position after each accepted
+ * batch.
  *
- * @throws PushFailed if the receiver does not accept the next events; with {@link PushFailed.aboutEvents} if it rejects all
- *   that are left
+ * @throws PushFailed if the receiver does not accept the next events; with {@link PushFailed.aboutEvents} if it rejects
+ *   the content of all remaining events
  */
 export async function exportRun(parts: RunParts, state: ExportState, during: During): Promise<void> {
   const { position, closedUntilMs: untilMs, beganMs: correctionsFromMs } = state;
@@ -71,11 +74,11 @@ class Run {
   readonly #during: During;
   readonly #exported = { hour: 0, correction: 0 };
   #receiver: Receiver | undefined;
-  /** Position that the store has saved. */
+  /** Export position that the store has saved. */
   #at: ExportPosition;
-  /** Position after the last pushed event; further than `#at` while there are undecided events. */
+  /** Export position after the last pushed event; later than `#at` while there are undecided events. */
   #reached: ExportPosition;
-  /** Events rejected since the last acceptance: either they are wrong, or the receiver is. */
+  /** Events rejected since the receiver last accepted one: either these events are at fault, or the receiver is. */
   #undecided: RejectedEvent[] = [];
   #isLastTry: boolean;
 
@@ -132,22 +135,22 @@ class Run {
     if (accepted === 0) return;
     this.#exported[kind] += accepted;
     onExported(kind, accepted);
-    // The receiver accepts other events, so the undecided ones are wrong.
+    // The receiver accepts other events, so the fault is in the undecided ones.
     this.#leaveOut();
   }
 
   /**
-   * Handles the undecided events when no more events are tried in this turn.
+   * Leaves out the undecided events if this is the last try. Called when the receiver has accepted no event after them.
    *
-   * @throws PushFailed unless this is the last try
+   * @throws PushFailed if this is not the last try, or if the receiver's address may be wrong
    */
   #giveUp(): void {
     const [first] = this.#undecided;
     const maybeAboutAddress = this.#undecided.some(({ error }) => error.maybeAboutAddress);
-    // At a wrong address every event is rejected, however long it is tried: that is no reason to leave events out.
+    // At a wrong address every event is rejected on every try, which is no reason to leave events out.
     if (first !== undefined && (!this.#isLastTry || maybeAboutAddress)) throw first.error;
     this.#leaveOut();
-    // Events after these have not been tried before.
+    // The events after these have not been tried before, so this is not their last try.
     this.#isLastTry = false;
   }
 
@@ -160,9 +163,9 @@ class Run {
     this.#undecided = [];
   }
 
-  /** Saves the position and renews the export lock. @returns whether this replica still holds the lock */
+  /** Saves the export position and renews the export lock. @returns whether this replica still holds the lock */
   async #advance(): Promise<boolean> {
-    // Undecided events are sent again by the next holder of the lock.
+    // The saved position stays before undecided events, so that the next holder of the lock sends them again.
     const position = this.#undecided.length === 0 ? this.#reached : this.#at;
     const mine = await this.#parts.store.advance(lockOf(this.#parts), position);
     if (!mine) return false;

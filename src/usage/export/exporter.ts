@@ -20,7 +20,7 @@ export interface UsageExporterParts extends RunParts {
 const lookMs = 60_000;
 const firstPauseMs = 5_000;
 const longestPauseMs = 600_000;
-/** Longest pause that the receiver may ask for. */
+/** Longest pause in milliseconds that the exporter grants the receiver when it asks for one. */
 const longestAskedMs = 3_600_000;
 /**
  * When the receiver accepts no event at all, rejected events are left out after this many failed attempts. With the
@@ -29,15 +29,16 @@ const longestAskedMs = 3_600_000;
 const triesOfRejected = 12;
 
 /**
- * Exports usage hour by hour, one replica at a time: one event for each account and closed hour, then corrections for late
- * counts. The position is saved after each accepted batch; after a crash, batches since then are sent again with the same ids.
+ * Exports usage hour by hour, one replica at a time: one event for each account and closed hour, then corrections for
+ * late counts. The export position is saved after each accepted batch. After a crash, later batches are sent again, and
+ * their events have the same ids.
  */
 export class UsageExporter {
   readonly #parts: UsageExporterParts;
   readonly #backoff = new Backoff(firstPauseMs, longestPauseMs);
   readonly #stopping = new AbortController();
   #position: ExportPosition | null = null;
-  /** Number of times that the receiver has rejected all events after a position. */
+  /** Number of times that the receiver has rejected all events after the export position `from`. */
   #rejected: { readonly from: ExportPosition | null; readonly tries: number } = { from: null, tries: 0 };
   #callOff: () => void = () => undefined;
   #round: Promise<void> = Promise.resolve();
@@ -51,7 +52,7 @@ export class UsageExporter {
     this.#round = this.#tryRound();
   }
 
-  /** Resolves when nothing is being sent; another replica can then go on at once. */
+  /** Stops the export. Resolves once nothing is being sent, so that another replica can continue at once. */
   async stop(): Promise<void> {
     this.#stopping.abort(new Error('this process is about to end'));
     this.#callOff();

@@ -4,7 +4,7 @@ import type { UsageExportConfig } from '../../config.ts';
 import type { Timers } from '../../ports/timers.ts';
 import { PushFailed, type Receiver } from '../../ports/usage/receiver.ts';
 
-/** Most characters of an error response that are logged, and that are read for the log. */
+/** Maximum number of characters of an error response that are logged, and that are read for the log. */
 const toldOfResponse = 300;
 const readOfResponse = 4_096;
 
@@ -12,11 +12,14 @@ const readOfResponse = 4_096;
 export interface ReceiverSecrets {
   /** Value of the header `Authorization`. */
   readonly authorization: string | null;
-  /** Authorities that certify the receiver, PEM; `null` for the authorities of the machine. */
+  /** PEM certificates of authorities that are trusted for the receiver; `null` for the authorities of the machine. */
   readonly ca: Buffer | null;
 }
 
-/** Connects to the receiver: CloudEvents 1.0 over HTTP, batched or structured (HTTP protocol binding, sections 3.3 and 3.2). */
+/**
+ * Makes a receiver that gets CloudEvents 1.0 over HTTP, batched or structured (HTTP protocol binding, sections 3.3 and
+ * 3.2).
+ */
 export function openReceiver(
   { url, format, timeoutMs }: Pick<UsageExportConfig, 'url' | 'format' | 'timeoutMs'>,
   { authorization, ca }: ReceiverSecrets,
@@ -94,11 +97,11 @@ async function mustBeAccepted(response: IncomingMessage, authorization: string |
 function withoutSecret(text: string, authorization: string | null): string {
   if (authorization === null) return text;
   const without = text.replaceAll(authorization, '…').replaceAll(secretOf(authorization), '…');
-  // The cut may leave a part of the secret.
+  // The cut may leave part of the secret at the end of the text, so the end is removed, too.
   return text.length < readOfResponse ? without : without.slice(0, -authorization.length);
 }
 
-/** Returns the part after the scheme, such as `Bearer`. */
+/** Returns the part of a header `Authorization` after its scheme, such as `Bearer`. */
 function secretOf(authorization: string): string {
   return authorization.slice(authorization.lastIndexOf(' ') + 1);
 }

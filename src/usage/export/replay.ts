@@ -19,7 +19,7 @@ export interface UsageReplayParts {
 /** Approximate number of events in one call, and number of accounts read at once. */
 const eventsOfCall = 500;
 const accountsOfPortion = 1_000;
-/** Maximum number of portions that one call reads if they hold few events. */
+/** Maximum number of reads in one call, even if they find few events. */
 const portionsOfCall = 50;
 
 /** Exports hours again, for a receiver that lost them or is new. */

@@ -17,15 +17,16 @@ export interface AbandonedParts extends DeliveryParts {
   readonly logger: Pick<Logger, 'error' | 'warn' | 'info'>;
 }
 
-/** Interval of the search for journals of dead processes; after a failure the next search comes sooner. */
+/** Milliseconds between two searches for journals of dead processes, and the shorter pause after a failed search. */
 const lookMs = 60_000;
 const tryAgainMs = 5_000;
 
 /**
- * Takes over journals of dead processes. Their rows keep their numbers in the store, so if this process is killed
- * meanwhile, the next one can finish. Returns a function that stops it and waits for work in progress.
+ * Adds the rows in journals of dead processes to the store, now and at intervals. Each row keeps its number, by which
+ * the store recognises rows that it has, so another process can finish the work if this one is killed.
  *
  * @param storeId id of the store; journals for other stores are left alone
+ * @returns a function that stops the search and waits for work in progress
  */
 export function replayAbandoned(parts: AbandonedParts, storeId: string): () => Promise<void> {
   let stopped = false;
@@ -76,7 +77,7 @@ async function replayUnlessLocked(parts: AbandonedParts, path: string, journal: 
   }
 }
 
-/** Adds the rows of a journal in order, and removes it. */
+/** Adds the rows of a journal to the store in order, then removes the journal. */
 async function replay(parts: AbandonedParts, path: string, journal: string): Promise<void> {
   const files = (await entriesOf(path)).filter((file) => numberOf(file) !== undefined).sort();
   let requests = 0;
@@ -91,7 +92,7 @@ async function replay(parts: AbandonedParts, path: string, journal: string): Pro
   parts.logger.info({ journal, requests }, 'the usage journal of a dead process was replayed');
 }
 
-/** Returns no entries if the folder does not exist. */
+/** Returns an empty list if the folder does not exist. */
 async function entriesOf(folder: string): Promise<string[]> {
   return readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];

@@ -42,7 +42,7 @@ export class OpenBatch {
     return row;
   }
 
-  /** Notes a changed row; called after every change. */
+  /** Adds a row to {@link changed}. Must be called after every change of a row. */
   note(row: OpenRow): void {
     if (row.changed) return;
     row.changed = true;
@@ -63,7 +63,7 @@ export class OpenBatch {
   }
 }
 
-/** The object is written out: spreading another object into it takes more than twice the memory. */
+/** Lists every field, because a row made by spreading another object takes more than twice the memory. */
 export function newRow(accountId: AccountId, keyId: KeyId, hourMs: number, index: number): OpenRow {
   return {
     accountId,
@@ -85,24 +85,24 @@ export function newRow(accountId: AccountId, keyId: KeyId, hourMs: number, index
 }
 
 /**
- * A file of a journal holds one batch. Its first line names the format. Each later line holds the changes of one turn of the
- * event loop, ends with a line feed and is written by one call, so a process that dies leaves whole lines and at most one
- * without an end. A line consists of entries, each ended by `;`:
+ * A file of a journal holds one batch. Its first line names the format. Each later line holds the changes of one
+ * iteration of the event loop and is written by one call, including its line feed. So a process that dies leaves
+ * complete lines, and at most one incomplete line at the end. A line consists of entries, each ended by `;`:
  *
  *     =INDEX,ACCOUNT,KEY,HOUR;      adds a row; INDEX is the next free one
  *     INDEX,REQUESTS,READS,CLIENT_ERRORS,SERVER_ERRORS,BYTES_IN,BYTES_OUT,LAST_USED;
  *     INDEX,…,LAST_USED,WRITES_BY_DEFAULT,LAST_WRITE_BY_DEFAULT;      if the row has writes without the acting header
  *
- * The counts in an entry are totals of the row so far, so only the last entry of a row counts. Times are milliseconds since 1970.
+ * An entry has the row's totals so far, so it replaces earlier entries of the row. Times are milliseconds since 1970.
  * Format 1 lacks the two fields about writes without the acting header; files in it can still be read.
  */
 export const firstLine = 'tenancy-gateway usage 2\n';
 const firstLineOf1 = 'tenancy-gateway usage 1\n';
 
 /**
- * Returns the line for one turn of the event loop.
+ * Returns a line of the file with the present totals of the changed rows.
  *
- * @param defined number of rows that the file already defines; this line defines the new ones
+ * @param defined number of rows that the file already defines; the line defines all rows from this index on
  */
 export function lineOf(changed: readonly OpenRow[], defined: number): string {
   let line = '';
@@ -115,15 +115,14 @@ export function lineOf(changed: readonly OpenRow[], defined: number): string {
   return `${line}\n`;
 }
 
-/** The file is in the format of another version. */
+/** Thrown if a journal's file has the format of another version. */
 export class UnknownFormat extends Error {
   override readonly name = 'UnknownFormat';
 }
 
 /**
- * Returns the rows of a file, in the order of their indexes. Text after the last whole line is left out. If this
- * program could not have written some line, the disk has lost parts of the file; that line and all after it are left
- * out, too.
+ * Returns the rows of a journal's file by index. Leaves out an incomplete last line. Also leaves out a damaged line and
+ * all lines after it, because the disk has lost parts of the file.
  *
  * @throws {UnknownFormat} if the file is in another format
  */
@@ -141,7 +140,7 @@ export function rowsOf(text: string): UsageRow[] {
   return rows;
 }
 
-/** Adds all of a line to `rows` or, if the line is damaged, nothing of it. Returns whether it was added. */
+/** Adds the entries of a line to `rows`. If the line is damaged, leaves `rows` unchanged and returns `false`. */
 function takeLine(line: string, rows: OpenRow[]): boolean {
   const before = rows.length;
   const totals: number[][] = [];

@@ -5,8 +5,8 @@ import type { Logger } from 'pino';
 const calmMs = 10_000;
 
 /**
- * Logs once when the journal cannot be written, and once when it can be again. A full disk has room for a moment after
- * each removed batch; that does not end the trouble.
+ * Logs once when writing the journal starts to fail, and once when it works again. A single successful write does not
+ * count as recovery, because a full disk has room for a moment after each removed batch.
  */
 export class JournalHealth {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
@@ -19,7 +19,7 @@ export class JournalHealth {
     this.#logger = logger;
   }
 
-  /** Whether counts are only in memory, or were a moment ago. */
+  /** Whether the journal cannot be written, or could not a moment ago: some counts are then only in memory. */
   get unwritable(): boolean {
     return this.#unwritable;
   }
@@ -34,7 +34,7 @@ export class JournalHealth {
     this.#unwritable = true;
   }
 
-  /** Checks whether the trouble is over; called at intervals. */
+  /** Called at intervals: ends the unwritable state once no write has failed for {@link calmMs}. */
   look(): void {
     if (!this.#unwritable || this.#clock.monotonicMs() - this.#failedAtMs < calmMs) return;
     this.#unwritable = false;

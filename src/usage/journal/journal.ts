@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import type { UsageRow } from '../../domain/usage.ts';
 import { firstLine, lineOf, rowsOf, type OpenBatch, type OpenRow } from './batch.ts';
 
-/** Locks a folder until the lock is released or the process is gone. `null`: another process holds the lock. */
+/** Locks a folder until the lock is released or the process is gone. Resolves to `null` if another process holds it. */
 export type LockFolder = (folder: string) => Promise<{ release(): Promise<void> } | null>;
 
 export interface JournalOptions {
-  /** Folder of all journals. It has one folder for each store, and in there one for each journal. */
+  /** Folder of all journals. It has one folder for each store, and that folder has one folder for each journal. */
   readonly dir: string;
   /** Name of this journal, never used before. */
   readonly id: string;
@@ -18,16 +18,16 @@ export interface JournalOptions {
 }
 
 /**
- * Name of a file in each journal's folder, written after the folder is locked: a folder without it is still being made.
+ * Name of a file that is written to a journal's folder once the folder is locked. A folder without it is not ready yet.
  */
 const marker = 'journal';
-/** If the open batch's file is larger than this, in bytes, it is replaced by one that holds each row once. */
+/** Size in bytes above which the open batch's file is replaced by a file that holds each row only once. */
 const rewriteBytes = 8 * 1024 * 1024;
 
 /**
  * The journal of this process. It has one file for the open batch, and one for each sealed batch that the store does
- * not have yet. Writing is synchronous, since requests wait for it, and goes to the operating system's memory: counts
- * survive the death of the process, but not of the machine.
+ * not have yet. Writes are synchronous, because requests wait for them. A write goes to the memory of the operating
+ * system, so the counts survive a crash of the process, but not of the machine.
  *
  * After a failed write, {@link writable} is false, and nothing is written until {@link takeUp} succeeds.
  */
@@ -59,7 +59,7 @@ export class Journal {
     return this.#writable;
   }
 
-  /** Bytes of all its files. */
+  /** Size of all files of this journal, in bytes. */
   get bytes(): number {
     return this.#sealedBytes + this.#bytes;
   }
@@ -123,7 +123,7 @@ export class Journal {
       write();
     } catch (error) {
       this.#writable = false;
-      // Half a line at the end would spoil the next one. The whole file is replaced before anything is added to it.
+      // Cuts off a half-written line. The next write replaces the whole file.
       if (this.#fd !== null) {
         tryTo(() => ftruncateSync(this.#fd as number, this.#bytes));
         closeSync(this.#fd);
@@ -133,7 +133,7 @@ export class Journal {
     }
   }
 
-  /** Seals the open batch and opens the next one. Returns the number of the sealed one. */
+  /** Closes the open batch's file; the next write starts a new one. Returns the number of the sealed batch. */
   seal(rows: readonly OpenRow[]): number {
     const number = this.#number++;
     if (this.#fd !== null) closeSync(this.#fd);
@@ -159,8 +159,8 @@ export class Journal {
   }
 
   /**
-   * Removes the file of a batch that the store has. If the file cannot be removed, that does no harm, since the store
-   * recognises its rows by their positions.
+   * Removes the file of a batch that the store has. A file that cannot be removed does no harm: if its rows are added
+   * again, the store recognises them by their numbers.
    */
   async remove(number: number): Promise<void> {
     const bytes = this.#sealed.get(number);
@@ -170,7 +170,7 @@ export class Journal {
     await rm(join(this.#folder, fileOf(number)), { force: true }).catch(() => undefined);
   }
 
-  /** @param isDone whether the store has everything, so that the journal can be removed */
+  /** @param isDone whether the store has all counts; the journal's folder is then removed */
   async close(isDone: boolean): Promise<void> {
     if (this.#fd !== null) closeSync(this.#fd);
     this.#fd = null;
@@ -182,7 +182,7 @@ export class Journal {
   }
 }
 
-/** The files have reached the journal's limit in bytes. */
+/** Thrown if the journal's files would exceed their limit in bytes. */
 class JournalFull extends Error {
   override readonly name = 'JournalFull';
 
@@ -191,17 +191,17 @@ class JournalFull extends Error {
   }
 }
 
-/** File of a batch. Names sort by number. */
+/** Returns the name of a batch's file. The names sort by the batch's number. */
 function fileOf(number: number): string {
   return `${String(number).padStart(10, '0')}.batch`;
 }
 
-/** Number of the batch in a file; `undefined` if the file is no batch. */
+/** Returns the number of the batch in a file, taken from the file's name; `undefined` for other files. */
 export function numberOf(file: string): number | undefined {
   return /^\d{10}\.batch$/.test(file) ? Number(file.slice(0, 10)) : undefined;
 }
 
-/** Whether a folder is a complete journal and no longer being made. */
+/** Whether a folder is a complete journal, not one that is still being created. */
 export async function isJournal(folder: string): Promise<boolean> {
   return stat(join(folder, marker)).then(
     () => true,
