@@ -28,7 +28,7 @@ export interface UsageRecorderParts {
   readonly onLost?: () => void;
 }
 
-/** Milliseconds between two additions to the store, and after which an idle process tells it that it has no counts. */
+/** Milliseconds between two additions of counts, and until an idle process tells the store that it has no counts. */
 const flushMs = 2_000;
 const idleMs = 10_000;
 /** Pause between attempts to add the last counts. */
@@ -83,7 +83,7 @@ export class UsageRecorder implements UsageSink {
   }
 
   takeBack({ accountId, keyId, hourMs }: CountedRequest, kind: CountedKind): void {
-    // The request was counted in this tick, so its batch is still open.
+    // The request was counted in this iteration of the event loop, so its batch is still open.
     const row = this.#batch.find(accountId, keyId, hourMs);
     if (row === undefined) return;
     row.requests -= 1;
@@ -161,7 +161,7 @@ export class UsageRecorder implements UsageSink {
     return throughMs === 0 ? 0 : Math.max(0, this.#clock.nowMs() - throughMs);
   }
 
-  /** Whether the journal cannot be written, or could not a moment ago: some counts are then only in memory. */
+  /** Whether writing the journal fails, or failed a moment ago. Some counts are then only in memory. */
   get unwritable(): boolean {
     return this.#health.unwritable;
   }
@@ -178,7 +178,7 @@ export class UsageRecorder implements UsageSink {
     this.#stopped = true;
     this.#callOff();
     const leftMs = untilMs - clock.monotonicMs();
-    // An attempt may take longer than the process may still run, so waiting for it has a time limit.
+    // An attempt may hang until the process has to end, so it is awaited only until `untilMs`.
     if (leftMs > 0) await within(timers, leftMs, this.#addRest(untilMs)).catch(() => undefined);
     else await this.#addRest(untilMs);
     const left = this.#pending.requests + requestsOf(this.#batch.rows);

@@ -4,7 +4,7 @@ import type { Clock } from '../ports/clock.ts';
 const longestMs = 1_000;
 
 /**
- * Estimates the time of the store's clock, which decides to which hour usage belongs, because the clocks of replicas
+ * Estimates the time of the store's clock. Usage belongs to hours of the store's clock, because the clocks of replicas
  * may differ. Between two responses of the store the estimate follows the monotonic clock, so that setting the wall
  * clock does not move counts to another hour.
  */

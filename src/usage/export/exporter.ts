@@ -12,7 +12,7 @@ export interface UsageExporterParts extends RunParts {
   readonly lostAfterMs: number;
   readonly clock: Pick<Clock, 'wallMs'>;
   readonly timers: Timers;
-  /** Called when a round fails; it is tried again. */
+  /** Called when a round of exporting fails. The round is then repeated. */
   readonly onFailed: () => void;
 }
 
@@ -20,7 +20,7 @@ export interface UsageExporterParts extends RunParts {
 const lookMs = 60_000;
 const firstPauseMs = 5_000;
 const longestPauseMs = 600_000;
-/** Longest pause in milliseconds that the exporter grants the receiver when it asks for one. */
+/** Maximum pause in milliseconds; if the receiver asks for a longer one, it is shortened to this. */
 const longestAskedMs = 3_600_000;
 /**
  * When the receiver accepts no event at all, rejected events are left out after this many failed attempts. With the
@@ -73,7 +73,7 @@ export class UsageExporter {
       if (await this.#takeTurn()) this.#backoff.succeeded();
     } catch (err) {
       if (this.#stopping.signal.aborted) return;
-      // The round made progress before it failed.
+      // The round made progress before it failed, so the pauses start short again.
       if (this.#moved(before)) this.#backoff.succeeded();
       if (err instanceof PushFailed && err.aboutEvents && !err.maybeAboutAddress) this.#noteRejected();
       pauseMs = Math.max(this.#backoff.failed(), askedFor(err));
@@ -96,7 +96,7 @@ export class UsageExporter {
     return before !== null && !isDeepStrictEqual(before, this.#position);
   }
 
-  /** @returns whether this replica got the export lock */
+  /** Exports if this replica gets the export lock. @returns whether it got the lock */
   async #takeTurn(): Promise<boolean> {
     const { store, config, id, lostAfterMs } = this.#parts;
     const state = await store.begin({ ...lockOf(this.#parts), delayMs: config.delayMs, lostAfterMs });

@@ -17,8 +17,8 @@ export interface ReceiverSecrets {
 }
 
 /**
- * Makes a receiver that gets CloudEvents 1.0 over HTTP, batched or structured (HTTP protocol binding, sections 3.3 and
- * 3.2).
+ * Makes the client that sends CloudEvents 1.0 to the receiver over HTTP, batched or structured (HTTP protocol binding,
+ * sections 3.3 and 3.2).
  */
 export function openReceiver(
   { url, format, timeoutMs }: Pick<UsageExportConfig, 'url' | 'format' | 'timeoutMs'>,
@@ -101,7 +101,7 @@ function withoutSecret(text: string, authorization: string | null): string {
   return text.length < readOfResponse ? without : without.slice(0, -authorization.length);
 }
 
-/** Returns the part of a header `Authorization` after its scheme, such as `Bearer`. */
+/** Returns the value of `Authorization` without its scheme, such as `Bearer`. */
 function secretOf(authorization: string): string {
   return authorization.slice(authorization.lastIndexOf(' ') + 1);
 }

@@ -19,7 +19,7 @@ export class JournalHealth {
     this.#logger = logger;
   }
 
-  /** Whether the journal cannot be written, or could not a moment ago: some counts are then only in memory. */
+  /** Whether writing the journal fails, or failed a moment ago. Some counts are then only in memory. */
   get unwritable(): boolean {
     return this.#unwritable;
   }

@@ -40,7 +40,7 @@ export class Journal {
   /** Number of bytes and of rows in the open batch's file. */
   #bytes = 0;
   #rows = 0;
-  /** Bytes of the files of sealed batches, by number. */
+  /** Size of each sealed batch's file in bytes, by the number of the batch. */
   readonly #sealed = new Map<number, number>();
   #sealedBytes = 0;
   #writable = false;
@@ -54,7 +54,7 @@ export class Journal {
     return this.#folder;
   }
 
-  /** Whether the files hold everything that {@link write} was given. */
+  /** Whether the files hold all rows that were passed to {@link write}. */
   get writable(): boolean {
     return this.#writable;
   }
@@ -147,7 +147,7 @@ export class Journal {
     return number;
   }
 
-  /** Rows of a sealed batch; `null` if its file is gone. */
+  /** Returns the rows of a sealed batch; `null` if the batch's file is gone. */
   async read(number: number): Promise<UsageRow[] | null> {
     return readFile(join(this.#folder, fileOf(number)), 'latin1').then(
       rowsOf,
@@ -218,6 +218,6 @@ function tryTo(act: () => void): void {
   try {
     act();
   } catch {
-    // The best effort failed: the file stays as it is.
+    // The file stays as it is: removing or shortening it was only a best effort.
   }
 }
