@@ -7,7 +7,9 @@ import { mustNotNeedRestart } from './restart-needed.ts';
 export interface ApplicationsParts {
   /** Configuration with which the process started, as it was read, before {@link complete}. */
   readonly given: Config;
-  /** Fills in the parts that a configuration leaves to the gateway. */
+  /**
+   * Adds the echo upstream if the configuration has no routes, and the embedded store's operator token if none is set.
+   */
   readonly complete: (read: Config) => Promise<Config>;
   /**
    * Makes the applications for a configuration.
@@ -52,12 +54,12 @@ export class Applications {
   }
 
   /**
-   * Replaces the current applications by new ones for `wanted`. Calls run one after the other.
+   * Replaces the current applications with new ones for `wanted`. A call during another reload waits for its end.
    *
    * @param prepare prepares the listeners for new applications and returns the function that switches them; it changes
-   * nothing if it throws
+   *   nothing if it throws
    * @param agreed awaited right before the switch; if it rejects, the switch does not happen
-   * @throws {NeedsRestart} or another error that keeps `wanted` from being used; nothing has changed then
+   * @throws {NeedsRestart} or another error if `wanted` cannot be used; nothing has changed then
    */
   reload(
     wanted: Config,
@@ -103,7 +105,7 @@ export class Applications {
     const made = await make(config);
     try {
       const serve = prepare();
-      // The listeners are prepared before the agreement. A failure after the agreement would end this worker and cut
+      // The listeners are prepared before all workers agree, because a failure after that would end this worker and cut
       // its connections.
       await agreed();
       serve(made, config.limits);
@@ -115,7 +117,7 @@ export class Applications {
     const replaced = this.#current;
     [this.#current, this.#config] = [made, config];
     this.#generations.add(made);
-    // The end is not awaited, because a WebSocket may stay open for days.
+    // `retire` is not awaited, because a WebSocket may stay open for days.
     replaced.retire().then(
       () => this.#generations.delete(replaced),
       (err: unknown) => logger.error({ err }, 'applications that a reload replaced could not be closed'),

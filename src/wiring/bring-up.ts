@@ -70,7 +70,7 @@ export function bringUp({ store, migrate, alone, timers, clock, logger, begin }:
     logger.info({ step }, 'migrated the database');
   }
 
-  /** Notes that a migration waits for a lock, as it does while replicas of the previous version hold it. */
+  /** Notes that a migration waits for a lock, which replicas of the previous version may hold. */
   function onWait({ step, waitsFor }: MigrationWait): void {
     missing = {
       reason: 'migrations_pending',
@@ -84,7 +84,7 @@ export function bringUp({ store, migrate, alone, timers, clock, logger, begin }:
   }
 
   function sayWhyNot({ reason, detail }: Unreadiness, error: unknown): void {
-    // The message of a mismatch is enough; a stack trace would hide it.
+    // For a schema mismatch only the message is logged, because a stack trace would hide it.
     const mismatch = mismatchIn(error);
     const cause = storeCause(error);
     if (mismatch !== undefined) say(reason, { why: mismatch.message, reason }, `not ready: ${detail}`);

@@ -40,7 +40,9 @@ export interface EngineParts {
 export interface Engine {
   readonly directory: Directory;
   readonly barrier: Barrier;
-  /** Clock by which everything expires: the store's clock, or this machine's clock until the store's clock is known. */
+  /**
+   * Clock that decides whether something has expired: the store's clock or, until that is known, this machine's clock.
+   */
   readonly clock: Clock;
   readonly usage: UsageSink;
   /** Limits over all replicas. They work even while the store cannot be reached. */
@@ -56,7 +58,7 @@ export interface Engine {
   start(): void;
   /** Resolves when the store is reached and everything has started. */
   readonly begun: Promise<void>;
-  /** Returns the id under which this replica is registered; `null` before that. */
+  /** Returns the id under which this replica is registered; `null` before it is registered. */
   replicaId(): string | null;
   /**
    * Shows the platform and operators that this process is about to end. The process goes on deciding.
@@ -142,9 +144,9 @@ export function makeEngine(parts: EngineParts): Engine {
 }
 
 /**
- * Passes events of coherence to metrics, readiness and usage.
+ * Makes the listener for events of coherence. It passes them to metrics, readiness and usage.
  *
- * @param quotaSet called when an account has got a quota
+ * @param quotaSet called after an account's quota was set; adds the counts of this process to the store
  */
 function reporting(
   counted: CoherenceEvents,

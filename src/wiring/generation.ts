@@ -10,7 +10,9 @@ export interface Generation {
   readonly internalApp: Application;
   /** Active exchanges that began in this generation. */
   readonly exchanges: Pick<ActiveExchanges, 'countInto'>;
-  /** Waits until the exchanges of this generation have ended, then closes it and its connections to upstreams. */
+  /**
+   * Waits until the exchanges of this generation have ended, then closes its applications and connections to upstreams.
+   */
   retire(): Promise<void>;
   /** Asks the clients of WebSockets to connect elsewhere, because WebSockets do not end by themselves. */
   goAway(): void;

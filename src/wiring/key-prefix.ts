@@ -1,7 +1,7 @@
 import type { Store } from '../adapters/postgres/store.ts';
 import { usualKeyPrefix } from '../domain/api-key.ts';
 
-/** Error: imported keys begin with `keys.prefix`, so they would be rejected as mistyped keys of this gateway. */
+/** Thrown if imported keys begin with `keys.prefix`: the gateway would reject them as mistyped keys of its own. */
 export class KeyPrefixTaken extends Error {
   override readonly name = 'KeyPrefixTaken';
 
@@ -23,7 +23,7 @@ export async function refuseTakenPrefix(
   store: Pick<Store, 'importedKeysLike'>,
   prefix: string,
 ): Promise<void> {
-  // Imports always reject keys with the usual prefix, whatever `keys.prefix` is.
+  // No imported key has the usual prefix, because imports always reject such keys.
   if (prefix === usualKeyPrefix) return;
   const keys = await store.importedKeysLike(prefix);
   if (keys > 0) throw new KeyPrefixTaken(prefix, keys);

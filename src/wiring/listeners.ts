@@ -93,13 +93,13 @@ export async function openListeners(
   };
 }
 
-/** Drains the public listener, with the times of its current configuration. */
+/** Drains the public listener within the times of the current configuration. */
 async function drained({ drain }: Drainable, applications: Applications, logger: Logger): Promise<void> {
   const { drainMs, drainDelayMs, drainIdleMs } = applications.config;
   const limitMs = (drainMs - drainDelayMs) * (1 - finishShare);
   const goAway = (): void => applications.goAway();
   goAway();
-  // `onRefusing` also asks the clients of WebSockets that were opened after the drain began.
+  // `onRefusing` calls `goAway` again, for WebSockets that were opened after the drain began.
   const cut = await drain({ limitMs, idleMs: Math.min(drainIdleMs, limitMs / 2), onRefusing: goAway });
   if (cut > 0) logger.warn({ connections: cut }, 'connections still open at the end of the drain were cut');
 }

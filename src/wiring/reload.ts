@@ -7,7 +7,7 @@ import type { RunningGateway } from './start.ts';
 
 type Reloaded = Pick<RunningGateway, 'reload' | 'noteReload'>;
 
-/** Logs the warnings about a configuration that can be used. */
+/** Logs the warnings about a valid configuration. */
 export function warn(logger: Pick<Logger, 'warn'>, warnings: readonly Fault[]): void {
   for (const { where, detail } of warnings) logger.warn({ where }, `the configuration: ${detail}`);
 }
@@ -16,8 +16,8 @@ export function warn(logger: Pick<Logger, 'warn'>, warnings: readonly Fault[]): 
  * Makes the function that reloads the configuration of a gateway, as a whole or not at all. The log has the outcome and
  * every fault.
  *
- * Only one reload runs at a time. Calls during a reload share one further reload, which reads the file after all of
- * these calls.
+ * Only one reload runs at a time. All calls during a reload share the next reload, which reads the file again after the
+ * running reload has ended.
  */
 export function reloader(env: NodeJS.ProcessEnv, logger: Logger): (gateway: Reloaded) => Promise<void> {
   let reading = Promise.resolve();

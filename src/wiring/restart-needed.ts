@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../config.ts';
 
-/** Error: a new configuration differs in settings that cannot change while a process runs. */
+/** Thrown if a new configuration differs in settings that cannot change while a process runs. */
 export class NeedsRestart extends Error {
   override readonly name = 'NeedsRestart';
 }
@@ -24,7 +24,8 @@ const fixed = {
 } as const satisfies Partial<Record<keyof Config, string>>;
 
 /**
- * Checks that `wanted` can replace `running` without a restart. Both are configurations as they were read.
+ * Checks that `wanted` can replace `running` without a restart. Both are configurations as they were read, before
+ * the gateway adds parts of its own.
  *
  * @throws {NeedsRestart} if a restart is needed
  */

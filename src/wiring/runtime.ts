@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 
-/** Growth of the old generation since its last collection, in per cent, after which it is collected again. */
+/** Per cent by which the old generation may grow after a collection before V8 collects it again. */
 const growthPercent = 200;
 
 /** Niceness of helper threads: on a busy core they get a tenth of the main thread's time. */
@@ -16,8 +16,8 @@ const niceness = 10;
  * container's memory is unchanged.
  *
  * The effect shows under a flood of made-up keys (`npm run bench:outages -- --scenario garbage`): a collection every
- * forty seconds delays one in a hundred requests of known callers. Call this function first, while there are no other
- * threads.
+ * forty seconds delays one in a hundred requests of known callers. Call this function first, while V8's helpers are the
+ * only other threads.
  */
 export function favourRequests(): void {
   setFlagsFromString(`--heap-growing-percent=${growthPercent}`);
@@ -29,8 +29,8 @@ export function favourRequests(): void {
 }
 
 /**
- * Returns the ids of the other threads on Linux. Elsewhere it returns none, because a priority is for the whole
- * process.
+ * Returns the ids of the other threads on Linux. Returns none on other systems, because there a priority applies to the
+ * whole process.
  */
 function otherThreads(): number[] {
   if (process.platform !== 'linux') return [];

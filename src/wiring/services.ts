@@ -23,7 +23,9 @@ import { version } from './version.ts';
 export interface Services {
   /** Configuration as it was read. */
   readonly given: Config;
-  /** Fills in the parts that a configuration leaves to the gateway: the echo upstream and the operator's token. */
+  /**
+   * Adds the echo upstream if the configuration has no routes, and the embedded store's operator token if none is set.
+   */
   readonly complete: (read: Config) => Promise<Config>;
   readonly store: Store;
   readonly engine: Engine;

@@ -2,8 +2,8 @@
 export const shutdownOrder = [
   // `/readyz` says `draining`. Requests are accepted for another `drain_delay_ms`, so that balancers notice in time.
   'readiness',
-  // New connections are refused, requests finish, and WebSockets are asked to leave. Connections that stay are cut at
-  // the end.
+  // New connections are refused, requests finish, and the clients of WebSockets are asked to connect elsewhere.
+  // Connections that are still open at the end are cut.
   'public listener',
   // Connections to upstreams are closed.
   'applications',
@@ -47,8 +47,8 @@ export class Stages<Name extends string> {
   }
 
   /**
-   * Closes the open stages one after the other, even if some of them fail. No stage may be opened afterwards. Further
-   * calls return the same promise.
+   * Closes the open stages in order, even if some of them fail. No stage may be opened afterwards. Further calls return
+   * the same promise.
    *
    * @throws the first failure, once all stages are closed
    */

@@ -20,11 +20,11 @@ export interface RunningGateway {
   /** Resolves when the store is reached and everything has started. */
   readonly begun: Promise<void>;
   /**
-   * Decides and forwards requests by `wanted` from now on. Connections stay open, and active exchanges keep the
-   * configuration that they began with. Calls run one after the other.
+   * Switches to the configuration `wanted` for all further requests. Connections stay open, and active exchanges keep
+   * the configuration with which they began. A call during another reload waits for its end.
    *
    * @param agreed awaited right before `wanted` is used; if it rejects, `wanted` is not used
-   * @throws {NeedsRestart} or another error that keeps `wanted` from being used; nothing has changed then
+   * @throws {NeedsRestart} or another error if `wanted` cannot be used; nothing has changed then
    */
   reload(wanted: Config, agreed?: () => Promise<void>): Promise<void>;
   /** Notes the outcome of a reload for metrics. */

@@ -20,7 +20,7 @@ interface LimiterParts {
   readonly logger: Logger;
   readonly registry: Registry;
   readonly randomId: () => string;
-  /** Returns this replica and the others; `null` before the store is reached. */
+  /** Returns the known replicas, including this one; `null` before the store is reached. */
   readonly snapshot: () => CoherenceSnapshot | null;
 }
 

@@ -24,10 +24,10 @@ export interface CountingParts {
   readonly registry: Registry;
 }
 
-/** Counts requests of this process, and takes over the journals of dead processes. */
+/** Counts requests of this process, and adds the counts in journals of dead processes to the store. */
 export interface Counting {
   readonly usage: UsageRecorder;
-  /** Starts counting into the store, and takes over journals. @see UsageRecorder.begin */
+  /** Starts to add the counts of this process and those in journals of dead processes. @see UsageRecorder.begin */
   begin(): Promise<void>;
   /** Adds all counts to the store. It gives up after `withinMs` milliseconds, and never rejects. */
   deliver(withinMs: number): Promise<void>;
@@ -49,7 +49,7 @@ export class UsageLeft extends Error {
 /** Milliseconds before the end of the process that are reserved for the steps after usage. */
 const lastStepsMs = 1_000;
 
-/** Makes the counting of requests, with its metrics. */
+/** Makes the parts that count requests, with their metrics. */
 export function makeCounting(parts: CountingParts): Counting {
   const { config, store, registry } = parts;
   const id = randomUUID();

@@ -5,8 +5,8 @@ import type { WorkerProcess } from './member.ts';
 
 /**
  * Makes the function that forks workers with Node's cluster. This process opens each port once, and hands each
- * connection to the next worker in turn. If the workers shared the socket, a connection would cost a fifth less. But of
- * 64 connections that came at once, 63 went to one of two workers and stayed there.
+ * connection to the next worker in turn. With a socket that two workers shared, a connection cost a fifth less, but 63
+ * of 64 simultaneous connections went to one of the workers and stayed there.
  */
 export function forker(): () => WorkerProcess {
   // Set here, so that NODE_CLUSTER_SCHED_POLICY has no effect.
@@ -17,7 +17,7 @@ export function forker(): () => WorkerProcess {
     const worker = cluster.fork();
     const child = worker.process;
     handover.watch(child);
-    // A message to a worker that is about to end fails. The error is ignored, because the `exit` event reports the end.
+    // If a worker is about to end, sending it a message fails. The error is ignored: the `exit` event reports the end.
     worker.on('error', () => undefined);
     return {
       pid: child.pid ?? 0,

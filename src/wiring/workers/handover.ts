@@ -17,16 +17,16 @@ interface Handle {
 interface UnderWay {
   readonly message: NewConnection;
   readonly handle: Handle;
-  /** How often this class has handed the connection on; 0 if only the cluster has handed it over. */
+  /** Number of times that {@link Handover} sent this connection to a worker; 0 if only Node's cluster has sent it. */
   readonly tries: number;
 }
 
 /**
- * If a worker dies while a connection is on its way to it, hands the connection to another worker.
+ * Hands a connection to another worker if the worker that should get it dies first.
  *
- * Node's cluster gives a worker one connection at a time and keeps its own copy until the worker has taken it. If the
- * worker dies before that, the cluster forgets the copy without closing it, and the client would wait for a response
- * until the client gives up.
+ * Node's cluster sends a worker one connection at a time and keeps its own copy of the handle until the worker has
+ * taken the connection. If the worker dies before that, the cluster forgets its copy without closing it, so the client
+ * would wait for a response that never comes.
  */
 export class Handover {
   readonly #workers = new Map<ChildProcess, Map<NewConnection['seq'], UnderWay>>();
@@ -47,7 +47,7 @@ export class Handover {
       const one = ack === undefined ? undefined : underWay.get(ack);
       if (ack === undefined || one === undefined) return;
       underWay.delete(ack);
-      // The cluster itself closes the connections that it handed over.
+      // Connections that the cluster itself sent are closed by the cluster.
       if (one.tries === 0) return;
       if (accepted) one.handle.close();
       else this.#handOn(one);
@@ -59,7 +59,9 @@ export class Handover {
     });
   }
 
-  /** Hands the connection to the next worker in turn. Closes it if every worker was tried and none took it. */
+  /**
+   * Hands the connection to the next worker in turn. Closes it if no worker takes it after two tries for each worker.
+   */
   #handOn({ message, handle, tries }: UnderWay): void {
     const [worker, underWay] = [...this.#workers][tries % Math.max(1, this.#workers.size)] ?? [];
     if (worker === undefined || underWay === undefined || tries >= 2 * this.#workers.size)

@@ -44,7 +44,7 @@ export class PrimaryLink implements WorkerGroup {
 
   /**
    * Connects a gateway that already listens. From now on this worker tells the primary whether the gateway can decide,
-   * and the primary may replace its configuration.
+   * and the primary may replace the gateway's configuration.
    */
   serving(gateway: RunningGateway): void {
     this.#serve(gateway);
@@ -108,8 +108,8 @@ export class PrimaryLink implements WorkerGroup {
   }
 
   /**
-   * Uses `config` if all workers can use it. If this worker fails after all have agreed, it ends. Its successor uses
-   * `config`, or says why it cannot.
+   * Uses `config` if all workers can use it. If this worker fails after all have agreed, the worker ends. Its successor
+   * uses `config`, or logs why it cannot.
    */
   async #prepare(id: number, config: Config): Promise<void> {
     // The promise is made first, because a slow worker may get the decision before it has prepared the configuration.

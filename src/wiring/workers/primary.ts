@@ -16,7 +16,7 @@ import { ScrapeAll } from './scrape-all.ts';
 import { workerConfig } from './per-worker-config.ts';
 import { Workers } from './workers.ts';
 
-/** Milliseconds that a worker has beyond the time to drain before it is killed. */
+/** Milliseconds after the time to drain at which workers that have not ended are killed. */
 const graceMs = 3_000;
 const rarelyMs = 60_000;
 
@@ -105,7 +105,7 @@ function hear(from: Member, message: FromWorker, asked: { reloading: ReloadAll; 
       return scraping.counted(from, message.id, message.metrics);
     case 'hello':
     case 'state':
-      // `Workers` handles these.
+      // `Workers` handles these messages.
       return;
     case 'scrape':
       void scraping.text().then((text) => from.process.send({ kind: 'metrics', id: message.id, text }));

@@ -10,7 +10,7 @@ interface Open<T> {
   readonly close: (outcome: Outcome<T>) => void;
 }
 
-/** Asks workers a question, and waits until each worker has answered, has ended, or has let the time run out. */
+/** Asks workers a question, and waits until each worker has answered or ended, or the time for answers is over. */
 export class Questions<T> {
   readonly #timers: Timers;
   readonly #limitMs: number;

@@ -4,7 +4,7 @@ import type { Member } from './member.ts';
 import { Questions } from './questions.ts';
 import type { Workers } from './workers.ts';
 
-/** Milliseconds that a worker has to prepare another configuration. */
+/** Time limit for a worker's answer when it prepares a configuration, and when it starts to use it, milliseconds. */
 const limitMs = 10_000;
 
 /**
@@ -30,8 +30,8 @@ export class ReloadAll {
 
   /**
    * @param config new configuration for the workers
-   * @param decided called once all workers are certain to use it
-   * @throws if a worker cannot use it or does not answer in time; no worker uses it then
+   * @param decided called once it is certain that all workers use `config`
+   * @throws if a worker cannot use `config` or does not answer in time; no worker uses it then
    */
   async run(config: Config, decided: () => void): Promise<void> {
     // New workers wait, because they might otherwise start with the old configuration.

@@ -5,10 +5,10 @@ import type { Member } from './member.ts';
 import { Questions } from './questions.ts';
 import type { Workers } from './workers.ts';
 
-/** Milliseconds that a worker has to answer. After that, its previous answer is used. */
+/** Time limit for a worker's answer, milliseconds. If a worker is slower, its previous answer is used. */
 const limitMs = 1_000;
 
-/** Collects the metrics of all workers, for the worker that got the request. */
+/** Collects the metrics of all workers, for the worker that got the request for `/metrics`. */
 export class ScrapeAll {
   readonly #workers: Workers;
   readonly #questions: Questions<readonly MetricValues[]>;

@@ -151,8 +151,8 @@ export class Workers {
   }
 
   /**
-   * Tells each worker whether to take connections. Workers that are to take them are told first, so that there is
-   * always one.
+   * Tells each worker whether to take connections. Workers that should take connections are told first, so that at any
+   * time at least one worker takes them.
    */
   #tellAll(): void {
     const { members } = this;
@@ -211,8 +211,8 @@ export class Workers {
   }
 
   /**
-   * Returns the number of checks without a message after which a worker is killed. It covers at least twice the lease,
-   * after which the worker cannot decide and other workers serve its waiting requests better.
+   * Returns the number of checks without a message after which a worker is killed. For a serving worker these checks
+   * take at least twice the lease: by then it cannot decide, and other workers serve its waiting requests better.
    */
   #silentLooks({ unready }: Member): number {
     if (unready === null) return startingLooks;
@@ -224,7 +224,7 @@ const stopping: Unreadiness = { reason: 'draining', detail: 'This process is abo
 
 const starting: Unreadiness = { reason: 'starting', detail: 'No worker is ready yet.' };
 
-/** Returns the reasons why no worker is ready, each once. */
+/** Returns the reasons why no worker is ready, without duplicates. */
 function reasonsOf(members: readonly Member[]): readonly Unreadiness[] {
   const all = members.flatMap(({ unready }) => unready ?? []);
   return all.length === 0 ? [starting] : [...new Map(all.map((one) => [one.reason, one])).values()];
