@@ -5,9 +5,9 @@ import type { Target } from './target.ts';
 /** Dependencies of every command. */
 export interface Context {
   readonly env: NodeJS.ProcessEnv;
-  /** Returns the operator API of the gateway that the options and variables name. @throws {Failure} */
+  /** Returns the operator API of the gateway that the options or environment variables name. @throws {Failure} */
   readonly api: () => OperatorApi;
-  /** Returns the address and the token of the gateway that the options and variables name. @throws {Failure} */
+  /** Returns the address and token of the gateway that the options or environment variables name. @throws {Failure} */
   readonly target: () => Target;
   readonly output: () => Output;
 }

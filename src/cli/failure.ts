@@ -1,4 +1,4 @@
-/** Exit codes of the command line. Those from 64 on are taken from sysexits.h. */
+/** Exit codes of the command line. The codes from 64 on are those of sysexits.h. */
 export const exitCode = {
   ok: 0,
   failed: 1,

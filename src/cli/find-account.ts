@@ -12,7 +12,7 @@ export interface FoundAccount {
 
 const externalPrefix = 'ext:';
 
-/** Tells people in the help of a command how to name an account. */
+/** Text in the help of commands: how to name an account. */
 export const accountForms = 'an id, or ext:<external_id>';
 
 /**

@@ -19,7 +19,10 @@ export interface Receipt {
   readonly streams: number;
 }
 
-/** A change and its receipt; `null` if the change concerned no replica. @throws {Failure} as {@link GatewayApi.call} */
+/**
+ * Makes a change. The receipt is `null` if the change concerned no replica. @throws {Failure} as {@link
+ * GatewayApi.call}
+ */
 export type Change = <T>(
   method: Method,
   path: string,
@@ -53,7 +56,7 @@ export function operatorApi(target: Target): OperatorApi {
 }
 
 /**
- * Client for one API of a gateway.
+ * Makes a client for one API of a gateway.
  *
  * @param hints advice for each code of a problem, and for `unreachable` and `not-a-gateway`
  */

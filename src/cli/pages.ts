@@ -46,9 +46,9 @@ export async function readList<List extends Listing<unknown>>(
 }
 
 /**
- * Returns a note that tells how to see the rest of a list. It is empty if there is no rest.
+ * Returns the line below a list that tells people how to get the next page; empty after the last page.
  *
- * @param times options such as `--from …` that have to be repeated with the cursor; may be empty
+ * @param times options `--from …` and `--to …` that the next command must repeat; empty if there are none
  */
 export function moreNote(page: Listing<unknown>, times = ''): string {
   return page.next_cursor === null

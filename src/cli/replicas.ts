@@ -73,7 +73,7 @@ function show({ position, complete, data, silent = [] }: Replicas): string {
   ].join('\n');
 }
 
-/** Formats how far the wall clock of a replica is from the database's clock. Keys expire by the database's clock. */
+/** Formats the difference between a replica's wall clock and the database's clock, by which keys expire. */
 function clockOf({ clock_offset_ms: ms = null }: Replica): string {
   if (ms === null) return '–';
   const text = `${ms < 0 ? '−' : '+'}${(Math.abs(ms) / 1000).toFixed(1)} s`;

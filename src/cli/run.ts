@@ -88,7 +88,7 @@ export async function run(args: readonly string[]): Promise<ExitCode> {
 /**
  * Refuses a command line that contains an API key or a client secret, because arguments stay in the shell's history and
  * are visible in process lists. A key after `--prefix` is allowed, because people search for a leaked key in this way.
- * It is searched for by its digest.
+ * The search sends the key's digest and, if no key has that digest, the first 16 characters of the key.
  *
  * @throws {Failure}
  */

@@ -15,7 +15,7 @@ export interface Target {
   readonly enforcedHeader: string;
 }
 
-/** Loads the configuration for a command. Checks that only a running gateway needs are skipped. @throws {Failure} */
+/** Loads the configuration for a command, without checks that only a running gateway needs. @throws {Failure} */
 export function commandConfig(env: NodeJS.ProcessEnv): Config {
   const loaded = loadConfig(env, { purpose: 'command' });
   if ('config' in loaded) return loaded.config;
@@ -25,7 +25,7 @@ export function commandConfig(env: NodeJS.ProcessEnv): Config {
 }
 
 /**
- * Finds the address and the token of the operator API in the variables and the file that the gateway itself uses.
+ * Finds the address and the token of the operator API in the same environment variables and file that the gateway uses.
  *
  * @param url address to use instead of the configured one
  * @throws {Failure} if the configuration has faults, there is no token, or `url` is not an address

@@ -12,7 +12,7 @@ export function readSeconds(text: string): number {
   return Number(number) * (secondsIn[unit] ?? 1);
 }
 
-/** Tells people in the help of a command how to write the times of a period. */
+/** Text in the help of commands: how to write the times of a period. */
 export const pastForms = 'RFC 3339 date or time, UTC, or such as 15m, 24h or 7d ago';
 
 /** A period, as the options of a command give it. */
@@ -39,8 +39,8 @@ export function readExpiry(text: string): string {
 }
 
 /**
- * Returns `--from` and `--to` in RFC 3339, as far as they were relative. They have to be repeated with a cursor,
- * because a relative time would mean another time when the next page is read.
+ * Returns `--from` and `--to` in RFC 3339 if they were given as relative times. The command for the next page needs
+ * these fixed times, because a relative time would mean a later time by then.
  */
 export function repeatable(given: Period, period: Period): string {
   return (['from', 'to'] as const)

@@ -26,15 +26,15 @@ export interface ApplyDeps {
   readonly isPlan: boolean;
   /** Start of the import, milliseconds since 1970. */
   readonly nowMs: number;
-  /** Called after a call was too slow for the database, with the maximum number of rows in later calls. */
+  /** Called after the database cancelled a slow call, with the new maximum number of rows in a call. */
   readonly onSlow: (rows: number) => void;
-  /** Called when rows are finished, with their number. */
+  /** Called with the number of rows that were just finished. */
   readonly onRows: (rows: number) => void;
 }
 
 /**
- * Number of concurrent calls. The database processes them one after the other. While one call waits for the replicas,
- * the next one can already use the database.
+ * Number of concurrent calls. The database processes one call at a time. While that call waits for the replicas to
+ * confirm, another call can already use the database.
  */
 const atATime = 3;
 /** Maximum number of characters in the rows of a call, well below the gateway's limit. */
@@ -46,12 +46,12 @@ const paths: Readonly<Record<RowType, string>> = {
   api_key: '/api-keys/import',
 };
 
-/** Sends the rows of a file without faults to the gateway, one type after the other. */
+/** Sends the rows of a checked file to the gateway, one type of rows at a time. */
 export class Applying {
   readonly #deps: ApplyDeps;
   /** Names of rejected accounts. A plan also rejects the rows that belong to these accounts. */
   readonly #leftOut = new Set<string>();
-  /** Maximum number of rows in a call. It gets smaller after a call was too slow for the database. */
+  /** Maximum number of rows in a call. It is reduced when the database cancels a call that takes too long. */
   #most = mostImported;
 
   constructor(deps: ApplyDeps) {
@@ -169,8 +169,8 @@ interface Imported {
 }
 
 /**
- * Returns the faulty rows that a response with 400 names, by their index, each with its first fault. The map is empty
- * if the error is another one, or if a fault belongs to no row.
+ * Returns the first fault of each row that a response with 400 names, by the row's index. The map is empty if the error
+ * is another one, or if a fault belongs to no row.
  */
 function faultyRows(error: unknown, rows: number): ReadonlyMap<number, string> {
   const { problem } = (error instanceof Failure ? error.details : {}) as {

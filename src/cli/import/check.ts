@@ -33,7 +33,7 @@ export interface CheckedFile {
 export class NamesInFile {
   readonly #lines = new Map<string, number>();
 
-  /** Adds a name. If an earlier line has the same name, returns that line, otherwise `undefined`. */
+  /** Adds a name. Returns the number of the earlier line with the same name; `undefined` if there is none. */
   add(name: string, line: number): number | undefined {
     const short = shortened(name);
     const before = this.#lines.get(short);

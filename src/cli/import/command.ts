@@ -21,8 +21,8 @@ interface ImportCommandOptions {
 }
 
 /**
- * Milliseconds for which a call is repeated while the gateway is away or busy. This is longer than a roll-out is ever
- * without a ready replica.
+ * Milliseconds for which a call is repeated while the gateway is busy or cannot be reached. A roll-out leaves
+ * the gateway without a ready replica for a shorter time than this.
  */
 const patienceMs = 300_000;
 /** Maximum number of faults to show, since every row may have one. */

@@ -19,8 +19,8 @@ export class FileFault extends Error {
 }
 
 /**
- * Maximum length of a CSV row or a JSON line, about in bytes. Without a limit, a missing quote would turn the rest of
- * the file into one cell.
+ * Maximum length of a CSV row or a JSON line, approximately in bytes. Without a limit, a missing quote would turn the
+ * rest of the file into one cell.
  */
 export const longestRow = 1024 * 1024;
 
@@ -55,10 +55,10 @@ export async function* readCsv(text: AsyncIterable<string>): AsyncGenerator<CsvR
 
 /** Counts lines by the content of cells, because csv-parse counts a CRLF in a quoted cell as two line ends. */
 class LineCount {
-  /** Number that the line after the last row would have if the file had no empty lines. */
+  /** Number of the line after the last row, not counting empty lines. */
   #line = 1;
 
-  /** Returns the first line of the next row. `empty_lines` is the number of empty lines above that row. */
+  /** Returns the number of the next row's first line. `empty_lines` is the number of empty lines above that row. */
   beginning({ empty_lines: empty }: Pick<Info, 'empty_lines'>): number {
     return this.#line + empty;
   }

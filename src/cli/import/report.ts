@@ -3,7 +3,7 @@ import { exitCode, Failure } from '../failure.ts';
 import { inThousands } from './progress.ts';
 import type { FileRow } from './rows.ts';
 
-/** A row that was left out, without its secrets. `line` tells where the row is in the file. */
+/** A row that was left out, without its secrets. `line` is the number of its line in the file. */
 export interface LeftOutRow {
   readonly line: number;
   readonly type: string;

@@ -40,7 +40,7 @@ export interface RowFile {
 }
 
 /**
- * Returns the format `given`, or, if it is `undefined`, the format that the file's extension stands for.
+ * Returns `given`, or, if `given` is `undefined`, the format by the file's extension.
  *
  * @throws {Failure} if the format is unknown
  */
@@ -127,7 +127,7 @@ function headingFault(columns: readonly string[], type: RowType | undefined): st
     : 'The column `type` is missing: add it, or name one with --type.';
 }
 
-/** Makes a row from its cells. An empty cell leaves out the member of its column. */
+/** Makes a row from its cells. If a cell is empty, the row gets no member for that column. */
 function fromCells(columns: readonly string[], cells: readonly string[]): Record<string, unknown> {
   const row: Record<string, unknown> = {};
   const metadata: Record<string, string> = {};

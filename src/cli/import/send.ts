@@ -14,11 +14,11 @@ const usualWaitS = 1;
 const longestWaitS = 30;
 
 /**
- * Sends a call, and repeats it while the gateway is busy, away or in a roll-out. Between attempts it waits for the time
- * that the gateway names. The call must be one that may be repeated without harm.
+ * Sends a call, and repeats it while the gateway is busy, cannot be reached or is being rolled out. Between attempts it
+ * waits for the time that the gateway names. The call must be one that may be repeated without harm.
  *
  * @param isFinal returns whether repeating the call is useless after this error
- * @throws {Failure} if the gateway rejects the call for another reason, or is away for too long
+ * @throws {Failure} if the gateway rejects the call for another reason, or cannot be reached for too long
  */
 export async function patiently<T>(
   call: () => Promise<T>,

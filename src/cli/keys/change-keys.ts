@@ -127,8 +127,8 @@ function pathOf(id: string): string {
 }
 
 /**
- * A new key with its secrets. They are always present, because the command line sends no `Idempotency-Key`: only a
- * replayed response would lack them.
+ * A new key with its secrets. Only a replayed response would lack the secrets, and the command line gets none, because
+ * it sends no `Idempotency-Key`.
  */
 export type Minted = MintedApiKey & { readonly api_key: string; readonly client_secret: string };
 

@@ -57,7 +57,7 @@ const whatIsShown =
 /** Number of characters in the shortest key, and in the longest prefix that the gateway can show. */
 const shortestKey = 16;
 
-/** Finds the keys that the options may mean. If the prefix could be a whole key, its digest is searched for first. */
+/** Finds keys that match the options. If the prefix may be a whole key, searches for its digest first. */
 async function find(context: Context, options: FindOptions): Promise<Listing<HeldApiKey>> {
   const { prefix, last4, account, status, stdin, sha256 } = options;
   const found = account === undefined ? undefined : await findAccount(context, account);

@@ -88,7 +88,8 @@ function refuseOthers(file: RowFile, checked: CheckedFile): void {
 }
 
 /**
- * Reads the API key from standard input or the variable. @throws {Failure} if there is none, or if it cannot be a key
+ * Reads the API key from standard input or {@link keyVariable}. @throws {Failure} if there is none, or if it cannot be
+ * a key
  */
 async function readKey(env: NodeJS.ProcessEnv, fromInput: boolean): Promise<string> {
   const key = fromInput ? (await text(process.stdin)).trim() : env[keyVariable];

@@ -17,7 +17,7 @@ export type RowAction = 'create' | 'update' | 'unchanged';
  */
 export class PresentSubAccounts {
   readonly #byName = new Map<string, SubAccount>();
-  /** Number of sub-accounts without `external_id`, which no list can name. */
+  /** Number of sub-accounts without `external_id`. Rows of the list cannot refer to them. */
   unnamed = 0;
 
   /** Reads all sub-accounts of the parent whose key `api` uses. @throws {Failure} */

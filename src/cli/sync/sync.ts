@@ -9,7 +9,7 @@ import type { GatewayApi } from '../operator-api.ts';
 import type { SubAccount } from '../operator-types.ts';
 import type { PresentSubAccounts, RowAction, WantedSubAccount } from './plan.ts';
 
-/** Milliseconds for which a call is repeated while the gateway is busy or away. */
+/** Milliseconds for which a call is repeated while the gateway is busy or cannot be reached. */
 const patienceMs = 300_000;
 const atATime = 4;
 

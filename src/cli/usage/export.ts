@@ -27,7 +27,7 @@ export function usageExportCommand(usage: Command, context: Context): void {
     .option('--dry-run', 'write the events, one JSON object a line, without sending them')
     .action(async (_options: unknown, command: Command) => {
       refuseOthers(command, ['from', 'to']);
-      // commander gives `--from` and `--to` to the command `usage`, which accepts them at any place.
+      // commander treats `--from` and `--to` as options of the parent command `usage`, wherever they stand.
       const options = command.optsWithGlobals<Options>();
       const { dryRun = false } = options;
       const { from, to } = readPeriod(options, hourMs);

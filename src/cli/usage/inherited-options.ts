@@ -2,10 +2,9 @@ import type { Command } from 'commander';
 import { exitCode, Failure } from '../failure.ts';
 
 /**
- * Refuses options of `usage` that the command below it does not use. commander accepts them there, and they would have
- * no effect.
+ * Refuses options of `usage` that its subcommand does not use. commander accepts such options, but they have no effect.
  *
- * @param taken names of the options that the command uses
+ * @param taken names of the options that the subcommand uses
  * @throws {Failure}
  */
 export function refuseOthers(command: Command, taken: readonly string[]): void {
