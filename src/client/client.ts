@@ -137,7 +137,7 @@ export class TenancyClient {
         const headers = new Headers(init.headers);
         headers.set('x-service-acting-tenant', acting);
         const reads = ['GET', 'HEAD', 'OPTIONS'].includes((init.method ?? 'GET').toUpperCase());
-        // A stream can be read only once.
+        // A stream can be read only once, so a request with a stream as its body is never sent again.
         const mayBeSentAgain = init.body === undefined || init.body === null || typeof init.body === 'string';
         return this.#transport.send(
           path,

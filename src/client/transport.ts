@@ -88,8 +88,8 @@ function isBusy({ status, headers }: Response): boolean {
 }
 
 /**
- * Returns half a second, doubled with each attempt, times a random factor from 0.5 to 1, so that clients do not return
- * together.
+ * Returns the seconds to wait before another attempt: half a second, doubled with each attempt, times a random factor
+ * from 0.5 to 1, so that clients do not all retry at the same time.
  */
 function backOffS(attempt: number): number {
   return 0.5 * 2 ** attempt * (0.5 + Math.random() / 2);
