@@ -45,7 +45,7 @@ import { targetNames, type Target } from './proxy/ingress/target.ts';
 import { openProxy, type ProxyDeps } from './proxy/proxy.ts';
 import type { Application } from './server/listener.ts';
 
-/** Dependencies of both applications. Nothing is global. */
+/** Dependencies of both applications, which use no global state. */
 export interface AppDeps extends ReplicasDeps, WhoamiDeps {
   readonly config: Config;
   readonly directory: Directory;
@@ -70,7 +70,7 @@ export interface AppDeps extends ReplicasDeps, WhoamiDeps {
   readonly observeOperator: RequestObserver;
   /** `null`: requests are not traced. */
   readonly tracer: Tracer | null;
-  /** Returns the load of the process. If left out, the load is measured. */
+  /** Returns the load of the process. Without this function, the application measures the load itself. */
   readonly pressure?: () => Pressure;
   /** Returns the reasons why this process cannot decide; empty if it is ready. */
   readonly unready: () => readonly Unreadiness[];
@@ -84,7 +84,7 @@ export interface ServedApplication extends Application {
 
 /** The public listener's application. */
 export interface PublicApplication extends ServedApplication {
-  /** Finds the destination of a request with the same functions that real requests pass. */
+  /** Finds the destination of a request, by the same functions that route real requests. */
   readonly destinationOf: DestinationOf;
 }
 
@@ -111,8 +111,8 @@ export async function publicServer(
   const { typeBase } = config.problems;
   const reject = rejecter({ clock, newRequestId, typeBase, observe, tracer, nameOf, corsOf });
 
-  // 2. Management handles every method and every path under its prefix. The ingress sends a request nowhere else if its
-  // path could be read as one of these.
+  // 2. Management handles every method and every path under its prefix. If a request's path could be read as one of
+  // these, the ingress never sends the request to the proxy.
   const app = Fastify({
     ...fastifyOptions(config.limits),
     ...quiet(logger),
@@ -229,7 +229,7 @@ function broken(logger: Logger): Application['broke'] {
   return (error) => logger.error({ err: error }, 'an exception ended a connection');
 }
 
-/** Makes the function that finds the destination of a request for explanations, as the dispatcher does. */
+/** Makes the function that finds the destination of a request to explain, by the same rules as the dispatcher. */
 function destinations(
   { routes, headers }: Config,
   { targetOf }: IngressReader,
@@ -247,7 +247,7 @@ function destinations(
   };
 }
 
-/** Problem for a path that is not UTF-8. The router of the management API rejects such a path first. */
+/** Problem for a path that is not UTF-8, which the router of the management API rejects. */
 const notUtf8 = problemOf({ code: 'FST_ERR_BAD_URL' });
 
 const unknownOperation: FindOperation = () => ({ operation: { rejection: notFound }, parameters: {} });

@@ -27,7 +27,7 @@ export interface Config {
   readonly management: { readonly requireActingHeader: boolean };
   /**
    * Routes; the longest matching prefix wins. Only on the embedded store can the list be empty: requests then go to the
-   * echo.
+   * built-in echo upstream.
    */
   readonly routes: readonly RouteConfig[];
   readonly limits: LimitsConfig;
@@ -73,7 +73,7 @@ export type StoreConfig = { readonly kind: 'embedded'; readonly dataDir: string 
 export interface PostgresConfig {
   readonly kind: 'postgres';
   readonly url: string;
-  /** Address of the same database without the pooler that `url` leads to; `null` if there is no pooler. */
+  /** Address that reaches the same database without a pooler; `null` if `url` leads to no pooler. */
   readonly directUrl: string | null;
   readonly maxConnections: number;
 }
@@ -92,7 +92,7 @@ export interface RouteConfig {
   readonly upstream: string;
   /** HTTP client that forwards plain requests: the gateway's own (`native`), or @fastify/http-proxy (`undici`). */
   readonly client: 'native' | 'undici';
-  /** `Host` that the upstream receives: the client's or its own. */
+  /** `Host` that the upstream receives: the client's (`preserve`) or the upstream's own. */
   readonly host: 'preserve' | 'upstream';
   readonly passAuthorization: boolean;
   /** Names of client headers with `_` that are passed on, in lower case. All other headers with `_` are dropped. */
@@ -172,17 +172,17 @@ export interface LimitsConfig {
   readonly maxHeaders: number;
   readonly maxHeaderBytes: number;
   readonly headTimeoutMs: number;
-  /** Longest pause of a client in the middle of a body. */
+  /** Maximum pause that a client may make in the middle of a body. */
   readonly bodyIdleMs: number;
-  /** Slowest transfer of a body that a client is allowed, in bytes per minute; 0 turns the limit off. */
+  /** Minimum rate at which a client must send or receive a body, in bytes per minute; 0 turns the limit off. */
   readonly minBodyBytesPerMinute: number;
   readonly keepAliveMs: number;
   readonly managementBodyBytes: number;
   readonly maxConnections: number;
   readonly inFlightPerTenant: number;
   /**
-   * Maximum number of changes per second for one parent, counting those that every replica must confirm; 0 for no
-   * limit.
+   * Maximum number of changes per second for one parent; 0 for no limit. Only changes that every replica must confirm
+   * count.
    */
   readonly changesPerSecond: number;
   /** Maximum number of management reads per second for one parent; 0 turns the limit off. */

@@ -7,7 +7,7 @@ import { PrimaryLink } from './wiring/workers/primary-link.ts';
 
 // This process is a worker: one of several with the same listeners. Only the primary (src/wiring/workers) starts it.
 favourRequests();
-/** Drains this worker at the first call. The primary kills a worker that must end at once. */
+/** Called when this worker has to drain. Until it has started, there is nothing to drain, and the process just ends. */
 let stop = (): void => process.exit(0);
 const link = new PrimaryLink({ stop: () => stop() });
 // SIGHUP is ignored: terminals and some supervisors signal every process of a group, and only the primary may reload.
