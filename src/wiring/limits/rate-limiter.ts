@@ -62,7 +62,7 @@ function openRedis(url: string): ReturnType<typeof redisBuckets> {
   return redisBuckets({ address });
 }
 
-/** Returns the number of replicas that decide; `null` while it is unknown. */
+/** Returns the number of running replicas, this one included; `null` while it is unknown. */
 function replicasOf(snapshot: CoherenceSnapshot | null): number | null {
   if (snapshot === null || snapshot.replicas.length === 0) return null;
   return new Set([snapshot.replica, ...snapshot.replicas.map(({ id }) => id)]).size;
