@@ -74,14 +74,17 @@ export async function eachOf<T>(
 ): Promise<void> {
   const running = new Set<Promise<void>>();
   const errors: unknown[] = [];
-  for await (const element of elements) {
-    const one: Promise<void> = work(element)
-      .catch((error: unknown) => void errors.push(error))
-      .finally(() => running.delete(one));
-    running.add(one);
-    if (running.size >= most) await Promise.race(running);
-    if (errors.length > 0) break;
+  try {
+    for await (const element of elements) {
+      const one: Promise<void> = work(element)
+        .catch((error: unknown) => void errors.push(error))
+        .finally(() => running.delete(one));
+      running.add(one);
+      if (running.size >= most) await Promise.race(running);
+      if (errors.length > 0) break;
+    }
+  } finally {
+    await Promise.all(running);
   }
-  await Promise.all(running);
   if (errors.length > 0) throw errors[0];
 }

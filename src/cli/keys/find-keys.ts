@@ -27,7 +27,7 @@ export function findCommands(keys: Command, context: Context): void {
       .description('find keys of any account by parts of the key, by its digest or by its account')
       .option(
         '--prefix <text>',
-        'the first characters, as many as you know; of a whole key only the digest is sent',
+        'the first characters, as many as you know; at most 16 are sent, of a whole key its digest before them',
       )
       .option('--last4 <text>', 'the last four characters')
       .option('--stdin', 'by the key itself, read from standard input; only its digest leaves this process')

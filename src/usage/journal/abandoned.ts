@@ -54,7 +54,8 @@ async function replayAll(parts: AbandonedParts, folder: string, stopped: () => b
     if (stopped()) return;
     const path = join(folder, journal);
     try {
-      if (journal !== parts.own && (await isJournal(path))) await replayUnlessLocked(parts, path, journal);
+      if (journal !== parts.own && (await isJournal(path)))
+        await replayUnlessLocked(parts, path, journal, stopped);
     } catch (err) {
       // The store cannot be reached, so the other journals must wait, too.
       if (err instanceof ProblemError) throw err;
@@ -67,21 +68,35 @@ async function replayAll(parts: AbandonedParts, folder: string, stopped: () => b
   }
 }
 
-async function replayUnlessLocked(parts: AbandonedParts, path: string, journal: string): Promise<void> {
+async function replayUnlessLocked(
+  parts: AbandonedParts,
+  path: string,
+  journal: string,
+  stopped: () => boolean,
+): Promise<void> {
   const lock = await parts.lock(path);
   if (lock === null) return;
   try {
-    await replay(parts, path, journal);
+    await replay(parts, path, journal, stopped);
   } finally {
     await lock.release();
   }
 }
 
-/** Adds the rows of a journal to the store in order, then removes the journal. */
-async function replay(parts: AbandonedParts, path: string, journal: string): Promise<void> {
+/**
+ * Adds the rows of a journal to the store in order, then removes the journal. After a stop, the remaining files are left
+ * to the next process.
+ */
+async function replay(
+  parts: AbandonedParts,
+  path: string,
+  journal: string,
+  stopped: () => boolean,
+): Promise<void> {
   const files = (await entriesOf(path)).filter((file) => numberOf(file) !== undefined).sort();
   let requests = 0;
   for (const file of files) {
+    if (stopped()) return;
     const rows = rowsOf(await readFile(join(path, file), 'latin1'));
     await deliver(parts, { journal, number: numberOf(file) as number, rows, throughMs: null });
     for (const row of rows) requests += row.requests;
