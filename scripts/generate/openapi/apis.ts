@@ -1,8 +1,4 @@
 import { managementPath, operatorPath } from '../../../src/domain/paths.ts';
-import { anyKeyOperations } from './text/any-key-operations.ts';
-import { keyOperations } from './text/key-operations.ts';
-import { operatorOperations } from './text/operator-operations.ts';
-import { parentOperations } from './text/parent-operations.ts';
 import type { Api, Json } from './types.ts';
 
 const errors = `
@@ -29,32 +25,6 @@ export const parentApi: Api = {
     ['Events', 'Changes and who made them.'],
     ['Caller', 'The calling account and key.'],
   ],
-  operations: {
-    ...parentOperations,
-    ...keyOperations('/v1/sub-accounts/{sub_id}/api-keys', {
-      infix: '',
-      whose: 'a sub-account',
-      all: 'the sub-account',
-      mintProblems: ['scope_not_grantable'],
-      links: true,
-    }),
-  },
-  inner: {
-    'Caller/properties/account': 'CallerAccount',
-    'Event/properties/actor': 'EventActor',
-    'Event/properties/data': 'EventData',
-    'Onboarding/properties/data/items': 'OnboardingKey',
-    'UsageReport/properties/data/items': 'UsageRow',
-  },
-  links: {
-    GetSubAccount: link('getSubAccount', { sub_id: '$response.body#/id' }),
-    UpdateSubAccount: link('updateSubAccount', { sub_id: '$response.body#/id' }),
-    DeactivateSubAccount: link('deactivateSubAccount', { sub_id: '$response.body#/id' }),
-    ReactivateSubAccount: link('reactivateSubAccount', { sub_id: '$response.body#/id' }),
-    MintApiKey: link('mintApiKey', { sub_id: '$response.body#/id' }),
-    ListApiKeys: link('listApiKeys', { sub_id: '$response.body#/id' }),
-    ...keyLinks('', { sub_id: '$response.body#/sub_account_id', key_id: '$response.body#/id' }),
-  },
 };
 
 /** The operator API. */
@@ -74,39 +44,6 @@ export const operatorApi: Api = {
     ['Events', 'Changes and who made them.'],
     ['This gateway', 'Its decisions, its replicas and its version.'],
   ],
-  operations: {
-    ...operatorOperations,
-    ...keyOperations('/admin/v1/accounts/{account_id}/api-keys', {
-      infix: 'Account',
-      whose: 'a parent account',
-      all: 'the account in the path, which may be a parent or a sub-account',
-      mintProblems: [],
-      links: false,
-    }),
-    ...anyKeyOperations,
-  },
-  inner: {
-    'Event/properties/actor': 'EventActor',
-    'Event/properties/data': 'EventData',
-    'Explanation/properties/request': 'ExplainedTarget',
-    'HeldApiKey/properties/account': 'KeyAccount',
-    'ImportAccounts/properties/accounts/items': 'ImportedAccount',
-    'ImportSubAccounts/properties/sub_accounts/items': 'ImportedSubAccount',
-    'ImportApiKeys/properties/keys/items': 'ImportedApiKeyRow',
-    'ImportAccountApiKeys/properties/keys/items': 'ImportedApiKey',
-    'ImportedRows/properties/data/items': 'ImportedRow',
-    'ReplicaList/properties/data/items': 'Replica',
-    'ReplicaList/properties/silent/items': 'SilentReplica',
-    'UsageReport/properties/data/items': 'UsageRow',
-  },
-  links: {
-    GetAccount: link('getAccount', { account_id: '$response.body#/id' }),
-    UpdateAccount: link('updateAccount', { account_id: '$response.body#/id' }),
-    SuspendAccount: link('suspendAccount', { account_id: '$response.body#/id' }),
-    ResumeAccount: link('resumeAccount', { account_id: '$response.body#/id' }),
-    MintAccountApiKey: link('mintAccountApiKey', { account_id: '$response.body#/id' }),
-    CreateAccountSubAccount: link('createAccountSubAccount', { account_id: '$response.body#/id' }),
-  },
 };
 
 /** How callers authenticate. */
@@ -124,16 +61,3 @@ export const securitySchemes: Readonly<Record<'apiKey' | 'operatorToken', Json>>
     description: 'The operator token (`ADMIN_TOKEN`), or the token of a named operator.',
   },
 };
-
-function keyLinks(infix: string, parameters: Json): Record<string, Json> {
-  return Object.fromEntries(
-    ['Get', 'Update', 'Rotate', 'Revoke'].map((verb) => [
-      `${verb}${infix}ApiKey`,
-      link(`${verb.toLowerCase()}${infix}ApiKey`, parameters),
-    ]),
-  );
-}
-
-function link(operationId: string, parameters: Json): Json {
-  return { operationId, parameters };
-}

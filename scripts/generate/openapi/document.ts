@@ -4,74 +4,74 @@ import { codesOf, ProblemResponses } from './problems.ts';
 import { routesOf } from './routes.ts';
 import { Schemas } from './schemas.ts';
 import { operatorApi, parentApi, securitySchemes } from './apis.ts';
-import { operatorExamples, parentExamples } from './text/examples.ts';
-import { memberTexts } from './text/members.ts';
-import { schemaTexts } from './text/schemas.ts';
-import type { Api, Json } from './types.ts';
+import { Examples } from './examples.ts';
+import { folder, Texts } from './texts.ts';
+import type { Api, Json, OperationText } from './types.ts';
 
 interface Context {
   readonly version: string;
+  readonly texts: Texts;
   readonly faults: string[];
-  readonly used: Set<string>;
 }
 
 /**
  * The OpenAPI documents of the endpoints for parents and of the operator API.
  *
  * @param version of the gateway
- * @throws Error that names everything that routes have and texts lack, and the other way round
+ * @throws Error that names everything that routes have and texts lack, and the other way round, what two subjects have, and
+ *   examples that their schemas reject
  */
 export async function openApiDocuments(
   version: string,
 ): Promise<{ readonly parents: Json; readonly operators: Json }> {
   const faults: string[] = [];
-  const used = new Set<string>();
+  const texts = new Texts(faults);
+  // A text of two subjects would have further faults.
+  report(faults);
   const documents = {
-    parents: await documentOf(parentApi, parentExamples, { version, faults, used }),
-    operators: await documentOf(operatorApi, operatorExamples, { version, faults, used }),
+    parents: await documentOf(parentApi, { version, texts, faults }),
+    operators: await documentOf(operatorApi, { version, texts, faults }),
   };
-  for (const name of [...Object.keys(memberTexts), ...Object.keys(schemaTexts)])
-    if (!used.has(name)) faults.push(`There is a text of ${name} in text/, and nothing is called that.`);
-  if (faults.length > 0) throw new Error(`OpenAPI: ${faults.join('\n')}`);
+  texts.noteUnused();
+  report(faults);
   return documents;
 }
 
-async function documentOf(
-  api: Api,
-  examples: Readonly<Record<string, unknown>>,
-  { version, faults, used }: Context,
-): Promise<Json> {
+/** Throws the faults, each of them once: both documents have some schemas. */
+function report(faults: readonly string[]): void {
+  if (faults.length > 0) throw new Error(`OpenAPI: ${[...new Set(faults)].join('\n')}`);
+}
+
+async function documentOf(api: Api, { version, texts, faults }: Context): Promise<Json> {
+  const { operations } = texts.ofApi(api);
   const routes = await routesOf(api);
   const described = routes.flatMap((route) => {
     const name = `${route.method} ${route.path}`;
-    const text = api.operations[name];
+    const entry = operations.get(name);
     // The types of the plugins' own app cannot require one.
     if (api.callers === 'parents' && route.scope === undefined)
       faults.push(`${name} has no scope, so every key of its parent could use it: add config.scope.`);
-    if (text === undefined) faults.push(`${name} has no text: add it in scripts/generate/openapi/text/.`);
-    return text === undefined ? [] : [{ name, route, text, codes: codesOf(api, route, text) }];
+    if (entry === undefined) faults.push(`${name} has no text: add it to a file of ${folder}/.`);
+    return entry === undefined ? [] : [{ name, route, entry, codes: codesOf(api, route, entry.value) }];
   });
-  for (const name of Object.keys(api.operations))
+  for (const name of operations.keys())
     if (!described.some((each) => each.name === name)) faults.push(`${name} has a text and no route.`);
 
-  const schemas = new Schemas(faults, used);
-  for (const { name, route, text } of described) addSchemas(schemas, name, route.schema, text, faults);
-  for (const [place, inner] of Object.entries(api.inner)) {
-    const [outer = '', ...pointer] = place.split('/');
-    schemas.addInner(outer, `/${pointer.join('/')}`, inner);
-  }
+  const schemas = new Schemas(texts, faults);
+  for (const { name, route, entry } of described)
+    addSchemas(schemas, name, route.schema, entry.value, faults);
   const problems = new ProblemResponses(described.map(({ codes }) => codes));
   const tools = { api, schemas, problems };
   const paths: Record<string, Json> = {};
-  for (const { route, text, codes } of described)
+  for (const { route, entry, codes } of described)
     paths[route.path] = {
       ...paths[route.path],
-      [route.method.toLowerCase()]: operation(tools, route, text, codes),
+      [route.method.toLowerCase()]: operation(tools, route, entry, codes),
     };
   return {
     ...head(api, version),
     paths,
-    components: components(api, paths, schemas, problems, examples, faults),
+    components: components(api, paths, schemas, problems, { texts, faults }),
   };
 }
 
@@ -79,7 +79,7 @@ function addSchemas(
   schemas: Schemas,
   name: string,
   schema: Awaited<ReturnType<typeof routesOf>>[number]['schema'],
-  { request, responses }: Api['operations'][string],
+  { request, responses }: OperationText,
   faults: string[],
 ): void {
   if ((request === undefined) !== (schema.body === undefined))
@@ -114,20 +114,13 @@ function components(
   paths: Json,
   schemas: Schemas,
   problems: ProblemResponses,
-  examples: Readonly<Record<string, unknown>>,
-  faults: string[],
+  { texts, faults }: Pick<Context, 'texts' | 'faults'>,
 ): Json {
   const named = schemas.components();
-  const values = Object.entries(examples).map(([name, value]) => {
-    const schema = named[name];
-    if (schema === undefined) faults.push(`There is an example of ${name}, which is no schema.`);
-    return [name, { summary: schema?.['description'], value }] as const;
-  });
+  const examples = new Examples(named, faults);
+  const { examples: ofBodies, links } = texts.ofApi(api);
   const security = securityOf(api);
   const text = JSON.stringify([paths, problems.responses]);
-  for (const [, name = ''] of JSON.stringify(paths).matchAll(/"#\/components\/examples\/(\w+)"/g))
-    if (!(name in examples))
-      faults.push(`${name} has no example: add it in scripts/generate/openapi/text/examples.ts.`);
   const onlyUsed = (kind: string, all: Readonly<Record<string, Json>>): Json =>
     Object.fromEntries(
       Object.entries(all).filter(([name]) => text.includes(`"#/components/${kind}/${name}"`)),
@@ -138,9 +131,16 @@ function components(
     headers: onlyUsed('headers', responseHeaders),
     schemas: named,
     responses: sorted(problems.responses),
-    examples: { ...Object.fromEntries(values), ...sorted(problems.examples) },
-    links: api.links,
+    examples: {
+      ...examples.ofBodies(ofBodies, paths),
+      ...sorted(examples.ofProblems(problems.examples)),
+    },
+    links: Object.fromEntries([...links].map(([name, { value }]) => [name, link(name, value)])),
   };
+}
+
+function link(name: string, parameters: Json): Json {
+  return { operationId: name.charAt(0).toLowerCase() + name.slice(1), parameters };
 }
 
 function sorted(record: Readonly<Record<string, Json>>): Json {

@@ -3,6 +3,7 @@ import { headerNamesByComponent } from './headers.ts';
 import { header, takesIdempotencyKey, type ProblemResponses } from './problems.ts';
 import type { CollectedRoute } from './routes.ts';
 import type { Schemas } from './schemas.ts';
+import type { Entry } from './subjects.ts';
 import type { Api, Json, OperationText } from './types.ts';
 
 /** What operations are made with. */
@@ -16,9 +17,11 @@ export interface OperationTools {
 export function operation(
   { api, schemas, problems }: OperationTools,
   route: CollectedRoute,
-  text: OperationText,
+  { value: text, file }: Entry<OperationText>,
   codes: readonly ProblemCode[],
 ): Json {
+  const inQuery: InQuery = (name, schema) =>
+    schemas.parameter(name, schema, `${route.method} ${route.path}`, file);
   const scope = route.scope === undefined ? '' : `\n\nNeeds the scope \`${route.scope}\`.`;
   return {
     operationId: text.id,
@@ -26,7 +29,7 @@ export function operation(
     summary: text.summary,
     description: text.description + scope,
     security: [{ [securityOf(api)]: route.scope === undefined ? [] : [route.scope] }],
-    parameters: parametersOf(api, schemas, route, text),
+    parameters: parametersOf(api, route, text, inQuery),
     ...(text.request !== undefined && {
       requestBody: {
         required: true,
@@ -87,7 +90,10 @@ function jsonContent(schema: string): Json {
   };
 }
 
-function parametersOf(api: Api, schemas: Schemas, route: CollectedRoute, text: OperationText): Json[] {
+/** Describes a parameter of the query. */
+type InQuery = (name: string, schema: Json) => Json;
+
+function parametersOf(api: Api, route: CollectedRoute, text: OperationText, inQuery: InQuery): Json[] {
   const { params, querystring } = route.schema;
   const rename = (name: string): string => (name === 'owner_id' ? api.ownerId : name);
   const required = (querystring?.['required'] ?? []) as readonly string[];
@@ -102,9 +108,9 @@ function parametersOf(api: Api, schemas: Schemas, route: CollectedRoute, text: O
       name,
       in: 'query',
       ...(required.includes(name) && { required: true }),
-      ...schemas.parameter(name, schema as Json),
+      ...inQuery(name, schema as Json),
     })),
-    ...metadataFilter(schemas, querystring),
+    ...metadataFilter(inQuery, querystring),
     ...(api.callers === 'parents' ? [parameter('ActingTenant')] : []),
     ...(takesIdempotencyKey(route, text) ? [parameter('IdempotencyKey')] : []),
   ];
@@ -137,7 +143,7 @@ const pathTexts: Readonly<Record<string, readonly [description: string, schema: 
 };
 
 /** `metadata[key]=value` is one parameter here, and a pattern of names in the route. */
-function metadataFilter(schemas: Schemas, querystring: Json | undefined): Json[] {
+function metadataFilter(inQuery: InQuery, querystring: Json | undefined): Json[] {
   const [pattern, ...more] = Object.entries((querystring?.['patternProperties'] ?? {}) as Json);
   if (pattern === undefined) return [];
   const [names, value] = pattern;
@@ -155,7 +161,7 @@ function metadataFilter(schemas: Schemas, querystring: Json | undefined): Json[]
       in: 'query',
       style: 'deepObject',
       explode: true,
-      ...schemas.parameter('metadata', schema),
+      ...inQuery('metadata', schema),
       example: { tier: '1' },
     },
   ];

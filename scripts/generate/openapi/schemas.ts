@@ -1,6 +1,5 @@
 import { problem } from './problem-schema.ts';
-import { memberTexts } from './text/members.ts';
-import { schemaTexts } from './text/schemas.ts';
+import type { Texts } from './texts.ts';
 import type { Json } from './types.ts';
 
 /** Members that hold UUIDs wherever they are. */
@@ -36,29 +35,31 @@ export class Schemas {
   readonly #named = new Map<string, Json>();
   /** Those of responses. */
   readonly #open = new Set<string>();
+  readonly #texts: Texts;
   readonly #faults: string[];
-  readonly #used: Set<string>;
 
-  /**
-   * @param faults what lacks a text is added to them
-   * @param used the texts that are used are added to them
-   */
-  constructor(faults: string[], used: Set<string>) {
+  /** @param faults what does not fit together is added to them */
+  constructor(texts: Texts, faults: string[]) {
+    this.#texts = texts;
     this.#faults = faults;
-    this.#used = used;
   }
 
-  /** Gives a schema of a route its name. @param open whether other members may come with a later version: in responses */
+  /**
+   * Gives a schema of a route its name, and those inside it theirs.
+   *
+   * @param open whether other members may come with a later version: in responses
+   */
   add(name: string, schema: Json, open: boolean): void {
     const known = this.#named.get(name);
     if (known !== undefined && !same(known, schema))
       this.#faults.push(`${name} is the name of two schemas that differ: give one of them another name.`);
     this.#named.set(name, schema);
     if (open) this.#open.add(name);
+    for (const [pointer, inner] of this.#texts.innerOf(name)) this.#addInner(name, pointer, inner);
   }
 
   /** Gives the schema at a JSON pointer into another one a name. */
-  addInner(outer: string, pointer: string, name: string): void {
+  #addInner(outer: string, pointer: string, name: string): void {
     let schema: unknown = this.#named.get(outer);
     for (const part of pointer.split('/').slice(1)) schema = (schema as Json | undefined)?.[part];
     if (schema === undefined) this.#faults.push(`${outer}${pointer}, which is to be ${name}, is not there.`);
@@ -69,21 +70,21 @@ export class Schemas {
   components(): Record<string, Json> {
     const names = [...this.#named.keys()].sort();
     const all = names.map((name) => {
-      const text = this.#textOf(schemaTexts, [name], `schema ${name}`, 'schemaTexts');
+      const text = this.#texts.ofSchema(name);
       const { description: _own, ...schema } = this.#written(this.#named.get(name) ?? {}, name, true);
       return [name, { description: text, ...schema }] as const;
     });
     return Object.fromEntries([...all, ['Problem', problem]]);
   }
 
-  /** A parameter's schema, and what the parameter is. */
-  parameter(name: string, schema: Json): { readonly description: string; readonly schema: Json } {
-    const description = this.#textOf(
-      memberTexts,
-      [`query.${name}`, name],
-      `parameter ${name}`,
-      'memberTexts',
-    );
+  /** The schema of a parameter in the query of an operation, and what the parameter is. @param file the operation's */
+  parameter(
+    name: string,
+    schema: Json,
+    operation: string,
+    file: string,
+  ): { readonly description: string; readonly schema: Json } {
+    const description = this.#texts.ofParameter(name, operation, file);
     const { description: _own, ...written } = this.#member(name, schema, 'query');
     return { description, schema: written };
   }
@@ -111,8 +112,7 @@ export class Schemas {
         // What may not be sent is said by `additionalProperties: false`.
         .filter(([, schema]) => !('not' in (schema as Json)))
         .map(([name, schema]) => {
-          const keys = [`${at}.${name}`, name];
-          const description = this.#textOf(memberTexts, keys, `${at}.${name}`, 'memberTexts');
+          const description = this.#texts.ofMember(at, name);
           const { description: _own, ...written } = this.#member(name, schema as Json, at);
           return [name, { description, ...written }];
         }),
@@ -130,19 +130,6 @@ export class Schemas {
       return { ...written, pattern: instant, examples: ['2026-03-01', '2026-03-01T09:00:00Z'] };
     if (name === 'day') return { ...written, format: 'date' };
     return written;
-  }
-
-  #textOf(
-    texts: Readonly<Record<string, string>>,
-    keys: readonly string[],
-    what: string,
-    table: string,
-  ): string {
-    const key = keys.find((key) => texts[key] !== undefined);
-    if (key === undefined)
-      this.#faults.push(`${what} has no text: add it to ${table} in scripts/generate/openapi/text/.`);
-    else this.#used.add(key);
-    return key === undefined ? '' : (texts[key] ?? '');
   }
 }
 

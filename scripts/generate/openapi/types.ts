@@ -35,19 +35,40 @@ export interface OperationText {
 /** By method and path, such as `GET /v1/sub-accounts/{sub_id}`. */
 export type OperationTexts = Readonly<Record<string, OperationText>>;
 
+/** Texts of the operations that one API has on a subject. */
+export interface ApiTexts {
+  readonly operations: OperationTexts;
+  /** Examples that only this API's document has, by the names of schemas. */
+  readonly examples?: Readonly<Record<string, unknown>>;
+  /** Parameters of links, by name. A link leads to the operation with its name: `GetAccount` to `getAccount`. */
+  readonly links?: Readonly<Record<string, Json>>;
+}
+
+/** Texts of the operations on one kind of thing, and of their schemas. Each file of text/ exports one. */
+export interface Subject {
+  readonly parents?: ApiTexts;
+  readonly operators?: ApiTexts;
+  /** Examples that both documents have, by the names of schemas. */
+  readonly examples?: Readonly<Record<string, unknown>>;
+  /** Descriptions of schemas. */
+  readonly schemas?: Readonly<Record<string, string>>;
+  /** Names of schemas inside others, by the name of the outer one and a JSON pointer into it. */
+  readonly inner?: Readonly<Record<string, string>>;
+  /**
+   * Descriptions of members and parameters by name, or by `Schema.name` if schemas differ. Parameters of the query are
+   * `query.name`.
+   */
+  readonly members?: Readonly<Record<string, string>>;
+}
+
 /** One API that has a document. */
 export interface Api {
   readonly title: string;
   readonly description: string;
   readonly prefix: string;
   readonly tags: readonly (readonly [name: string, description: string])[];
-  readonly operations: OperationTexts;
   /** What the owner of keys is called in paths. */
   readonly ownerId: string;
   /** `parents`: with API keys, scopes and the acting header; `operators`: with the operator token. */
   readonly callers: 'parents' | 'operators';
-  /** Names of schemas inside others, by the name of the outer one and a JSON pointer into it. */
-  readonly inner: Readonly<Record<string, string>>;
-  /** Links, by name. */
-  readonly links: Readonly<Record<string, Json>>;
 }

@@ -1,6 +1,70 @@
-import type { OperationText, OperationTexts } from '../types.ts';
+import type { OperationText, OperationTexts, Subject } from '../types.ts';
+import { lastPage, parentKey, secrets, subKey } from './world.ts';
 
 const tag = 'API keys';
+
+const byIds = { sub_id: '$response.body#/sub_account_id', key_id: '$response.body#/id' };
+
+/** API keys of one account. */
+export const apiKeys: Subject = {
+  parents: {
+    operations: keyOperations('/v1/sub-accounts/{sub_id}/api-keys', {
+      infix: '',
+      whose: 'a sub-account',
+      all: 'the sub-account',
+      mintProblems: ['scope_not_grantable'],
+      links: true,
+    }),
+    examples: {
+      ApiKey: subKey,
+      ApiKeyList: { data: [subKey], ...lastPage },
+      MintedApiKey: { ...subKey, ...secrets },
+    },
+    links: {
+      GetApiKey: byIds,
+      UpdateApiKey: byIds,
+      RotateApiKey: byIds,
+      RevokeApiKey: byIds,
+    },
+  },
+  operators: {
+    operations: keyOperations('/admin/v1/accounts/{account_id}/api-keys', {
+      infix: 'Account',
+      whose: 'a parent account',
+      all: 'the account in the path, which may be a parent or a sub-account',
+      mintProblems: [],
+      links: false,
+    }),
+    examples: {
+      ApiKey: parentKey,
+      ApiKeyList: { data: [parentKey], ...lastPage },
+      MintedApiKey: { ...parentKey, ...secrets },
+    },
+  },
+  examples: {
+    MintApiKey: { name: 'Warehouse', scopes: ['tracking:read', 'tracking:write'] },
+    UpdateApiKey: { name: 'Warehouse North', expires_at: '2099-01-01T00:00:00Z' },
+    RotateApiKey: { expires_in: 86_400 },
+    RevokedApiKeys: { revoked: 12 },
+  },
+  schemas: {
+    ApiKey: 'An API key, without secrets.',
+    ApiKeyList: 'A page of API keys.',
+    MintApiKey: 'The new key.',
+    MintedApiKey: 'An API key with its secrets, which no later response has.',
+    RevokedApiKeys: 'How many keys were revoked.',
+    RotateApiKey: 'The ends of the old and the new key.',
+    UpdateApiKey: 'The changes.',
+  },
+  members: {
+    'ApiKey.account_id': 'The parent that has the key. Absent if a sub-account has it and its parent asks.',
+    'ApiKey.status': 'Its state: `expired` from `expires_at` on, unless it was revoked.',
+    'MintApiKey.scopes': 'What the key may do: opaque texts, compared exactly; none unless given.',
+    'RotateApiKey.expires_at': 'When the new key expires, RFC 3339; `null` or absent for never.',
+    expires_in: 'How many seconds the old key keeps working: 0 revokes it at once, 2,592,000 is 30 days.',
+    revoked: 'How many keys the call revoked. Keys that were revoked before do not count.',
+  },
+};
 
 interface KeyTexts {
   /** Of the keys' owner, in the ids of operations: `''` for parents' own documents. */
@@ -14,8 +78,8 @@ interface KeyTexts {
   readonly links: boolean;
 }
 
-/** Mint, list, get, change, rotate and revoke the keys of one account. */
-export function keyOperations(path: string, texts: KeyTexts): OperationTexts {
+/** Operations to mint, list, get, change, rotate and revoke the keys of one account. */
+function keyOperations(path: string, texts: KeyTexts): OperationTexts {
   const { infix, whose, mintProblems, links } = texts;
   const follow = links ? { links: ['GetApiKey', 'UpdateApiKey', 'RotateApiKey', 'RevokeApiKey'] } : {};
   const one = `${path}/{key_id}`;

@@ -1,0 +1,118 @@
+import type { Subject } from '../types.ts';
+import { mergedPairs } from './shared.ts';
+import { account, created, lastPage, noLimits } from './world.ts';
+
+const takesNone = 'Takes no body. Repeating it gives the same response.';
+
+const acme = {
+  id: account,
+  name: 'Acme Freight',
+  external_id: 'cus_42',
+  status: 'active',
+  metadata: { plan: 'gold' },
+  active_sub_accounts: 1,
+  max_sub_accounts: null,
+  max_api_keys: null,
+  limits: noLimits,
+  created_at: created,
+  updated_at: created,
+};
+
+const byId = { account_id: '$response.body#/id' };
+
+/** Parent accounts. */
+export const accounts: Subject = {
+  operators: {
+    operations: {
+      'POST /admin/v1/accounts': {
+        id: 'createAccount',
+        tag: 'Accounts',
+        summary: 'Create a parent account',
+        description: 'Creates a parent account: a customer of the API behind the gateway.',
+        request: 'CreateAccount',
+        responses: { 201: ['Account', 'The account was created.'] },
+        problems: ['id_taken', 'external_id_taken'],
+        headers: ['Enforced', 'Replayed'],
+        links: [
+          'GetAccount',
+          'UpdateAccount',
+          'SuspendAccount',
+          'MintAccountApiKey',
+          'CreateAccountSubAccount',
+        ],
+      },
+      'GET /admin/v1/accounts': {
+        id: 'listAccounts',
+        tag: 'Accounts',
+        summary: 'List parent accounts',
+        description:
+          'Newest first. Filters may be combined; a cursor is valid only with the filters of its page.',
+        responses: { 200: ['AccountList', 'A page of accounts.'] },
+      },
+      'GET /admin/v1/accounts/{account_id}': {
+        id: 'getAccount',
+        tag: 'Accounts',
+        summary: 'Get a parent account',
+        description: 'One parent account by its id.',
+        responses: { 200: ['Account', 'The account.'] },
+      },
+      'PATCH /admin/v1/accounts/{account_id}': {
+        id: 'updateAccount',
+        tag: 'Accounts',
+        summary: 'Change a parent account',
+        description:
+          'Changes the members that the body names and keeps the others. `metadata` and `limits` are merged: `null` removes a pair or a limit. With `null`, `max_sub_accounts` and `max_api_keys` follow the configuration again.',
+        request: 'UpdateAccount',
+        responses: { 200: ['Account', 'The account after the change.'] },
+        problems: ['external_id_taken'],
+        headers: ['Enforced'],
+      },
+      'POST /admin/v1/accounts/{account_id}/suspend': {
+        id: 'suspendAccount',
+        tag: 'Accounts',
+        summary: 'Suspend a parent account',
+        description: `From the 2xx on, every replica rejects its keys and those of its sub-accounts with 403 \`account_suspended\`. ${takesNone}`,
+        responses: { 200: ['Account', 'The account is suspended.'] },
+        headers: ['Enforced', 'Replayed'],
+        links: ['ResumeAccount'],
+      },
+      'POST /admin/v1/accounts/{account_id}/resume': {
+        id: 'resumeAccount',
+        tag: 'Accounts',
+        summary: 'Resume a parent account',
+        description: `Its keys work again. ${takesNone}`,
+        responses: { 200: ['Account', 'The account is active.'] },
+        headers: ['Enforced', 'Replayed'],
+      },
+    },
+    examples: {
+      CreateAccount: { name: 'Acme Freight', external_id: 'cus_42', metadata: { plan: 'gold' } },
+      UpdateAccount: { name: 'Acme Freight Ltd', max_sub_accounts: 500 },
+      Account: acme,
+      AccountList: { data: [acme], ...lastPage },
+    },
+    links: {
+      GetAccount: byId,
+      UpdateAccount: byId,
+      SuspendAccount: byId,
+      ResumeAccount: byId,
+      MintAccountApiKey: byId,
+      CreateAccountSubAccount: byId,
+    },
+  },
+  schemas: {
+    Account: 'A parent account.',
+    AccountList: 'A page of parent accounts.',
+    CreateAccount: 'The new account.',
+    UpdateAccount: 'The changes.',
+  },
+  members: {
+    'CreateAccount.id':
+      'The UUID of the new account, neither the nil nor the max one. The gateway makes one if it is absent.',
+    'UpdateAccount.metadata': mergedPairs,
+    max_api_keys:
+      'How many active keys it and each of its sub-accounts may have; `null` for the configured limit.',
+    max_sub_accounts:
+      'How many sub-accounts it may have, deactivated ones included; `null` for the configured limit.',
+  },
+};

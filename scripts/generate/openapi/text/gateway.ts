@@ -1,0 +1,95 @@
+import type { Subject } from '../types.ts';
+
+/** Replicas and the version of the gateway. */
+export const gateway: Subject = {
+  operators: {
+    operations: {
+      'GET /admin/v1/replicas': {
+        id: 'listReplicas',
+        tag: 'This gateway',
+        summary: 'List the replicas',
+        description: 'Every replica with the position that it decides by and the state of its lease.',
+        responses: { 200: ['ReplicaList', 'The replicas.'] },
+      },
+      'GET /admin/v1/whoami': {
+        id: 'whoami',
+        tag: 'This gateway',
+        summary: 'Get the operator of the token',
+        description:
+          'The name of the operator, and the version and replica of the gateway. The call needs no database.',
+        responses: { 200: ['Operator', 'Operator and gateway.'] },
+        never: ['unavailable'],
+      },
+    },
+    examples: {
+      ReplicaList: {
+        position: 42,
+        incarnation: '7412345678901234567:1:0',
+        complete: true,
+        data: [
+          {
+            id: '5f6d2f0e-52b5-4f0e-9a59-0b7f6e2f9a10',
+            host: 'gateway-0',
+            self: true,
+            state: 'live',
+            version: '0.1.0',
+            lease_ms: 3000,
+            lease_age_ms: 412,
+            clock_offset_ms: 3,
+            applied: 42,
+            lag: 0,
+          },
+        ],
+        silent: [
+          {
+            id: '0d0f4a52-53a4-4b39-a5f7-1de7a1a4c0f9',
+            host: 'gateway-1',
+            last_seen: '2026-03-01T09:30:00.000Z',
+            through: '2026-03-01T09:29:58.000Z',
+            given_up: false,
+          },
+        ],
+      },
+      Operator: {
+        operator: 'operator',
+        version: '0.1.0',
+        replica_id: '5f6d2f0e-52b5-4f0e-9a59-0b7f6e2f9a10',
+      },
+    },
+  },
+  schemas: {
+    Operator: 'The operator of the token, and the version and replica of the gateway.',
+    Replica: 'One replica of the gateway.',
+    ReplicaList: 'The replicas of the gateway.',
+    SilentReplica:
+      'A replica that fell silent without a regular stop, so that its usage counts may be missing.',
+  },
+  inner: {
+    'ReplicaList/properties/data/items': 'Replica',
+    'ReplicaList/properties/silent/items': 'SilentReplica',
+  },
+  members: {
+    'ReplicaList.silent':
+      'Replicas that fell silent without a regular stop. Reports lack their usage counts, and wait for them until they are given up.',
+    'SilentReplica.through': 'The report has all of its counts from before this time.',
+    applied: 'The position of the newest change that the replica decides by.',
+    clock_offset_ms:
+      "How many milliseconds its wall clock is ahead of the database's. Keys expire by the database's clock. `null` for a replica of an earlier version.",
+    complete:
+      'Whether the list is complete. After a restore, leases may still run that the list does not show.',
+    given_up: 'Whether reports no longer wait for it.',
+    host: 'The machine that it runs on.',
+    incarnation: 'The name of this history of the database; a restored copy gets another one.',
+    lag: 'How many positions it is behind.',
+    last_seen: 'When it was last heard of.',
+    lease_age_ms: 'Milliseconds since its lease began.',
+    lease_ms: 'How many milliseconds a lease lasts.',
+    operator: 'The name of the operator whose token it is.',
+    position: 'The position of the newest change.',
+    replica_id: 'The replica that responds; `null` while it is not registered.',
+    self: 'Whether this replica sent the response.',
+    state:
+      '`live`; `leaving` while it shuts down; `lapsed` once its lease has run out. A lapsed replica decides nothing.',
+    version: 'Its version.',
+  },
+};
