@@ -204,7 +204,7 @@ export interface KeyAccount {
 export interface MintedApiKey {
   /** Its UUID. */
   readonly id: string;
-  /** The parent account. */
+  /** The parent that has the key. Absent if a sub-account has it and its parent asks. */
   readonly account_id?: string;
   /** The sub-account; `null` or absent for the parent itself. */
   readonly sub_account_id?: string;

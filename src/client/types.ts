@@ -216,7 +216,7 @@ export interface MintApiKey {
 export interface MintedApiKey {
   /** Its UUID. */
   readonly id: string;
-  /** The parent account. */
+  /** The parent that has the key. Absent if a sub-account has it and its parent asks. */
   readonly account_id?: string;
   /** The sub-account; `null` or absent for the parent itself. */
   readonly sub_account_id?: string;
@@ -269,7 +269,7 @@ export interface Onboarding {
 
 /** A key that wrote without the acting header. */
 export interface OnboardingKey {
-  /** The key; present if rows are by key. */
+  /** The key. */
   readonly api_key_id: string;
   /** A name for people, with at least one visible character and no control characters. */
   readonly name: string;

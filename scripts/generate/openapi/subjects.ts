@@ -26,17 +26,6 @@ const subjects: Readonly<Record<string, Subject>> = {
   'shared.ts': shared,
 };
 
-const firstInBoth = [
-  ...['SubAccount', 'SubAccountList', 'MintApiKey', 'UpdateApiKey', 'RotateApiKey'],
-  ...['Event', 'EventList', 'RevokedApiKeys'],
-];
-
-/** Examples that come before all others, so that documents keep the order of earlier versions. New ones need no place here. */
-const firstExamples: Readonly<Record<Api['callers'], readonly string[]>> = {
-  parents: firstInBoth,
-  operators: ['UpdateSubAccount', ...firstInBoth],
-};
-
 /** One text, or whatever else subjects have. */
 export interface Entry<T> {
   readonly value: T;
@@ -79,14 +68,9 @@ export function mergedSubjects(faults: string[]): SubjectEntries {
 }
 
 function apiEntries(callers: Api['callers'], faults: string[]): ApiEntries {
-  const examples = merged('example', (subject) => [subject.examples, subject[callers]?.examples], faults);
-  const first = firstExamples[callers].flatMap((name) => {
-    const entry = examples.get(name);
-    return entry === undefined ? [] : [[name, entry] as const];
-  });
   return {
     operations: merged('operation', (subject) => [subject[callers]?.operations], faults),
-    examples: new Map([...first, ...examples]),
+    examples: merged('example', (subject) => [subject.examples, subject[callers]?.examples], faults),
     links: merged('link', (subject) => [subject[callers]?.links], faults),
   };
 }

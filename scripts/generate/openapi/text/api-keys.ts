@@ -58,6 +58,8 @@ export const apiKeys: Subject = {
   },
   members: {
     'ApiKey.account_id': 'The parent that has the key. Absent if a sub-account has it and its parent asks.',
+    'MintedApiKey.account_id':
+      'The parent that has the key. Absent if a sub-account has it and its parent asks.',
     'ApiKey.status': 'Its state: `expired` from `expires_at` on, unless it was revoked.',
     'MintApiKey.scopes': 'What the key may do: opaque texts, compared exactly; none unless given.',
     'RotateApiKey.expires_at': 'When the new key expires, RFC 3339; `null` or absent for never.',

@@ -95,6 +95,7 @@ export const decisions: Subject = {
     'Explanation.limits':
       'The limits that the request would count against, as one replica knows them. Empty if there are none, or if the request would be rejected for another reason.',
     'Explanation.status': 'The status of the rejection; `null` if there is none.',
+    'OnboardingKey.api_key_id': 'The key.',
     'OnboardingKey.requests': 'Writes without the acting header.',
     'query.acting_tenant': 'The value of the acting header; absent if the request has none.',
     'query.method': 'The method of the request; GET unless given.',

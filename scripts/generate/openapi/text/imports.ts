@@ -96,6 +96,8 @@ export const imports: Subject = {
     'ImportedAccount.metadata': mergedPairs,
     'ImportedApiKey.api_key':
       'The key itself: 16 to 512 visible ASCII characters without comma. Either this or `sha256`.',
+    'ImportedApiKeyRow.api_key':
+      'The key itself: 16 to 512 visible ASCII characters without comma. Either this or `sha256`.',
     'ImportedApiKey.scopes': 'What the key may do: opaque texts, compared exactly; none unless given.',
     'ImportedApiKeyRow.account_id': 'The parent. Either this or `account_external_id`.',
     'ImportedApiKeyRow.scopes': 'What the key may do: opaque texts, compared exactly; none unless given.',
