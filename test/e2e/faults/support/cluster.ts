@@ -81,7 +81,7 @@ export class Cluster {
 
 /** Sets parameters in the server's own files, which its standbys are copied with. */
 async function configure({ url }: PrivateServer, settings: Record<string, string>): Promise<void> {
-  const sql = postgres(url, { max: 1, onnotice: () => undefined });
+  const sql = postgres(url, { max: 1, fetch_types: false, onnotice: () => undefined });
   try {
     for (const [name, value] of Object.entries(settings))
       await sql.unsafe(`alter system set ${name} = '${value}'`);
@@ -93,7 +93,7 @@ async function configure({ url }: PrivateServer, settings: Record<string, string
 
 /** Lets commits wait for a number of standbys from now on. */
 async function waitForStandbys({ url }: PrivateServer, standbys: number): Promise<void> {
-  const sql = postgres(url, { max: 1, onnotice: () => undefined });
+  const sql = postgres(url, { max: 1, fetch_types: false, onnotice: () => undefined });
   try {
     await sql.unsafe(
       `alter system set synchronous_standby_names = '${standbys === 0 ? '' : `${standbys} (*)`}'`,

@@ -159,7 +159,7 @@ export const faults: Readonly<Record<string, Fault>> = {
     if (cluster === null) return;
     const target = await cluster.failOverTwice(async (first) => {
       const store = openPostgres({ url: first.url, maxConnections: 1 });
-      const sql = postgres(first.url, { max: 1, onnotice: () => undefined });
+      const sql = postgres(first.url, { max: 1, fetch_types: false, onnotice: () => undefined });
       try {
         const { id } = await createParent(store.tenants);
         for (let i = random.between(1, 8); i > 0; i--) await createSub(store.tenants, id);

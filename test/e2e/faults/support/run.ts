@@ -130,7 +130,13 @@ function handIn(url: () => string, leaseMs: number): ByHand {
     // A lease that began before the commit has ended then, by any clock; a tenth of a second for this process.
     enforcedMs: leaseWaitMs(leaseMs) + 100,
     run: async (statement) => {
-      const sql = postgres(url(), { max: 1, connect_timeout: 2, onnotice: () => undefined });
+      // The driver's look-up of types rejects unheard if the server goes away in that moment.
+      const sql = postgres(url(), {
+        max: 1,
+        connect_timeout: 2,
+        fetch_types: false,
+        onnotice: () => undefined,
+      });
       try {
         return (await sql.unsafe(statement)).count === 1;
       } catch {
