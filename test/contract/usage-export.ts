@@ -79,8 +79,27 @@ export async function usageExportContract(t: Test, store: Store): Promise<void> 
       row({ accountId: sub, parentId: parent, externalId: 'ada', hourMs: open }, 3),
     ]);
     t.same((await usageExport.hour(open, parent, 1_000)).rows.length, 1);
-    const portion = await usageExport.hour(open, null, 1);
-    t.ok(portion.next !== null && portion.rows.length <= 1, 'in portions of accounts');
+    // Parents without usage come before, between and after those with it.
+    await createParent(tenants);
+    const later = await createParent(tenants);
+    const child = (await createSub(tenants, later.id)).value;
+    await createParent(tenants);
+    await add(child.id, open, 4);
+    const inAll = await inHour(open);
+    t.equal(inAll.length, 3);
+    for (const most of [1, 2, 3, 5]) {
+      const inPages: [AccountId, number][] = [];
+      let after: AccountId | null = null;
+      do {
+        const page: Awaited<ReturnType<typeof usageExport.hour>> = await usageExport.hour(open, after, most);
+        t.ok(page.rows.length <= most);
+        inPages.push(
+          ...page.rows.map(({ accountId, requests }): [AccountId, number] => [accountId, requests]),
+        );
+        after = page.next;
+      } while (after !== null);
+      t.same(inPages, inAll, `pages of ${most} together have each account once`);
+    }
   });
 
   await t.test(

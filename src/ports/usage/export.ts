@@ -73,8 +73,8 @@ export interface UsageExportStore {
    * Returns the usage of accounts in an hour, as it was when the hour was closed. Repeated calls return the same usage
    * while the store keeps the hour.
    * @param after `next` of the previous page; `null` for the first page
-   * @param most maximum number of accounts to read
-   * @returns `next` is the last account that was read; `null` if the page is the last one
+   * @param most maximum number of accounts to return, and of parents to look at
+   * @returns `next` is the account after which the next page begins; `null` if the page is the last one
    */
   hour(
     hourMs: number,

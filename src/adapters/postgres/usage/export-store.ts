@@ -10,8 +10,7 @@ interface HourRow {
   readonly account_id: AccountId;
   readonly root_id: AccountId;
   readonly external_id: string | null;
-  /** Counts; all null if there was no usage. */
-  readonly counts: Counts | readonly [null];
+  readonly counts: Counts;
 }
 
 interface StateRow {
@@ -93,16 +92,19 @@ function rowsToExport(reports: Runner): Rows {
   return {
     async hour(hourMs, after, most) {
       const rows = await reports.run(
-        (sql) => sql<HourRow[]>`
+        (sql) => sql<(Omit<HourRow, 'counts'> & { readonly counts: Counts | null })[]>`
           select account_id, root_id, external_id, to_json(counts) as counts
           from usage_export_hour(${new Date(hourMs)}, ${after ?? belowEveryId}, ${most})`,
       );
       const used = rows.flatMap(({ account_id, root_id, external_id, counts }) => {
-        if (counts[0] === null || counts.every((count) => count === 0)) return [];
+        if (counts === null || counts.every((count) => count === 0)) return [];
         const about = { accountId: account_id, parentId: root_id, externalId: external_id };
         return [{ ...about, hourMs, correction: null, ...toCounts(counts) }];
       });
-      return { rows: used, next: rows.length < most ? null : (rows.at(-1)?.account_id ?? null) };
+      const last = rows.at(-1);
+      // A row without counts says that more parents may follow.
+      const mayFollow = last !== undefined && (last.counts === null || rows.length >= most);
+      return { rows: used, next: mayFollow ? last.account_id : null };
     },
 
     async corrections({ after, fromMs, toMs, most }) {
@@ -121,7 +123,7 @@ function rowsToExport(reports: Runner): Rows {
       return rows.map((row) => ({
         ...{ accountId: row.account_id, parentId: row.root_id, externalId: row.external_id },
         ...{ hourMs: row.hourMs, correction: row.id, number: row.number },
-        ...toCounts(row.counts as Counts),
+        ...toCounts(row.counts),
       }));
     },
   };

@@ -2034,24 +2034,36 @@ end $$;
 -- usage/usage_export_hour.sql
 create or replace function usage_export_hour(of_hour timestamptz, after uuid, most int)
 returns table (account_id uuid, root_id uuid, external_id text, counts bigint[]) language sql stable
-set enable_seqscan = off as $$
-  select a.id, a.root_id, a.external_id, u.counts
-  from (
-    select id, coalesce(parent_id, id) as root_id, external_id from account where id > after order by id limit most
-  ) a
-  cross join lateral (
-    select array[sum(h.requests), sum(h.reads), sum(h.writes), sum(h.client_errors), sum(h.server_errors), sum(h.bytes_in),
-      sum(h.bytes_out)]::bigint[] as counts
-    from (
-      select requests, reads, writes, client_errors, server_errors, bytes_in, bytes_out from usage_hourly
-        where root_id = a.root_id and account_id = a.id and hour = of_hour
-      union all
-      select -requests, -reads, -writes, -client_errors, -server_errors, -bytes_in, -bytes_out from usage_late
-        where account_id = a.id and hour = of_hour
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+  with begun as (
+    -- The parent of `after`, or `after` itself if there is no such account.
+    select coalesce((select coalesce(a.parent_id, a.id) from account a where a.id = after), after) as root
+  ), roots as materialized (
+    select a.id from account a, begun b where a.parent_id is null and a.id >= b.root order by a.id limit most
+  ), used as materialized (
+    select h.account_id, r.id as root_id, h.counts
+    from roots r cross join begun b cross join lateral (
+      select h.account_id, array[sum(h.requests), sum(h.reads), sum(h.writes), sum(h.client_errors),
+        sum(h.server_errors), sum(h.bytes_in), sum(h.bytes_out)]::bigint[] as counts
+      from usage_hourly h
+      where h.root_id = r.id and h.hour = of_hour and (r.id <> b.root or h.account_id > after)
+      group by 1 order by 1 limit most
     ) h
-    offset 0
-  ) u
-  order by a.id
+    order by r.id, h.account_id limit most
+  )
+  select u.account_id, u.root_id, a.external_id, array(
+      select n.count - coalesce(l.late[n.at], 0) from unnest(u.counts) with ordinality n (count, at) order by n.at
+    )
+    from used u join account a on a.id = u.account_id cross join lateral (
+      select array[sum(l.requests), sum(l.reads), sum(l.writes), sum(l.client_errors), sum(l.server_errors),
+        sum(l.bytes_in), sum(l.bytes_out)]::bigint[] as late
+      from usage_late l where l.account_id = u.account_id and l.hour = of_hour
+    ) l
+  union all
+  select r.id, r.id, null, null from (
+    select id, row_number() over (order by id) as number from roots
+  ) r
+  where r.number = most and (select count(*) from used) < most
 $$;
 
 -- usage/usage_fence.sql
