@@ -33,34 +33,34 @@ export interface Store {
   readonly facts: FactSource;
   readonly log: CoherenceLog;
   readonly usage: UsageStore;
-  /** Buckets of limits, for gateways without Redis. */
+  /** Rate limit buckets, for gateways without Redis. */
   readonly buckets: TokenStore;
   /**
    * Returns the quotas.
    *
-   * @param replica name under which this process asks for units of quotas; no process may have used the name before
+   * @param replica name under which this process asks for quota units; no process may have used it before
    */
   readonly quotas: (replica: string) => TokenStore;
   readonly usageExport: UsageExportStore;
   readonly replicaList: ReplicaList;
   readonly oldSnapshots: OldSnapshots;
-  /** Load of the shared connections, which run all statements except those of the lease and of migrations. */
+  /** Load of the shared connections. The held connection and the one for migrations are not included. */
   readonly pool: () => PoolState;
   /**
-   * Brings the schema up to the version of this code; see {@link migrate}. Rejects with `ProblemError` `unavailable` if
-   * another attempt may succeed, and with {@link SchemaMismatch} if none can.
+   * Brings the schema up to this version; see {@link migrate}. Rejects with a `ProblemError` (`unavailable`) if a retry
+   * may succeed, and with a {@link SchemaMismatch} if none can.
    */
   migrate(events?: MigrationEvents): Promise<number>;
-  /** Resolves if the store can be reached and this code can work on its schema. */
+  /** Resolves if the store is reachable and this version can work with its schema. */
   ping(): Promise<void>;
   /**
-   * Returns the number of active imported keys that begin, or may begin, with `prefix` and `_`: the store knows only
-   * the start of a key, which may be too short to tell. Keys that were imported while `prefix` was `keys.prefix` do not
-   * count. The call reads all keys, which may take seconds.
+   * Returns the number of active imported keys that begin, or may begin, with `prefix` and `_`: the store keeps only
+   * the start of a key, which may be too short to tell. Keys that were imported while `keys.prefix` was `prefix` are
+   * not counted. The call reads all keys, which may take seconds.
    */
   importedKeysLike(prefix: string): Promise<number>;
   /**
-   * Records that a backup was restored, so that replicas discard the facts in their memory: these belong to a history
+   * Records that a backup was restored, so that replicas discard the facts in their memory, which belong to a history
    * that no longer exists.
    */
   markRestored(): Promise<void>;
@@ -70,24 +70,26 @@ export interface Store {
 
 export interface PostgresOptions {
   readonly url: string;
-  /** URL of the server itself, if `url` leads to a transaction pooler: used for LISTEN, the lease and migrations. */
+  /**
+   * URL of the server itself, if `url` leads to a transaction pooler. It is used for LISTEN, the lease and migrations.
+   */
   readonly directUrl?: string | null;
   /**
-   * Maximum number of connections of all kinds together. A value below {@link fewestConnections} counts as that
-   * number.
+   * Maximum number of connections in total, not counting the one for migrations. Values below {@link fewestConnections}
+   * are raised to it.
    */
   readonly maxConnections: number;
-  /** Deadlines of one statement, in milliseconds, which include the wait for a connection. */
+  /** Statement deadlines in milliseconds, including the wait for a connection. */
   readonly deadlines?: Partial<Deadlines>;
 }
 
 export interface Deadlines {
   /**
-   * Deadline of a statement of the lease, and of a read of facts that a request waits for. `storeMsFor` computes it
-   * from the duration of a lease.
+   * Deadline of lease statements, and of fact reads that a request waits for. `storeMsFor` computes it from the lease
+   * duration.
    */
   readonly coherenceMs: number;
-  /** Deadline of a statement for a management call, and of one that adds usage. */
+  /** Deadline of statements for management calls, and of those that add usage. */
   readonly queryMs: number;
   /** Milliseconds after which an unused shared connection is closed. */
   readonly idleMs: number;
@@ -95,31 +97,33 @@ export interface Deadlines {
 
 const usualDeadlines: Deadlines = { coherenceMs: 1_500, queryMs: 5_000, idleMs: 30_000 };
 /**
- * Fraction of a statement's deadline after which the server cancels the statement. The server must cancel before the
- * deadline passes: then the slow statement fails and releases its locks, and the connection stays usable. The fraction
- * is smaller in the pool, because a statement may have only half of its deadline left when it gets a connection. On the
- * held connection, a statement waits only while the connection is opened.
+ * Fraction of a statement's deadline after which the server cancels the statement. If the server cancels it before the
+ * deadline passes, a slow statement fails and releases its locks while the connection stays usable. The fraction is
+ * smaller in the pool, because a statement may have only half of its deadline left when it gets a connection. On the
+ * held connection, a statement waits only while the connection is being opened.
  */
 const serversShare = { pooled: 0.4, held: 0.8 };
 const migrationMs = 600_000;
 /**
- * Milliseconds after which a migration's unused connection is closed. It is longer than the pause between two checks
- * of the schema, so that a whole migration uses one connection.
+ * Milliseconds after which a migration's idle connection is closed. This is longer than the pause between checks of the
+ * schema, so that a whole migration uses one connection.
  */
 const migrationIdleMs = 1_000;
 /**
- * Minimum number of connections: one held for the lease, one only for facts, one only for changes, and one for facts
- * or changes.
+ * Minimum number of connections: one held for the lease, one only for facts, one only for changes, and one for either
+ * facts or changes.
  */
 const fewestConnections = 4;
-/** Deadline of a question about limits, in milliseconds. Requests stop waiting for the answer long before. */
+/** Deadline of a request for tokens, in milliseconds. HTTP requests stop waiting for the answer long before that. */
 const tokensMs = 1_000;
 /** Maximum number of reports that run at the same time. */
 const reportsMost = 4;
 
 /**
- * Opens a store in PostgreSQL. The store connects at its first use, and reconnects when it must. If the server cannot
- * be reached, calls of the store reject; this function never fails.
+ * Opens a store in PostgreSQL. The store connects on first use and reconnects as needed. If the server is unreachable,
+ * calls to the store reject, but this function does not fail.
+ *
+ * @throws Error if the `sslrootcert` file of a URL cannot be read
  */
 export function openPostgres({ url, directUrl, maxConnections, deadlines }: PostgresOptions): Store {
   const { coherenceMs, queryMs, idleMs } = { ...usualDeadlines, ...deadlines };
@@ -155,9 +159,9 @@ export function openPostgres({ url, directUrl, maxConnections, deadlines }: Post
 type LimitName = 'facts' | 'others' | 'reports' | 'background';
 
 /**
- * Returns how many shared connections each kind of statement may use. Changes that wait for locks, and reports that
- * read a million rows, leave at least one connection to look-ups. A flood of look-ups leaves one to changes. The
- * changes and reports of one tenant leave one to those of other tenants.
+ * Returns how many shared connections each kind of statement may use. Changes that wait for locks and reports that read
+ * a million rows leave at least one connection for fact reads. A flood of fact reads leaves one for changes. One
+ * tenant's changes and reports leave one for other tenants.
  */
 function limits(shared: number): Readonly<Record<LimitName, Limit>> {
   const facts = shared - 1;
@@ -178,9 +182,9 @@ export interface StoreParts {
   readonly reports: Runner;
   /** Runs statements that no request waits for. */
   readonly background: Runner;
-  /** Runs questions about limits by the second and minute, one at a time. */
+  /** Runs token requests for per-second and per-minute limits, one at a time. */
   readonly buckets: Runner;
-  /** Runs questions about quotas, one at a time. */
+  /** Runs requests for quota units, one at a time. */
   readonly quotas: Runner;
   /** Runs the statements of the coherence log, which must not wait for other statements. */
   readonly log: Runner;
@@ -230,8 +234,8 @@ export function assembleStore(parts: StoreParts): Store {
 }
 
 /**
- * Rethrows an error. Takes a {@link SchemaMismatch} out of the `unavailable` problem around it: for `unavailable`, the
- * caller would try again, which cannot help.
+ * Rethrows an error. If it is an `unavailable` problem caused by a {@link SchemaMismatch}, throws the mismatch instead,
+ * because the caller would retry on `unavailable`, which cannot help.
  */
 function unwrapMismatch(error: unknown): never {
   throw error instanceof Error && error.cause instanceof SchemaMismatch ? error.cause : error;

@@ -10,11 +10,11 @@ import type { Hints } from './hints.ts';
 import type { Runner } from '../connection/pool.ts';
 
 /**
- * Row that the statement of `readAfter` returns. One JSON value holds the entries, so that they and the position come
- * from one snapshot.
+ * Row that the statement in `readAfter` returns. The entries are one JSON value, so that they and the position come
+ * from the same snapshot.
  */
 interface ReadingRow extends Omit<LogReading, 'entries' | 'through'> {
-  /** Position of the page's last entry if the page is full; `null` if it holds all entries up to `seq`. */
+  /** Position of the page's last entry if the page is full; `null` if the page has all entries up to `seq`. */
   readonly until: Seq | null;
   readonly entries: readonly (readonly [seq: Seq, key: FactKey, revoked: boolean])[];
 }
@@ -23,13 +23,14 @@ type Replicas = Pick<CoherenceLog, 'register' | 'ack' | 'replicas' | 'noteComple
 type Entries = Pick<CoherenceLog, 'readAfter' | 'prune'>;
 
 /**
- * The coherence log in PostgreSQL: one statement for each method.
+ * The coherence log in PostgreSQL. Each method runs one statement, except that `readAfter(null)` first reads where to
+ * start.
  *
  * @param db runs statements on a connection of its own, so that a change that waits for a lock cannot keep the replica
  * from renewing its lease
  * @param background runs statements that may take longer than a lease can wait
- * @param hints object to which listeners are added. Changes of this process nudge it as well, so that listeners learn
- * of such changes without LISTEN
+ * @param hints takes the listeners. This process's own changes nudge it too, so that listeners learn of them without
+ * LISTEN
  */
 export function coherenceLog(db: Runner, background: Runner, hints: Pick<Hints, 'add'>): CoherenceLog {
   return {
@@ -42,12 +43,12 @@ export function coherenceLog(db: Runner, background: Runner, hints: Pick<Hints, 
   };
 }
 
-/** Keeps the rows of replicas with their leases. */
+/** Maintains the replicas' rows and leases. */
 function replicas(db: Runner): Replicas {
   return {
     async register({ id, nonce, leaseMs, note, clockAheadMs = null }) {
       const { version = null, host = null, leaving = false } = note ?? {};
-      // `acked` is the value from before the renewal, because a statement does not see the writes of a function that it
+      // `acked` is the value from before the renewal, because a statement does not see writes made by a function it
       // calls.
       const [{ acked, nowMs }] = await db.run(
         (sql) => sql<[Renewed]>`
@@ -85,8 +86,8 @@ function replicas(db: Runner): Replicas {
     },
 
     async removeReplica(id, nonce) {
-      // The given nonce is either the replica's own or the one in its row, to which `replica_renew` has added the
-      // prefix `2:`.
+      // The given nonce is either the replica's own or the one in its row, to which `replica_renew` added the prefix
+      // `2:`.
       await db.run(
         (sql) => sql`
           with gone as (
@@ -108,12 +109,12 @@ function entries(db: Runner, background: Runner): Entries {
         );
         const start = Math.max(floor - 1, seq - most);
         const reading = await this.readAfter(start, most);
-        // If the position went back, the database has another history, and `start` is no position of that history.
+        // If the position went back, the database now has another history, and `start` is not a position in it.
         if (reading.seq < seq) return this.readAfter(null, most);
         return { ...reading, floor: Math.max(reading.floor, start + 1) };
       }
-      // PostgreSQL plans this statement for the given position. For an unknown position, it would assume that a third
-      // of the log comes after that.
+      // PostgreSQL plans this statement for the actual position. With a generic plan, it would assume that a third of
+      // the log comes after the position.
       const [{ until, entries, ...reading }] = await db.run(
         (sql) => sql<[ReadingRow]>`
           select s.seq, s.floor, coherence_history() as incarnation, u.until, coalesce((

@@ -15,7 +15,7 @@ import type { Runner } from '../connection/pool.ts';
 import type { Sql } from '../connection/sql.ts';
 import { toLimits, type LimitColumns } from '../tenants/rows.ts';
 
-/** An account in the result of the statement, as JSON. */
+/** An account as JSON, as the statement returns it. */
 interface AccountJson extends LimitColumns {
   readonly id: AccountId;
   readonly parent_id: AccountId | null;
@@ -25,8 +25,8 @@ interface AccountJson extends LimitColumns {
 }
 
 /**
- * One row of a reading: the position, and a key or account if one was found. All rows come from one statement, so from
- * one snapshot.
+ * One row of a reading: the position, and a key or account if one was found. All rows come from one statement, and
+ * therefore from one snapshot.
  */
 interface Found {
   readonly seq: number;
@@ -51,8 +51,8 @@ interface Found {
 export function factSource(db: Runner): FactSource {
   return {
     async readFacts(asked) {
-      // The pool treats `keys` and `others` like tenants, so reads of API keys and reads of other facts take turns. A
-      // flood of made-up keys therefore leaves a connection to reads of other facts.
+      // The pool treats `keys` and `others` as tenants, so reads of API keys and reads of other facts take turns. Even
+      // during a flood of made-up keys, one connection is therefore left for other facts.
       const rows = await db.run((sql) => statement(sql, asked), areApiKeys(asked) ? 'keys' : 'others');
       const facts = new Map<FactKey, FactValue>();
       for (const key of asked) facts.set(key, null);
@@ -72,10 +72,10 @@ export function factSource(db: Runner): FactSource {
 }
 
 /**
- * Makes the statement that reads the facts. The statement starts from the row with the position, so it returns a row
- * even if no fact is found. Each variant is written out in full: a statement composed of parts survives two garbage
- * collections, which costs more than the statement itself. A subquery reads the history, so PostgreSQL reads it once
- * and not for each row.
+ * Builds the statement that reads the facts. It selects from the row with the position, so it returns a row even if no
+ * fact is found. Each variant is written out in full: a statement built from fragments survives two garbage
+ * collections, which costs more than the statement itself. The history is read in a subquery, so that PostgreSQL reads
+ * it once rather than for every row.
  */
 function statement(sql: Sql, asked: Asked): PromiseLike<[Found, ...Found[]]> {
   if (areApiKeys(asked)) {
@@ -115,7 +115,7 @@ function areApiKeys(asked: Asked): asked is readonly ApiKeyName[] {
 
 const uuidLength = 36;
 
-/** Adds the facts in the row of an account: the account, and a parent's number of active sub-accounts. */
+/** Adds the facts from an account's row: the account and, for a parent, its number of active sub-accounts. */
 function addAccount(facts: Map<FactKey, FactValue>, account: AccountJson | null): void {
   if (!account) return;
   facts.set(factKey.account(account.id), {
@@ -142,7 +142,7 @@ function keyFact(key: NonNullable<Found['key']>): FactValue {
   };
 }
 
-/** Returns the limits in a row; `null` if the row has none, as most accounts and keys do. */
+/** Returns the limits in a row; `null` if it has none, like most accounts and keys. */
 function limitsOf(row: LimitColumns): Limits | null {
   const limits = toLimits(row);
   return limitsSet(limits).length === 0 ? null : limits;

@@ -1,4 +1,4 @@
-/** Tells the followers of the coherence log that it may have new entries. */
+/** Tells listeners that the coherence log may have new entries. */
 export class Hints {
   readonly #listeners = new Set<() => void>();
 
@@ -6,7 +6,7 @@ export class Hints {
     this.#listeners.add(listener);
   }
 
-  /** Called after a commit of this process, or when the database reports a commit of another process. */
+  /** Called after this process commits, or when the database reports a commit by another process. */
   nudge(): void {
     for (const listener of this.#listeners) listener();
   }

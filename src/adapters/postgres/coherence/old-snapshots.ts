@@ -2,17 +2,17 @@ import type { OldSnapshots, SnapshotHolder, SnapshotReading } from '../../../por
 import type { Runner } from '../connection/pool.ts';
 
 /**
- * A {@link SnapshotHolder} as the statement returns it: with the number of transactions since its snapshot in place of
- * `transaction`.
+ * A {@link SnapshotHolder} as the statement returns it. Instead of `transaction`, it has the number of transactions
+ * since its snapshot.
  */
 type HolderRow = Omit<SnapshotHolder, 'transaction'> & { readonly behind: number };
 
 /**
- * Finds the holder of the oldest snapshot. Any role may see the snapshot, user and application of other roles'
- * sessions, but not the start of their transactions. Sessions that run a vacuum are left out, because their snapshots
- * do not keep old row versions.
+ * Finds the holder of the oldest snapshot. Any role can see the snapshot, user and application of other roles'
+ * sessions, but not when their transactions began. Sessions that are running a vacuum are left out, because their
+ * snapshots do not keep old row versions alive.
  *
- * @param db runs statements on a connection that is open anyway, so that none is opened for this
+ * @param db runs statements on a connection that is open anyway, so that none has to be opened for this
  */
 export function oldSnapshots(db: Runner): OldSnapshots {
   return {

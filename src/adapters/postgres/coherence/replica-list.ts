@@ -1,7 +1,7 @@
 import type { ReplicaList, ReplicaListReading } from '../../../ports/replica-list.ts';
 import type { Runner } from '../connection/pool.ts';
 
-/** Reads the rows of the replicas for operators. */
+/** Reads the replicas' rows for operators. */
 export function replicaList(db: Runner): ReplicaList {
   return {
     async read() {

@@ -4,15 +4,15 @@ import type { Runner } from '../connection/pool.ts';
 import type { Connect, Work } from '../connection/sql.ts';
 
 /**
- * Pause in milliseconds before LISTEN is sent again after a connection was lost or refused, so that a dead server is
- * not flooded with attempts.
+ * Pause in milliseconds before LISTEN is sent again after a connection is lost or refused, so that a dead server is not
+ * flooded with attempts.
  */
 const retryMs = 250;
 
 /**
- * The one connection that stays open: it runs the statements of the lease and the barrier, and turns NOTIFY into hints.
- * The server runs statements in the order in which they are sent. All of them are short, so none waits for long.
- * Through a transaction pooler no notification arrives; replicas then learn of changes when they next read the log.
+ * The one connection that stays open. It runs the lease and barrier statements, and turns NOTIFY into hints. The server
+ * runs statements in the order they are sent; all of them are short, so none waits long. Notifications do not get
+ * through a transaction pooler; behind one, replicas learn of changes the next time they read the log.
  */
 export class Session implements Runner {
   readonly #connection: Connection;
@@ -28,8 +28,8 @@ export class Session implements Runner {
 
   /**
    * @param deadlineMs deadline of each statement, in milliseconds; when it passes, the connection is replaced
-   * @param oneByOne whether each statement waits for the result of the previous one. A transaction pooler needs that:
-   * after a result it gives the server's connection to another client, even if half of the next statement has arrived
+   * @param oneByOne whether each statement waits for the previous one's result. A transaction pooler requires this:
+   * after each result, it gives the server connection to another client, even if half of the next statement has arrived
    */
   constructor(connect: Connect, hints: Pick<Hints, 'nudge'>, deadlineMs: number, oneByOne = false) {
     this.#hints = hints;
@@ -43,12 +43,12 @@ export class Session implements Runner {
 
   async run<T>(work: Work<T>): Promise<T> {
     const running = this.#send(work);
-    // A new connection does not listen yet, so it sends LISTEN after its first statement.
+    // A new connection is not listening yet, so LISTEN is sent after its first statement.
     if (this.#wanted && this.#listening !== this.#connection.current) void this.#listen();
     return running;
   }
 
-  /** Begins to listen for notifications; tries again until that succeeds. */
+  /** Starts listening for notifications, and retries until that succeeds. */
   listen(): void {
     if (this.#wanted) return;
     this.#wanted = true;

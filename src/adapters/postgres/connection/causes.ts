@@ -1,15 +1,15 @@
-/** Reason why a store cannot be used, and its remedy, in one sentence each for the operator. */
+/** Reason that a store cannot be used, and its remedy, each in one sentence for the operator. */
 export interface StoreCause {
-  /** SQLSTATE, or a code of the system or of TLS. */
+  /** SQLSTATE, or a system or TLS error code. */
   readonly code: string;
   readonly cause: string;
   readonly remedy: string;
 }
 
 /**
- * Returns the known cause of an error of the store, found by the error's code; `undefined` if there is none.
+ * Looks up the cause of a store error by its code; `undefined` if the code is not a known one.
  *
- * @param error error of the store; its `cause`, or a `cause` below that, may have the code
+ * @param error error from the store; the code may be on the error itself or on a nested `cause`
  */
 export function storeCause(error: unknown): StoreCause | undefined {
   for (const code of codesIn(error, 0)) {
@@ -19,29 +19,29 @@ export function storeCause(error: unknown): StoreCause | undefined {
   return undefined;
 }
 
-/** Returns a text with cause and remedy, on one line. */
+/** Returns the cause and remedy as one line of text. */
 export function sayCause({ code, cause, remedy }: StoreCause): string {
   return `${cause} (${code}). ${remedy}`;
 }
 
 const mostDepth = 5;
 
-/** Error codes by the numbers that the embedded engine uses, which are those of WebAssembly (WASI, errno). */
+/** Error codes for the errno values of the embedded engine, which are those of WebAssembly (WASI). */
 const wasiCodes: Readonly<Record<number, string>> = { 2: 'EACCES', 51: 'ENOSPC', 63: 'EPERM', 69: 'EROFS' };
 
 function* codesIn(error: unknown, depth: number): Generator<string> {
-  // The embedded engine throws objects that are not an `Error`.
+  // The embedded engine throws objects that are not instances of `Error`.
   if (typeof error !== 'object' || error === null || depth > mostDepth) return;
   const { code, cause, errno, name, message } = error as Partial<Error> & {
     readonly code?: unknown;
     readonly errno?: unknown;
   };
   if (typeof code === 'string') yield code;
-  // PostgreSQL has no SQLSTATE of its own for some faults of the file system, so the message is read.
+  // PostgreSQL has no specific SQLSTATE for some file system errors, so the message is checked.
   if (name === 'PostgresError' && /No space left on device/.test(message ?? '')) yield '53100';
   if (name === 'ErrnoError' && typeof errno === 'number') yield wasiCodes[errno] ?? '';
   yield* codesIn(cause, depth + 1);
-  // A host name may have several addresses; an attempt at each gives an error of its own.
+  // A host name may have several addresses, and each failed attempt has an error of its own.
   if (error instanceof AggregateError) for (const one of error.errors) yield* codesIn(one, depth + 1);
 }
 
@@ -69,7 +69,9 @@ const folder: Words = [
   'Change its owner, or name another one in DATA_DIR.',
 ];
 
-/** Causes by SQLSTATE (PostgreSQL, Appendix A), or code of the system, the client library or OpenSSL. */
+/**
+ * Causes by error code: SQLSTATE (PostgreSQL, Appendix A), or a code from the system, the client library or OpenSSL.
+ */
 const causes: Readonly<Record<string, Words>> = {
   '28P01': login,
   '28000': login,

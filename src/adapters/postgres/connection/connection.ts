@@ -2,19 +2,19 @@ import { unavailable, storeFailure } from './failure.ts';
 import type { Connect, ConnectionExtra, Sql, Work } from './sql.ts';
 
 /**
- * One connection on which this process enforces deadlines. It runs one transaction at a time, or single statements that
- * are sent without waiting for the results of earlier ones.
+ * One connection, with deadlines that this process enforces. It runs one transaction at a time, or single statements
+ * that are sent without waiting for the results of earlier ones.
  *
- * A server that is frozen or cut off sends nothing, not even an error, and the client library would wait for ever. So
- * when the deadline passes, the call fails and the connection is replaced. The statement may still take effect, as with
- * any connection that breaks.
+ * A server that is frozen or cut off sends nothing, not even an error, and the client library would wait forever. So
+ * when the deadline passes, the call fails and the connection is replaced. The statement may still take effect, as on
+ * any broken connection.
  */
 export class Connection {
   readonly #connect: Connect;
   readonly #extra: ConnectionExtra;
   #sql: Sql | undefined;
   #running = 0;
-  /** Number of commits that the server reported as not replicated. */
+  /** Number of commits that the server reported as possibly not replicated. */
   #unreplicated = 0;
   #closed = false;
 
@@ -24,7 +24,7 @@ export class Connection {
   }
 
   /**
-   * Runs `work`. If that fails, rejects with a `ProblemError`.
+   * Runs `work`; rejects with a `ProblemError` if it fails.
    * @param deadlineMs maximum duration in milliseconds, including the time to connect
    */
   async run<T>(work: Work<T>, deadlineMs: number): Promise<T> {
@@ -36,7 +36,7 @@ export class Connection {
     let running: PromiseLike<T> | undefined;
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
-        // The statement still runs and needs its arguments, so they must not be released below.
+        // The statement is still running and needs its arguments, so they must not be released below.
         running = undefined;
         this.#giveUp(sql);
         reject(unavailable(new Error(`no response from the store within ${deadlineMs} ms`)));
@@ -45,7 +45,7 @@ export class Connection {
     try {
       running = work(sql);
       const result = await Promise.race([running, late]);
-      // A warning about replication comes together with the result, so it has been counted by now.
+      // A replication warning arrives together with the result, so it has been counted by now.
       if (this.#unreplicated !== unreplicated) throw unavailable(new Error(notReplicated));
       return result;
     } catch (error) {
@@ -58,7 +58,7 @@ export class Connection {
     }
   }
 
-  /** Identity of the present connection: a new object after each replacement; `undefined` while there is none. */
+  /** Identity of the current connection: a new object after each replacement; `undefined` while there is none. */
   get current(): object | undefined {
     return this.#sql;
   }
@@ -67,8 +67,8 @@ export class Connection {
     const sql = this.#connect({
       ...this.#extra,
       onclose: () => {
-        // If no statement runs, the server closed the connection, or the connection was idle for too long. postgres.js
-        // remembers that error and would fail the next statement with it, so the connection is replaced.
+        // If no statement is running, the server closed the connection, or the connection was idle for too long.
+        // postgres.js would fail the next statement with the resulting error, so the connection is replaced.
         if (this.#running === 0) this.#giveUp(sql);
         this.#extra.onclose?.();
       },
@@ -78,25 +78,25 @@ export class Connection {
   }
 
   /**
-   * Counts a commit that may not have reached the synchronous standby, because an operator or a shutdown ended the wait
-   * for the standby. Such a commit is lost if the standby takes over. The server reports success with a warning, but
-   * the change must not get a 2xx. The warning may be in any language, so it is recognised by the name of the server's
-   * function.
+   * Counts a commit that may not have reached the synchronous standby, because an operator or a shutdown cut the wait
+   * for it short. Such a commit is lost if the standby takes over. The server reports success with a warning, but the
+   * change must not get a 2xx. The warning may be in any language, so it is recognised by the name of the server
+   * function that issues it.
    */
   #note({ routine }: Readonly<Record<string, string>>): void {
     if (routine === 'SyncRepWaitForLSN') this.#unreplicated += 1;
   }
 
   /**
-   * Closes a connection at once, and lets the next `run` open a new one. If the connection was already replaced, its
-   * replacement stays.
+   * Closes a connection immediately, so that the next `run` opens a new one. If the connection has already been
+   * replaced, its replacement stays.
    */
   #giveUp(sql: Sql): void {
     if (this.#sql === sql) this.#sql = undefined;
     sql.end({ timeout: 0 }).catch(() => undefined);
   }
 
-  /** Closes the connection for good; a running statement gets one second to end. */
+  /** Closes the connection for good; a running statement gets one second to finish. */
   async close(): Promise<void> {
     this.#closed = true;
     const old = this.#sql;
@@ -108,9 +108,9 @@ export class Connection {
 const notReplicated = 'the commit may not have reached the synchronous standby';
 
 /**
- * Frees the arguments of a statement that has ended. postgres.js gives each statement its own functions (`this.resolve
- * = x => …`), which V8 allocates in the old generation. These functions keep the statement and its arguments in memory
- * until that generation is collected: 100 bytes for each key in a flood of made-up keys.
+ * Frees the arguments of a statement that has ended. For each statement, postgres.js creates closures (such as its
+ * `resolve`), which V8 allocates in the old generation. They keep the statement and its arguments in memory until that
+ * generation is collected, which costs 100 bytes per key in a flood of made-up keys.
  */
 function releaseArguments(statement: unknown): void {
   if (!(statement instanceof Promise)) return;
@@ -119,18 +119,18 @@ function releaseArguments(statement: unknown): void {
 }
 
 /**
- * Returns whether an error shows that the connection is useless, because it broke during a statement or leads to a
- * standby. postgres.js would reconnect by itself, but it remembers the server's last error and fails the first
- * statement on the new connection with that error.
+ * Returns whether an error shows that the connection is unusable because it broke during a statement or leads to a
+ * standby. postgres.js would reconnect on its own, but it remembers the server's last error and would fail the first
+ * statement on the new connection with it.
  */
 function isBroken(error: unknown): boolean {
   return error instanceof Error && 'code' in error && brokenCodes.has(error.code);
 }
 
 /**
- * Error codes of broken connections and of standbys. A standby answers `read_only_sql_transaction` (25006) to writes
- * and to LISTEN, and `object_not_in_prerequisite_state` (55000) if its write position is read (PostgreSQL, Appendix A).
- * After a switchover, the database's host name still leads to the demoted primary for some seconds, and a connection
- * opened in that time stays with the demoted primary.
+ * Error codes of broken connections and of standbys. A standby rejects writes and LISTEN with
+ * `read_only_sql_transaction` (25006), and reads of its write position with `object_not_in_prerequisite_state` (55000);
+ * see PostgreSQL, Appendix A. After a switchover, the database's host name still points to the demoted primary for a
+ * few seconds, and a connection opened in that time stays on the demoted primary.
  */
 const brokenCodes = new Set<unknown>(['CONNECTION_CLOSED', 'ECONNRESET', 'EPIPE', '25006', '55000']);

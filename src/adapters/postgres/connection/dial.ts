@@ -1,19 +1,19 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Address that postgres.js has read from the URL; several hosts are tried in turn. */
+/** Address that postgres.js has read from the URL. If there are several hosts, they are tried in turn. */
 export interface Address {
   readonly host: readonly string[];
   readonly port: readonly number[];
-  /** Path of a Unix socket, in place of hosts. */
+  /** Path of a Unix socket, used instead of hosts. */
   readonly path?: string;
 }
 
 const pauseMs = 100;
 
 /**
- * Returns a function that opens the sockets of one client, at most ten a second. postgres.js by itself would reconnect
- * without a pause if a load balancer accepts each connection and closes it at once because its server is down.
+ * Returns a function that opens sockets for one client, at most ten per second. On its own, postgres.js would reconnect
+ * without a pause if a load balancer accepted each connection and closed it at once because its server is down.
  */
 export function dialer(): (address: Address) => Promise<Socket> {
   let attempts = 0;

@@ -1,6 +1,6 @@
 import { ProblemError } from '../../../domain/problem.ts';
 
-/** Seconds after which a client may try again: about the time in which a connection fails over. */
+/** Seconds after which a client may retry: about as long as a connection takes to fail over. */
 const retryAfter = 1;
 
 /**
@@ -16,8 +16,7 @@ export function unavailable(cause: unknown): ProblemError {
 }
 
 /**
- * Returns the problem for a statement that took too long: the store can be reached, and a smaller statement may
- * succeed.
+ * Returns the problem for a statement that took too long. The store is reachable, and a smaller statement may succeed.
  */
 function tooSlow(cause: unknown): ProblemError {
   const detail = 'The store took too long for this. Try again; split a long list.';
@@ -35,10 +34,10 @@ export function tooManyRequests(): ProblemError {
 }
 
 /**
- * Turns the error of a failed statement into a problem. Text that PostgreSQL cannot hold is the client's fault; a
- * broken constraint or an invalid statement is the gateway's. All other errors mean that the store cannot be reached,
- * or is overloaded, read-only or not migrated yet, so the same request may succeed later. The client learns nothing
- * about the cause.
+ * Turns a failed statement's error into a problem. Text that PostgreSQL cannot store is the client's fault; a violated
+ * constraint or invalid SQL is the gateway's. Timeouts, and changes that older replicas cannot enforce, get problems of
+ * their own. All other errors mean that the store is unreachable, overloaded, read-only or not migrated yet, so the
+ * same request may succeed later; the client is not told which.
  */
 export function storeFailure(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error;
@@ -58,8 +57,8 @@ export function storeFailure(error: unknown): ProblemError {
 }
 
 /**
- * Whether a statement failed because of its values: a data exception or a broken constraint (SQLSTATE classes 22 and
- * 23). The same values will fail again.
+ * Returns whether a statement failed because of its values: a data exception or a violated constraint (SQLSTATE classes
+ * 22 and 23). The same values will fail again.
  * @param error result of {@link storeFailure}
  */
 export function isRejectedValue(error: unknown): boolean {
@@ -69,15 +68,14 @@ export function isRejectedValue(error: unknown): boolean {
 /** `query_canceled`, which only `statement_timeout` causes here. */
 const statementTimeout = '57014';
 
-/** Error code of `fleet_require`, which puts the versions of the older replicas into `detail`. */
+/** Error code raised by `fleet_require`, which lists the versions of the older replicas in `detail`. */
 const olderReplicas = 'TG001';
 
-/** Seconds in which a rolling upgrade replaces about one replica. */
+/** Approximate time in seconds that a rolling upgrade takes to replace one replica. */
 const retryAfterUpgrade = 5;
 
 /**
- * Returns the problem for a change that some registered replicas cannot enforce yet, so that its 2xx would promise too
- * much.
+ * Returns the problem for a change that some registered replicas cannot enforce yet, so a 2xx would promise too much.
  */
 function olderReplicasRun(error: unknown): ProblemError {
   const { detail: versions } = error as { readonly detail?: string };
@@ -92,20 +90,18 @@ function olderReplicasRun(error: unknown): ProblemError {
 }
 
 /**
- * SQLSTATE codes of text that cannot be stored: `untranslatable_character`, `character_not_in_repertoire` and
+ * SQLSTATE codes for text that cannot be stored: `untranslatable_character`, `character_not_in_repertoire` and
  * `invalid_text_representation` (a lone surrogate in JSON).
  */
 const unstorableText = new Set(['22P05', '22021', '22P02']);
 
 /**
- * SQLSTATE codes of the gateway's own faults: data exceptions, violations of constraints or cardinality, and syntax
- * errors. Codes of names that do not exist are left out, because the schema may not be migrated yet.
+ * SQLSTATE codes that mean a bug in the gateway: data exceptions, constraint or cardinality violations, and invalid
+ * SQL. Codes for undefined names are not included, because the schema may not have been migrated yet.
  */
 const ourFault = /^(?:2[123]...|426..|42804|42P1[0-9]|42702|42725)$/;
 
-/**
- * Returns the five-character SQLSTATE, or the client library's own code, or an empty string if the error has no code.
- */
+/** Returns the five-character SQLSTATE or the client library's own code; an empty string if the error has none. */
 function sqlState(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }

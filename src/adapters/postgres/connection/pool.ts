@@ -4,27 +4,27 @@ import { tooManyRequests, unavailable } from './failure.ts';
 import { Connection } from './connection.ts';
 import type { Connect, Work } from './sql.ts';
 
-/** Runs statements, each with a deadline; a view of a {@link Pool}, or a fake in tests. */
+/** Runs statements, each with a deadline. A runner is a view of a {@link Pool}, a `Session`, or a fake in tests. */
 export interface Runner {
   /**
-   * Runs a statement. Rejects with a `ProblemError`: `unavailable` if the store cannot be reached or responds too late,
-   * `too_many_requests` if too many statements of this tenant wait.
+   * Runs a statement. Rejects with a `ProblemError`: `unavailable` if the store is unreachable or responds too late,
+   * `too_many_requests` if too many of this tenant's statements are waiting.
    *
-   * @param tenant tenant that the statement belongs to. Tenants take turns, and none can take every connection. Without
-   * a tenant, the statement belongs to the gateway itself or to an operator
+   * @param tenant tenant that the statement belongs to; without one, it belongs to the gateway itself or to an
+   * operator. Tenants take turns, and none can take every connection
    */
   run<T>(work: Work<T>, tenant?: string): Promise<T>;
 }
 
-/** Maximum number of statements of one kind and one tenant that may wait for a connection. */
+/** Maximum number of statements per kind and tenant that may wait for a connection. */
 const waitingMost = 1_000;
 
-/** A statement that waits for a connection. */
+/** A statement waiting for a connection. */
 interface Waiter {
   readonly take: (connection: Connection) => void;
 }
 
-/** Limits how many connections the statements of one kind, or of several kinds together, use at the same time. */
+/** Limits how many connections one kind of statement, or several kinds together, may use at the same time. */
 export class Limit {
   readonly #most: number;
   readonly #mostOfOne: number;
@@ -33,7 +33,7 @@ export class Limit {
 
   /**
    * @param most maximum number of connections
-   * @param mostOfOne maximum number of connections of one tenant
+   * @param mostOfOne maximum number of connections per tenant
    */
   constructor(most: number, mostOfOne = most) {
     this.#most = most;
@@ -45,7 +45,7 @@ export class Limit {
     return tenant === undefined || (this.#byTenant.get(tenant) ?? 0) < this.#mostOfOne;
   }
 
-  /** @param difference 1 when a statement begins, -1 when it has ended */
+  /** @param difference 1 when a statement begins, -1 when it ends */
   count(tenant: string | undefined, difference: 1 | -1): void {
     this.#running += difference;
     if (tenant === undefined) return;
@@ -61,20 +61,20 @@ interface Line {
   readonly tenant: string | undefined;
   readonly limits: readonly Limit[];
   running: number;
-  /** Number of ended statements; it grows while the store responds. */
+  /** Number of statements that have succeeded; it grows as long as the store responds. */
   ended: number;
 }
 
 /**
- * A few connections, each opened at its first use. A statement gets the most recently used free connection, so that
- * surplus connections stay idle and are closed.
+ * A few connections, each opened on first use. A statement gets the most recently used free connection, so that surplus
+ * connections stay idle and are closed.
  *
- * The wait for a connection counts towards the deadline. The wait ends after half of the deadline; for a tenant's
- * statement, after half to three quarters. So a statement that starts still has time to end. If the statement misses
- * its deadline, the reason is that the server does not respond, not that many statements are waiting.
+ * Waiting for a connection counts towards the deadline. The wait ends after half of the deadline (for a tenant's
+ * statement, after half to three quarters), so that a statement that starts still has time to finish. If it then misses
+ * its deadline, the cause is an unresponsive server, not a long queue.
  *
  * Waiting tenants take turns, and each may have all connections but one. So another tenant's statement, such as a
- * revoke, waits for at most one statement to end, however many statements the first tenant has sent.
+ * revoke, waits for at most one statement to end, no matter how many statements the first tenant has sent.
  */
 export class Pool {
   readonly #free: Connection[];
@@ -91,24 +91,24 @@ export class Pool {
   }
 
   /**
-   * Returns a view of this pool whose statements all have this deadline, in milliseconds.
+   * Returns a view of this pool in which every statement has this deadline, in milliseconds.
    *
-   * @param kind kind of the statements. Kinds take turns, as tenants do: even with only one connection, a tenant's
-   * reports do not delay its changes
-   * @param limits limits on these statements, in addition to those of the pool
+   * @param kind kind of the statements. Kinds take turns like tenants do, so a tenant's reports do not delay its
+   * changes, even on a single connection
+   * @param limits limits on these statements, in addition to the pool's own
    */
   withDeadline(deadlineMs: number, kind = '', ...limits: readonly Limit[]): Runner {
     const within = [this.#all, ...limits];
     return { run: (work, tenant) => this.#run(work, deadlineMs, this.#lineOf(kind, tenant, within)) };
   }
 
-  /** Present load of the pool. */
+  /** Current load of the pool. */
   get state(): PoolState {
     const most = this.#connections.length;
     return { inUse: most - this.#free.length, most, waiting: this.#waiting.size };
   }
 
-  /** Closes every connection; a running statement gets one second to end, and waiting statements are rejected. */
+  /** Closes every connection. Running statements get one second to finish, and waiting statements are rejected. */
   async close(): Promise<void> {
     await Promise.all(this.#connections.map((connection) => connection.close()));
   }
@@ -136,8 +136,8 @@ export class Pool {
   }
 
   #wait(line: Line, halfMs: number): Promise<Connection> {
-    // Statements that a tenant sends together get different time limits: rejecting all of them at once would delay
-    // other tenants.
+    // Statements that a tenant sends together get different time limits, because rejecting all of them at once would
+    // delay other tenants.
     const limitMs = line.tenant !== undefined ? halfMs * (1 + this.#spread() / 2) : halfMs;
     if (this.#waiting.sizeOf(line.name) >= waitingMost) return Promise.reject(tooManyRequests());
     const endedBefore = line.ended;
@@ -152,7 +152,8 @@ export class Pool {
       const timer = setTimeout(() => {
         this.#waiting.remove(line.name, waiter);
         this.#forget(line);
-        // If other statements of the tenant ended meanwhile, the store does respond, and the tenant has sent too many.
+        // If other statements of the tenant have finished in the meantime, the store is responding, and the tenant has
+        // sent too many.
         if (line.tenant !== undefined && line.ended > endedBefore) return reject(tooManyRequests());
         reject(unavailable(new Error(`no free connection to the store within ${limitMs} ms`)));
       }, limitMs);
@@ -160,7 +161,9 @@ export class Pool {
     });
   }
 
-  /** Returns a value from 0 to 1 that is far from the previous ones: a multiple of the golden ratio, modulo 1. */
+  /**
+   * Returns a value from 0 to 1 that is far from the previous ones: the next multiple of the golden ratio, modulo 1.
+   */
   #spread(): number {
     this.#waits = (this.#waits + 0.618034) % 1;
     return this.#waits;
@@ -168,7 +171,8 @@ export class Pool {
 
   #giveBack(connection: Connection): void {
     this.#free.push(connection);
-    // When one statement ends, two may start: one that waited for a limit, and one that waited for a free connection.
+    // When one statement ends, two may start: one that a limit held back, and one that was waiting for a free
+    // connection.
     for (let free = this.#free.at(-1); free !== undefined; free = this.#free.at(-1)) {
       const next = this.#waiting.take(1, (name) => this.#mayRun(name))?.things[0];
       if (next === undefined) return;

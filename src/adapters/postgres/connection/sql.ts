@@ -2,16 +2,16 @@ import postgres, { type ISql, type Options, type Sql as PostgresSql } from 'post
 import { dialer } from './dial.ts';
 import { verification } from './verification.ts';
 
-/** A connection. `bigint` columns are numbers, since positions and counts stay below 2^53. */
+/** A connection. `bigint` columns are read as numbers, since positions and counts stay below 2^53. */
 export type Sql = PostgresSql<{ bigint: number }>;
 
-/** The part of a connection that transactions offer, too. */
+/** The part of a connection's interface that transactions also have. */
 export type Statements = ISql<{ bigint: number }>;
 
 /** A statement or transaction to run on a connection. */
 export type Work<T> = (sql: Sql) => PromiseLike<T>;
 
-/** Makes a client that holds one connection; `extra` has options of this connection only. */
+/** Creates a client that holds one connection; `extra` has options for that connection only. */
 export type Connect = (extra?: ConnectionExtra) => Sql;
 export interface ConnectionExtra {
   readonly onnotify?: (channel: string, payload: string) => void;
@@ -20,10 +20,10 @@ export interface ConnectionExtra {
   readonly onnotice?: (notice: Readonly<Record<string, string>>) => void;
 }
 
-/** Options of a connection beyond its URL. */
+/** Connection options that are not part of the URL. */
 export interface ConnectOptions {
   /**
-   * Whether the URL leads to a transaction pooler (PgBouncer). Through a pooler, a session keeps nothing from one
+   * Whether the URL leads to a transaction pooler (PgBouncer). Behind a pooler, no session state survives from one
    * transaction to the next.
    */
   readonly pooled?: boolean;
@@ -39,41 +39,43 @@ export const baseOptions = {
   // Fetching types would cost each new connection a round trip. Arrays are sent as JSON instead.
   fetch_types: false,
   connect_timeout: 2,
-  // postgres.js need not pause between two attempts to connect, since `dialer` does.
+  // postgres.js does not need to pause between connection attempts, since `dialer` does.
   backoff: () => 0,
-  // The library's default prints notices to the console.
+  // By default, the library prints notices to the console.
   onnotice: (_notice: Readonly<Record<string, string>>): void => undefined,
   types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },
 } satisfies ClientOptions;
 
 /**
- * Connects to a PostgreSQL server by URL. In addition to the options of postgres.js it understands
- * `sslmode=verify-full` with `sslrootcert=<file>`, `prepare=false` for a transaction pooler (PgBouncer) without
- * prepared statements, and `prepare=true` for a pooler that has them.
+ * Returns a function that connects to the PostgreSQL server at a URL. In addition to the options of postgres.js, the
+ * URL may have `sslmode=verify-full` with `sslrootcert=<file>`, `prepare=false` for a transaction pooler (PgBouncer)
+ * without prepared statements, and `prepare=true` for a pooler with them.
  *
- * @param statementMs milliseconds after which the server cancels a statement; less than the client's own deadline
+ * @param statementMs milliseconds after which the server cancels a statement; must be less than the client's own
+ * deadline
+ * @throws Error if the `sslrootcert` file cannot be read
  */
 export function connectByUrl(url: string, statementMs: number, options: ConnectOptions = {}): Connect {
-  // The text is not parsed as a URL, since a list of hosts is not valid in one.
+  // The string is not parsed as a URL, because a URL cannot contain a list of hosts.
   const [address = '', query] = url.split('?', 2);
   const parameters = new URLSearchParams(query);
   const ssl = verification(address, parameters);
   const prepare = parameters.get('prepare');
   const pooled = options.pooled === true || leadsToPooler(url);
-  // A pooler rejects start-up parameters that it does not know, so behind a pooler the settings of the database role
-  // apply.
+  // A pooler rejects start-up parameters that it does not know, so none are sent through it; the database role's
+  // settings apply instead.
   const session = pooled
     ? {}
     : {
         statement_timeout: statementMs,
         idle_in_transaction_session_timeout: statementMs,
-        // Changes must see what was committed while they waited for a lock (`require_read_committed`), whatever the
-        // server's default is.
+        // Changes must see everything that was committed while they waited for a lock (`require_read_committed`),
+        // whatever the server's default is.
         default_transaction_isolation: 'read committed' as const,
-        // With `jit`, PostgreSQL would compile statements with many expected rows, which takes longer than a lease can
-        // wait.
+        // With `jit`, PostgreSQL would compile statements that it expects to be expensive, which takes longer than a
+        // lease can wait.
         jit: 'off',
-        // A report may take long, so it may use only one of the server's processors.
+        // Reports may take a long time, so each may use only one of the server's processors.
         max_parallel_workers_per_gather: 0,
       };
   return (extra = {}) =>
@@ -90,7 +92,8 @@ export function connectByUrl(url: string, statementMs: number, options: ConnectO
 }
 
 /**
- * Returns whether the URL says, by `prepare=false`, that it leads to a transaction pooler without prepared statements.
+ * Returns whether the URL has `prepare=false`, which means that it leads to a transaction pooler without prepared
+ * statements.
  */
 export function leadsToPooler(url: string): boolean {
   return new URLSearchParams(url.split('?', 2)[1]).get('prepare') === 'false';

@@ -2,11 +2,12 @@ import { readFileSync } from 'node:fs';
 import { checkServerIdentity, type ConnectionOptions } from 'node:tls';
 
 /**
- * Returns the TLS options for `sslmode=verify-…`. postgres.js by itself reads no certificate file, and verifies a
- * server with an IP address as if its name were `localhost`.
+ * Returns the TLS options for `sslmode=verify-…`. On its own, postgres.js does not read certificate files, and verifies
+ * a server with an IP address as if its name were `localhost`.
  *
  * @param address the URL without its query
- * @param parameters parameters of the query; those that concern TLS are removed from it
+ * @param parameters query parameters; those that concern TLS are removed
+ * @throws Error if the `sslrootcert` file cannot be read
  */
 export function verification(
   address: string,

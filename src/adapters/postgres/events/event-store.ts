@@ -19,10 +19,7 @@ interface EventRow {
   readonly actor_name: string | null;
   readonly request_id: string | null;
   readonly address: string | null;
-  /**
-   * Row of the account or key after the change, or a {@link QuotaRow}. A row that an older version wrote may lack
-   * columns.
-   */
+  /** Account or key row after the change, or a {@link QuotaRow}. Rows written by older versions may lack columns. */
   readonly object: object;
   readonly previous: object | null;
 }
@@ -43,11 +40,10 @@ const columns = [
 ] as const satisfies (keyof EventRow)[];
 
 /**
- * Events in PostgreSQL. Functions in `schema/functions/events/` write the events of changes, `quota_note` those of
- * quotas.
+ * Events in PostgreSQL. Functions in `schema/functions/events/` write the events for changes, and `quota_note` writes
+ * those for quotas.
  *
- * @param reports runs the statements of lists: a filter may make them skip many rows, and changes must not wait for
- * that
+ * @param reports runs the list statements: a filter may make them skip many rows, and changes must not wait for that
  * @param background runs statements that no request waits for
  */
 export function eventStore(db: Runner, reports: Runner, background: Runner): EventStore {
@@ -81,7 +77,7 @@ export function eventStore(db: Runner, reports: Runner, background: Runner): Eve
 const dayMs = 86_400_000;
 
 /**
- * Lists the events of a page, and one more if there is one. The query reads a range of an index; `aboveEveryId` in
+ * Lists the events on a page, plus one more if there is one. The query reads a range of an index; `aboveEveryId` in
  * `page.ts` explains how.
  */
 function listEvents(
@@ -110,12 +106,12 @@ function listEvents(
     select ${sql(columns)} from event where id >= ${least} and id < ${below} ${rest} order by id desc limit ${limit + 1}`;
 }
 
-/** Returns the lower of two ids. Ids in text form sort in the same order as UUIDs. */
+/** Returns the lower of two ids. As text, ids sort in the same order as UUIDs. */
 function earlier(a: string, b: string): string {
   return a < b ? a : b;
 }
 
-/** Returns the lowest id that an event of this millisecond can have, as `event_floor` does. */
+/** Returns the lowest id that an event in this millisecond can have, like `event_floor`. */
 function firstIdOf(ms: number): string {
   const time = ms.toString(16).padStart(12, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`;

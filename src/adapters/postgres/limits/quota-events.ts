@@ -3,15 +3,15 @@ import type { TokenAnswer, TokenQuestion } from '../../../ports/limits/token-sto
 import type { Runner } from '../connection/pool.ts';
 
 /**
- * Maximum number of quotas whose level is remembered. At this number, all of them are forgotten. Then the same event
- * may be asked for twice, but `quota_note` writes it only once.
+ * Maximum number of quotas whose level is remembered. Once there are this many, all levels are forgotten. The same
+ * event may then be requested again, but `quota_note` writes it only once.
  */
 const mostRemembered = 10_000;
 
-/** Has the database write an event when an answer shows that a quota is reached or nearly reached. */
+/** Has the database write an event when an answer shows that a quota has been reached or nearly reached. */
 export class QuotaEvents {
   readonly #background: Runner;
-  /** Series and level of each quota that is reached or nearly reached, by the name of its limit. */
+  /** Series and level of each quota that has been reached or nearly reached, keyed by limit name. */
   #known = new Map<string, { readonly series: number; readonly level: number }>();
 
   constructor(background: Runner) {
@@ -19,7 +19,7 @@ export class QuotaEvents {
   }
 
   /**
-   * Compares the answers with the remembered levels, and has an event written for each level that rose.
+   * Compares the answers with the remembered levels, and requests an event for each level that has risen.
    *
    * @param answers answers to `questions`, in the same order
    */
@@ -47,13 +47,16 @@ export class QuotaEvents {
     try {
       await this.#background.run((sql) => sql`select quota_note(${limit}, ${series}, ${level})`);
     } catch {
-      // No event was written, so the next answer about this quota has to ask for it again.
+      // No event was written, so the next answer about this quota has to request it again.
       this.#known.delete(limit);
     }
   }
 }
 
-/** Returns the level that `quota_note` takes: 2 for a quota that is reached, 1 if it is nearly reached, otherwise 0. */
+/**
+ * Returns the level to pass to `quota_note`: 2 if the quota has been reached, 1 if it has nearly been reached,
+ * otherwise 0.
+ */
 function levelOf(left: number, capacity: number): 0 | 1 | 2 {
   if (left === 0) return 2;
   return capacity - left >= nearQuota * capacity ? 1 : 0;

@@ -2,7 +2,7 @@ import type { TokenAnswer, TokenStore } from '../../../ports/limits/token-store.
 import type { Runner } from '../connection/pool.ts';
 import { QuotaEvents } from './quota-events.ts';
 
-/** Buckets in PostgreSQL. One short statement asks all questions of a call. */
+/** Buckets in PostgreSQL. Each call runs one short statement for all of its questions. */
 export function postgresBuckets(db: Runner): TokenStore {
   return {
     async ask(questions) {
@@ -19,10 +19,10 @@ export function postgresBuckets(db: Runner): TokenStore {
 }
 
 /**
- * Quotas in PostgreSQL. One statement asks all questions of a call.
+ * Quotas in PostgreSQL. Each call runs one statement for all of its questions.
  *
- * @param background runs the statements that write events about quotas, which no request waits for
- * @param replica name under which this process asks for units; no process may have used the name before
+ * @param background runs the statements that write quota events, which no request waits for
+ * @param replica name under which this process asks for units; no process may have used it before
  */
 export function postgresQuotas(db: Runner, background: Runner, replica: string): TokenStore {
   const events = new QuotaEvents(background);

@@ -2,8 +2,7 @@ import type { Statements } from '../connection/sql.ts';
 import { readMigrations, type Migration } from './migration-files.ts';
 
 /**
- * Thrown if this code cannot work on the database's schema. Another attempt does not help; the message gives the
- * reason.
+ * Thrown if this version cannot work with the database's schema. Retrying does not help; the message gives the reason.
  */
 export class SchemaMismatch extends Error {
   override readonly name = 'SchemaMismatch';
@@ -17,17 +16,17 @@ interface Applied {
   readonly compatible_with: number;
 }
 
-/** Schema of a database compared with the steps of this code. */
+/** A database's schema, compared with the migrations in this version. */
 export interface SchemaState {
-  /** Newest applied step; 0 in an empty database. */
+  /** Number of the newest migration that has been applied; 0 if the database is empty. */
   readonly version: number;
-  /** Steps of this code that the database lacks, in order. */
+  /** Migrations in this version that have not been applied yet, in order. */
   readonly pending: readonly Migration[];
 }
 
 /**
- * Reads the applied steps.
- * @throws {SchemaMismatch} if the database is too new, or a step was changed after it had been applied
+ * Reads which migrations have been applied.
+ * @throws {SchemaMismatch} if the database is too new, or a migration was changed after it had been applied
  */
 export async function readSchema(sql: Statements): Promise<SchemaState> {
   const known = await readMigrations();
@@ -39,8 +38,8 @@ export async function readSchema(sql: Statements): Promise<SchemaState> {
 }
 
 /**
- * Checks that this code can work on the schema.
- * @throws {SchemaMismatch} if it cannot, for example because steps are missing
+ * Checks that this version can work with the schema.
+ * @throws {SchemaMismatch} if it cannot, for example because migrations are missing
  */
 export async function checkSchema(sql: Statements): Promise<void> {
   const [missing] = (await readSchema(sql)).pending;

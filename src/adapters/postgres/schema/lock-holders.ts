@@ -1,6 +1,6 @@
 import type { Statements } from '../connection/sql.ts';
 
-/** A lock that a session waits for, and one session that holds it. */
+/** A lock that a session is waiting for, and one session that holds it. */
 interface Blocked {
   readonly mode: string;
   readonly table_name: string | null;
@@ -12,8 +12,8 @@ interface Blocked {
 }
 
 /**
- * Describes the lock that the session `pid` waits for and its holders, as far as this user may see them; returns
- * `undefined` if the session does not wait.
+ * Describes the lock that the session `pid` is waiting for and its holders, as far as this user may see them. Returns
+ * `undefined` if the session is not waiting.
  */
 export async function describeWait(sql: Statements, pid: number): Promise<string | undefined> {
   const rows = await sql<Blocked[]>`
@@ -29,7 +29,7 @@ export async function describeWait(sql: Statements, pid: number): Promise<string
 }
 
 function describeHolder({ pid, application, state, seconds }: Blocked): string {
-  // PostgreSQL shows the process id 0 for a transaction that was prepared for a two-phase commit.
+  // PostgreSQL reports process id 0 for a transaction that was prepared for a two-phase commit.
   if (pid === 0) return 'a prepared transaction';
   const known = [
     application,

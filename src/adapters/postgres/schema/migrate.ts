@@ -7,16 +7,16 @@ import type { Migration } from './migration-files.ts';
 
 /** Listeners for the progress of a migration. */
 export interface MigrationEvents {
-  /** Called after this process has applied a step. */
+  /** Called after this process has applied a migration, with its number and name. */
   readonly onStep?: (step: string) => void;
-  /** Called if a step cannot be applied yet. The step is tried again as often as needed. */
+  /** Called if a migration cannot be applied yet. The migration is retried as often as needed. */
   readonly onWait?: (wait: MigrationWait) => void;
 }
 
 export interface MigrationWait {
-  /** Number and name of the step. */
+  /** Number and name of the migration. */
   readonly step: string;
-  /** The obstacle, as a text for people: a lock with its holder, or another process that migrates. */
+  /** Human-readable obstacle: a lock and its holder, or another process that is migrating the database. */
   readonly waitsFor: string;
 }
 
@@ -26,41 +26,41 @@ type Attempt =
   | { readonly outcome: 'nothing left' | 'another is at it' }
   | { readonly outcome: 'locked'; readonly step: string; readonly pauseMs: number };
 
-/** Number of the advisory lock that a process holds while it applies a step. */
+/** Number of the advisory lock that a process holds while it applies a migration. */
 const migrationLock = 7_311_970_451;
 
 /**
- * Maximum time in milliseconds that a step waits for a lock on a table. All later statements on that table wait behind
- * the step, even renewals of leases. So this is less than T/4, the time after which a lease is renewed, and less than
- * the deadline of any statement.
+ * Maximum time in milliseconds that a migration waits for a table lock. Later statements on the table, even lease
+ * renewals, queue up behind it. So this is less than any statement's deadline, and `patienceWith` keeps it below the
+ * interval between lease renewals.
  */
 const longestLockWaitMs = 200;
 const shortestLockWaitMs = 10;
 
 /**
- * Milliseconds that each registered replica adds to the pause between two attempts of a process, because all replicas
- * make attempts in a roll-out.
+ * Milliseconds that each registered replica adds to the pause between a process's attempts, because all replicas make
+ * attempts during a rollout.
  */
 const pauseMsPerReplica = 500;
 const shortestPauseMs = 4_000;
 const longestPauseMs = 16_000;
-/** Average time in milliseconds between two checks of the schema by a waiting process. */
+/** Average time in milliseconds between two schema checks by a waiting process. */
 const lookEveryMs = 300;
 
 /**
- * Brings the schema up to the version of this code. Any number of processes may call this at the same time: one process
- * works, and the others wait without holding a lock. Each step commits by itself, with its row in `schema_migration`.
- * If another session holds a lock that a step needs, the step gives up soon and is tried again some seconds later, as
- * often as needed. Replicas of the previous version serve requests meanwhile.
+ * Brings the schema up to this version. Any number of processes may call this at the same time: one does the work, and
+ * the rest wait without holding a lock. Each migration commits on its own, together with its row in `schema_migration`.
+ * If another session holds a lock that a migration needs, the migration gives up quickly and is retried a few seconds
+ * later, as often as needed. Replicas of the previous version keep serving requests in the meantime.
  *
- * A database that is ahead of this code is accepted if every further step is compatible with this code ({@link
- * Migration.compatibleWith}), so that old replicas can restart during a rollout and a release can be rolled back.
- * Otherwise it is rejected.
+ * A database that is newer than this version is accepted if all of its additional migrations are compatible with this
+ * version ({@link Migration.compatibleWith}), so that old replicas can restart during a rollout and a release can be
+ * rolled back. Otherwise it is rejected.
  *
- * @param observer runs a statement while a step waits, to see which lock the step waits for
+ * @param observer runs a statement while a migration is waiting, to see which lock it is waiting for
  * @returns the version of the schema
- * @throws {import('./applied.ts').SchemaMismatch} if the database is too new, or a step was changed after it had been
- * applied. If a store's {@link Runner} wraps the error, the mismatch is the `cause` of the thrown error
+ * @throws {import('./applied.ts').SchemaMismatch} if the database is too new, or a migration was changed after it had
+ * been applied. If a store's {@link Runner} wraps the error, the mismatch is the `cause` of the thrown error
  */
 export async function migrate(
   db: Runner,
@@ -89,10 +89,10 @@ export async function migrate(
 }
 
 /**
- * Applies one step in a transaction. The lock that coordinates the processes belongs to that transaction, so it also
- * works behind a transaction pooler, and ends with the connection.
+ * Applies one migration in a transaction. The lock that coordinates the processes belongs to that transaction, so it
+ * works even behind a transaction pooler and is released if the connection ends.
  *
- * @param onTry called before the step can wait for a lock, with the session's process id and the maximum wait in
+ * @param onTry called before the migration can wait for a lock, with the session's process id and the maximum wait in
  * milliseconds
  */
 async function applyNext(sql: Sql, onTry: (pid: number, lockWaitMs: number) => void): Promise<Attempt> {
@@ -104,7 +104,7 @@ async function applyNext(sql: Sql, onTry: (pid: number, lockWaitMs: number) => v
       const [session] = await tx<[{ readonly mine: boolean; readonly pid: number }]>`
         select pg_try_advisory_xact_lock(${migrationLock}) as mine, pg_backend_pid() as pid`;
       if (!session.mine) return { outcome: 'another is at it' };
-      // The schema is read again under the lock: another process may have applied steps meanwhile.
+      // The schema is read again under the lock, because another process may have applied migrations in the meantime.
       const [step] = (await readSchema(tx)).pending;
       if (step === undefined) return { outcome: 'nothing left' };
       const { lockWaitMs, pauseMs } = await readPatience(tx);
@@ -140,18 +140,18 @@ async function readPatience(tx: Statements): Promise<Patience> {
   return patienceWith(registered.shortest, registered.replicas);
 }
 
-/** Times for which a step waits, in milliseconds. */
+/** Waiting times of a migration, in milliseconds. */
 export interface Patience {
-  /** Longest wait of a step for a lock. */
+  /** Maximum wait for a lock. */
   readonly lockWaitMs: number;
   /** Pause before the next attempt. */
   readonly pauseMs: number;
 }
 
 /**
- * Returns waits that leave the registered replicas enough time to renew their leases.
+ * Returns waiting times that leave the registered replicas enough time to renew their leases.
  *
- * @param shortestLeaseMs shortest duration of a lease of these replicas, in milliseconds; `null` if there are none
+ * @param shortestLeaseMs shortest lease duration of these replicas, in milliseconds; `null` if there are none
  * @param replicas number of registered replicas
  */
 export function patienceWith(shortestLeaseMs: number | null, replicas: number): Patience {
@@ -162,7 +162,7 @@ export function patienceWith(shortestLeaseMs: number | null, replicas: number): 
   };
 }
 
-/** Finds out which lock an attempt waits for: a statement looks while the attempt waits. */
+/** Finds out which lock an attempt is waiting for, by running a statement while the attempt waits. */
 function watchOver(observer: Runner): {
   readonly begin: (pid: number, lockWaitMs: number) => void;
   readonly end: () => void;

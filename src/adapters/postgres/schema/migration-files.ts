@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 
-/** One step of the schema. The files of the steps are numbered without gaps, and a released file never changes. */
+/** One migration of the schema. Migration files are numbered without gaps, and a released file never changes. */
 export interface Migration {
   readonly version: number;
   readonly name: string;
   readonly text: string;
-  /** SHA-256 of the text, hex. */
+  /** SHA-256 of the text, in hex. */
   readonly checksum: string;
   /**
-   * Oldest version of the schema whose code still works after this step. A step that only adds may declare it in its
-   * first line, such as `-- compatible with: 7`; a release can then be rolled back while the database keeps its schema.
-   * Without that line, older code refuses to start on the database.
+   * Oldest schema version whose code still works after this migration. A migration that only adds things may declare
+   * this in a line such as `-- compatible with: 7`; a release can then be rolled back while the database keeps its
+   * schema. Without that line, older code refuses to start on the database.
    */
   readonly compatibleWith: number;
 }
@@ -20,7 +20,7 @@ const folder = new URL('./steps/', import.meta.url);
 const fileName = /^(\d{4})_([a-z0-9_]+)\.sql$/;
 const compatibility = /^-- compatible with: (\d+)$/m;
 
-/** Reads the steps of this code, in order. */
+/** Reads the migrations in this version, in order. */
 export async function readMigrations(): Promise<readonly Migration[]> {
   const files = (await readdir(folder)).filter((file) => fileName.test(file));
   return Promise.all(files.sort().map(readMigration));

@@ -8,11 +8,11 @@ import { accountColumns, type AccountRow } from './rows.ts';
 const noParent = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Lists the accounts of a page and one more, if there is one.
+ * Lists the accounts on a page, plus one more if there is one.
  *
  * `account_listed` is read in order from the end of the previous page; accounts that a filter excludes are skipped.
  *
- * @param parent parent of the listed sub-accounts; `null` lists parents
+ * @param parent parent whose sub-accounts are listed; `null` lists parents
  */
 export function listAccounts(
   sql: Sql,
@@ -26,7 +26,7 @@ export function listAccounts(
   const { limit, after = aboveEveryId } = page;
   const owner = parent ?? noParent;
   // The query reads a range of the index; `aboveEveryId` in `page.ts` explains how. After a restore from a backup, the
-  // last account of a client's previous page may be missing; the client then gets the list from the start.
+  // last account on a client's previous page may be missing; the list then starts over.
   return sql<AccountRow[]>`
     select ${sql(columns)} from account_listed l join account a on a.id = l.id
     where l.owner_id >= ${owner} and (l.owner_id, l.created_at, l.id) < (
@@ -70,8 +70,8 @@ function listParentOf(
 }
 
 /**
- * Lists accounts by id, for cursors that 0.1.0 issued, because 0.1.0 lists accounts in this order. The indexes for it
- * stay as long as replicas of 0.1.0 may run beside this version.
+ * Lists accounts by id, for cursors issued by 0.1.0, which lists accounts in this order. The indexes for it stay as
+ * long as 0.1.0 replicas may run alongside this version.
  */
 function listById(
   sql: Sql,
@@ -92,7 +92,7 @@ function listById(
 
 const columns = accountColumns.map((name) => `a.${name}`);
 
-/** Returns the SQL conditions of a filter for the account `a`. */
+/** Returns a filter's SQL conditions on the account `a`. */
 function narrowed(sql: Sql, filter: SubAccountFilter | ParentFilter) {
   const { status, nameStart, near } = filter;
   const metadata = 'metadata' in filter ? filter.metadata : undefined;
@@ -104,7 +104,7 @@ function narrowed(sql: Sql, filter: SubAccountFilter | ParentFilter) {
 }
 
 /**
- * Returns the SQL condition that the account `a`, or one of its sub-accounts, has used at least this fraction of a
+ * Returns the SQL condition that the account `a`, or one of its sub-accounts, has used up at least this fraction of a
  * quota.
  */
 function nearQuota(sql: Sql, near: number) {

@@ -16,8 +16,8 @@ import type { Limits } from '../../../domain/limits/limits.ts';
 import { limitsPatchOf, type AccountRow, type KeyRow } from './rows.ts';
 
 /**
- * Row that a change's function returns, see `change_begin.sql`. The comment of each function says which other members
- * an `outcome` has.
+ * Row that a change function returns; see `change_begin.sql`. Each function's comment says which other members come
+ * with each `outcome`.
  */
 export interface Changed<Outcome extends string> {
   readonly outcome: 'done' | 'again' | Outcome;
@@ -25,7 +25,7 @@ export interface Changed<Outcome extends string> {
   /** Name of the history when the change began. */
   readonly incarnation: string;
   /**
-   * The changed account. If `outcome` is `limit`, `account` or `key` holds the limit instead, see
+   * The changed account. If `outcome` is `limit`, `account` or `key` contains the limit instead; see
    * {@link limitReached}.
    */
   readonly account: AccountRow;
@@ -33,11 +33,11 @@ export interface Changed<Outcome extends string> {
   readonly holder: AccountId;
 }
 
-/** Calls a change's function; `request` is its first argument. */
+/** Calls a change function with `request` as its first argument. */
 type ChangeStatement = (sql: Sql, request: ReturnType<Sql['json']>) => PromiseLike<readonly unknown[]>;
 
 /**
- * Makes every change of an account or a key: by one call of one SQL function, which is one round trip and one
+ * Makes all changes to accounts and keys. Each change is a single call to an SQL function: one round trip and one
  * transaction.
  */
 export class Changes {
@@ -53,12 +53,12 @@ export class Changes {
   /**
    * Makes a change.
    *
-   * @param claim idempotency key of a request that may be sent again. The result is stored under the key; if an earlier
-   * request has stored one, that result is returned and nothing changes
+   * @param claim idempotency key of a request that may be sent again. The result is stored under it; if a result is
+   * already stored, that one is returned and nothing changes
    * @param caller author of the change, named in its event: an operator, or an API key whose rights are checked again
    * @throws ProblemError `idempotency_mismatch` or `idempotency_in_flight` if the claim conflicts with an earlier
-   * request; a problem if the caller's key or account has lost its rights; `invalid_request` for a burst without a
-   * rate; `not_found` if the `owner` does not exist
+   * request; `invalid_request` for a burst without a rate; `not_found` if the `owner` does not exist; or the problem
+   * for a caller whose key or account has lost its rights
    */
   async run<Outcome extends string = never, More extends object = object>(
     claim: IdempotencyClaim | null,
@@ -84,7 +84,7 @@ export class Changes {
 }
 
 interface ChangeOptions {
-  /** Tenant for which the pool runs the change; by default the caller's account. */
+  /** Tenant on whose behalf the pool runs the change; defaults to the caller's account. */
   readonly tenant?: AccountId;
   /** Limits of the created or changed record. */
   readonly limits?: Partial<Limits> | undefined;
@@ -119,7 +119,7 @@ export function replayOf({ outcome }: { readonly outcome: string }): Replay {
   return outcome === 'again' ? { replayed: true } : {};
 }
 
-/** Returns the limit that was reached, which a change's function returns in place of the account or key. */
+/** Returns the limit that was reached, which change functions return in place of the account or key. */
 export function limitReached(record: object): LimitReached {
   return { limit: (record as LimitReached).limit };
 }
@@ -129,7 +129,7 @@ export function digestBytes(digest: string): Buffer {
   return Buffer.from(digest, 'base64url');
 }
 
-/** Returns the data about the request that the functions take, see `change_begin`. */
+/** Returns the data about the request that change functions take; see `change_begin`. */
 function requestOf(
   claim: IdempotencyClaim | null,
   caller: ChangedBy | undefined,
@@ -149,8 +149,8 @@ function requestOf(
 }
 
 /**
- * Returns the account for which the pool runs a change by default; `undefined` for an operator's change, which belongs
- * to no tenant.
+ * Returns the account on whose behalf the pool runs a change by default; `undefined` for an operator's change, which
+ * belongs to no tenant.
  */
 function accountOf(caller: ChangedBy | undefined): AccountId | undefined {
   return caller !== undefined && 'accountId' in caller ? caller.accountId : undefined;
@@ -164,7 +164,7 @@ function callerMember(caller: ChangedBy) {
 
 const nilUuid = '00000000-0000-0000-0000-000000000000';
 
-/** Problems for the outcomes by which any function may refuse a change. */
+/** Problems for the outcomes with which any change function may reject a change. */
 const requestProblems: Readonly<Record<string, Problem | undefined>> = {
   'key-unknown': callerProblems.unknown,
   'key-revoked': callerProblems.revoked,

@@ -8,7 +8,7 @@ import { aboveEveryId, pageOf } from '../page.ts';
 import { digestBytes } from './changes.ts';
 import { toApiKey, type KeyRow } from './rows.ts';
 
-/** Finds keys of any account, together with the accounts that hold them, for operators. */
+/** Finds keys of any account for operators, along with the accounts that hold them. */
 export function heldKeys(db: Runner): Pick<TenantStore, 'findKeys'> {
   return {
     async findKeys(filter, { limit, after = aboveEveryId }) {
@@ -48,16 +48,16 @@ function holders(sql: Sql): ReturnType<Sql> {
 }
 
 /**
- * Returns the SQL for the account of a key, as an argument of a change: the given account, or the account that has the
- * key.
+ * Returns SQL for a key's account, for use as an argument of a change function: the given account or, if it is `null`,
+ * the account that has the key.
  */
 export function accountOfKey(sql: Sql, account: AccountId | null, key: KeyId): ReturnType<Sql> {
   return account === null ? sql`(select k.account_id from api_key k where k.id = ${key})` : sql`${account}`;
 }
 
 /**
- * Returns the SQL that adds the column `holding`, the accounts that hold the key, to a change's statement; empty SQL if
- * the account was given.
+ * Returns SQL that adds a column `holding` to a change's statement, with the accounts that hold the key. Returns empty
+ * SQL if the account was given.
  */
 export function andHolding(sql: Sql, account: AccountId | null, key: KeyId): ReturnType<Sql> {
   if (account !== null) return sql``;
@@ -79,7 +79,9 @@ function conditionsOf(sql: Sql, { id, digest, prefix, last4, account, status }: 
     ${status === undefined ? sql`` : statusCondition(sql, status)}`;
 }
 
-/** Returns the SQL condition for a status, as in `apiKeyStatus`, by the database's clock. */
+/**
+ * Returns the SQL condition for a key status. The statuses are those of `apiKeyStatus`, but on the database's clock.
+ */
 export function statusCondition(sql: Sql, status: ApiKeyStatus): ReturnType<Sql> {
   switch (status) {
     case 'revoked':

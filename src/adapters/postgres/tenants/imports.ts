@@ -12,7 +12,7 @@ interface Results {
   readonly results: readonly ImportedRow[];
 }
 
-/** Imports many rows in each call, by one statement. */
+/** Imports many rows per call, with one statement. */
 export function imports(changes: Changes): Imports {
   return {
     async importParents(rows, { isPlan = false, claim = null, caller } = {}) {

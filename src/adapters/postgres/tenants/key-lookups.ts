@@ -5,7 +5,7 @@ import type { Runner } from '../connection/pool.ts';
 import { statusCondition } from './held-keys.ts';
 import { toApiKey, type KeyRow } from './rows.ts';
 
-/** Reads the API keys of an account, and the digest of any key. */
+/** Reads an account's API keys, and any key's digest. */
 export function keyLookups(db: Runner): Pick<TenantStore, 'listKeys' | 'getKey' | 'keyDigest'> {
   return {
     async listKeys(account, { limit, after = aboveEveryId, status }, tenant) {
@@ -29,7 +29,7 @@ export function keyLookups(db: Runner): Pick<TenantStore, 'listKeys' | 'getKey' 
       return row === undefined ? null : toApiKey(row.key);
     },
 
-    // Operators name a key by its id, but its fact is named by its digest.
+    // Operators refer to a key by its id, but its fact is named after its digest.
     async keyDigest(id) {
       const [row] = await db.run(
         (sql) => sql<{ readonly digest: Buffer }[]>`select digest from api_key where id = ${id}`,

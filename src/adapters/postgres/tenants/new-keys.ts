@@ -5,14 +5,14 @@ import type { Sql } from '../connection/sql.ts';
 import { committed, digestBytes, limitReached, replayOf, requiredOwner, type Changes } from './changes.ts';
 import { toApiKey, type KeyRow } from './rows.ts';
 
-/** Columns that `api_key_import` returns besides those of every change. */
+/** Columns that `api_key_import` returns in addition to those of every change. */
 interface ImportRow {
   readonly imported: number;
   readonly keys: readonly KeyRow[];
   readonly faults: readonly number[];
 }
 
-/** Adds API keys to an account: newly minted ones and those that another system minted. */
+/** Adds API keys to an account: newly minted ones, and ones minted by another system. */
 export function newKeys(changes: Changes): Pick<TenantStore, 'createKey' | 'importKeys'> {
   return {
     async createKey(account, key, limit, claim = null, caller, parent) {
@@ -52,13 +52,13 @@ export function newKeys(changes: Changes): Pick<TenantStore, 'createKey' | 'impo
   };
 }
 
-/** Lowest level (`replica_level`) of replicas that can tell keys of any format from mistyped ones. */
+/** Lowest `replica_level` of a replica that can tell keys of any format from mistyped ones. */
 const importsKeys = 2;
 
 /**
- * Returns the SQL for one more column of a statement that stores a key with this prefix. If the prefix is not the usual
- * one, the column makes the statement fail while older replicas run, because replicas of 0.1.0 treat a key with another
- * prefix as mistyped.
+ * Returns SQL for an extra column in a statement that stores a key with this prefix. Unless the prefix is the usual
+ * one, the column makes the statement fail while older replicas are running, because 0.1.0 replicas treat keys with
+ * other prefixes as mistyped.
  */
 export function andReplicasFor(sql: Sql, { prefix }: Pick<NewApiKey, 'prefix'>): ReturnType<Sql> {
   return prefix.startsWith(`${usualKeyPrefix}_`) ? sql`` : sql`, fleet_require(${importsKeys})`;
@@ -74,7 +74,7 @@ function importedRow({ importedUnder, ...key }: KeyToImport) {
   return { ...rowOf(key), imported_under: importedUnder };
 }
 
-/** Returns the members that minted and imported keys share, by the names of their columns. */
+/** Returns the members that minted and imported keys have in common, with database column names. */
 function rowOf<Key extends Pick<KeyToImport, 'scopes' | 'digest' | 'expiresAt'>>({
   digest,
   expiresAt,

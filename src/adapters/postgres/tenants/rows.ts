@@ -14,7 +14,7 @@ import type { KeyChange } from '../../../ports/api-keys.ts';
 type Time = Date | string;
 
 /**
- * Limits in a row of an account or key; keys have no limits by the day or month. Results that were stored for an
+ * Limits in an account or key row; keys have no daily or monthly limits. Results that were stored for an
  * `Idempotency-Key` before these columns existed lack them.
  */
 export interface LimitColumns {
@@ -72,7 +72,7 @@ export interface KeyRow extends LimitColumns {
   readonly account_id: AccountId;
   readonly name: string;
   readonly scopes: readonly string[];
-  /** Null only for imported keys, like `last4`. */
+  /** This and `last4` are null only for imported keys. */
   readonly prefix: string | null;
   readonly last4: string | null;
   readonly created_at: Time;
@@ -114,7 +114,7 @@ export function toSubAccount(row: AccountRow): SubAccount {
   };
 }
 
-/** Converts a change to the form that the SQL functions take. The columns of absent members stay as they are. */
+/** Converts a change to the form that the SQL functions take. Absent members leave their columns unchanged. */
 export function patchOf({ name, externalId, metadata, limits }: AccountChange) {
   return {
     ...(name !== undefined && { name }),
@@ -124,7 +124,7 @@ export function patchOf({ name, externalId, metadata, limits }: AccountChange) {
   };
 }
 
-/** Converts a change of a parent to the form that the SQL functions take; see {@link patchOf}. */
+/** Converts a change to a parent to the form that the SQL functions take; see {@link patchOf}. */
 export function parentPatchOf({ maxSubAccounts, maxApiKeys, ...change }: ParentChange) {
   return {
     ...patchOf(change),
@@ -133,7 +133,7 @@ export function parentPatchOf({ maxSubAccounts, maxApiKeys, ...change }: ParentC
   };
 }
 
-/** Converts a change of a key to the form that `api_key_update` takes; see {@link patchOf}. */
+/** Converts a change to a key to the form that `api_key_update` takes; see {@link patchOf}. */
 export function keyPatchOf({ expiresAt, limits, ...labels }: KeyChange) {
   return {
     ...labels,
@@ -169,7 +169,7 @@ export function toLimits(row: LimitColumns): Limits {
   };
 }
 
-/** Converts limits to the form that the SQL functions take. The columns of absent members stay as they are. */
+/** Converts limits to the form that the SQL functions take. Absent members leave their columns unchanged. */
 export function limitsPatchOf(limits: Partial<Limits>) {
   const { requestsPerSecond, burst, requestsPerMinute, requestsPerDay, requestsPerMonth } = limits;
   return {

@@ -12,7 +12,7 @@ type Lookups = Pick<TenantStore, 'getSubAccount' | 'listSubAccounts'>;
 type Creations = Pick<TenantStore, 'createSubAccount' | 'putSubAccount'>;
 type Updates = Pick<TenantStore, 'updateSubAccount' | 'setSubAccountStatus'>;
 
-/** Reads, creates and changes sub-accounts, by one statement in each method. */
+/** Reads, creates and changes sub-accounts, with one statement per method. */
 export function subAccounts(db: Runner, changes: Changes): Lookups & Creations & Updates {
   return { ...lookups(db), ...creations(changes), ...updates(changes) };
 }
@@ -92,7 +92,7 @@ function creations(changes: Changes): Creations {
   };
 }
 
-/** Changes a sub-account that exists. */
+/** Changes an existing sub-account. */
 function updates(changes: Changes): Updates {
   return {
     async updateSubAccount(parent, id, change, caller) {

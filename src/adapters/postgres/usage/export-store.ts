@@ -26,7 +26,7 @@ type Progress = Pick<UsageExportStore, 'begin' | 'advance' | 'end' | 'closedUnti
 type Rows = Pick<UsageExportStore, 'hour' | 'corrections'>;
 
 /**
- * The export of usage in PostgreSQL.
+ * The usage export in PostgreSQL.
  *
  * @param reports runs statements that may read many rows
  * @param background runs statements that no request waits for

@@ -5,8 +5,7 @@ import type { Sql } from '../connection/sql.ts';
 import { aboveEveryId } from '../page.ts';
 
 /**
- * Account whose usage is in a report. It is a type alias because an interface does not fit the JSON type of
- * postgres.js.
+ * Account whose usage is in a report. This is a type alias because postgres.js does not accept an interface as JSON.
  */
 type Account = {
   readonly account_id: AccountId;
@@ -18,15 +17,15 @@ type Account = {
 export interface Portion {
   readonly accounts: readonly Account[];
   /**
-   * Parent whose other accounts follow in the next portion, if one line of the report may count accounts of both
+   * Parent whose remaining accounts follow in the next portion, if one line of the report may count accounts from both
    * portions; otherwise `null`.
    */
   readonly continued: AccountId | null;
 }
 
-/** Goes through the accounts of a report, in the report's order. */
+/** Iterates over the accounts in a report, in the report's order. */
 export interface AccountsOfReport {
-  /** Returns the next accounts, about `most`; `null` after the last. */
+  /** Returns the next accounts, roughly `most` of them; `null` after the last. */
   next(most: number): Promise<Portion | null>;
 }
 
@@ -36,8 +35,8 @@ interface Parts {
   readonly parent: AccountId | null;
   readonly query: Pick<UsageQuery, 'groupBy' | 'account'>;
   /**
-   * Account at which this page begins: the previous page ended with a line of this account and may have left out
-   * others. `null` for the first page.
+   * Account at which this page begins, because the previous page ended with one of the account's lines and may have
+   * left out others. `null` for the first page.
    */
   readonly from: AccountId | null;
 }
@@ -48,9 +47,7 @@ interface Edge {
   readonly inclusive: boolean;
 }
 
-/**
- * Lists accounts by id, newest first. If the report groups by parent, the accounts of each parent are listed together.
- */
+/** Lists accounts by id, newest first. If the report groups by parent, each parent's accounts are listed together. */
 export function accountsOfReport(parts: Parts): AccountsOfReport {
   const { query, parent, from } = parts;
   if (query.account !== undefined) return oneAccount(parts, query.account);
@@ -101,7 +98,7 @@ function oneParent(parts: Pick<Parts, 'db'>, parent: AccountId): AccountsOfRepor
   };
 }
 
-/** Parents with few accounts share a portion; the accounts of a large parent come in several portions. */
+/** Parents with few accounts share a portion; a large parent's accounts are split into several portions. */
 function byParent({ db }: Pick<Parts, 'db'>, first: Edge): AccountsOfReport {
   let edge: Edge | null = first;
   let large: AccountsOfReport | null = null;
@@ -127,7 +124,7 @@ function byParent({ db }: Pick<Parts, 'db'>, first: Edge): AccountsOfReport {
   };
 }
 
-/** Returns the first parents that have up to `most` accounts together, but at least one parent. */
+/** Returns the first parents that have at most `most` accounts in total, but at least one parent. */
 function leading(parents: readonly Parent[], most: number): readonly Parent[] {
   let sum = 0;
   const end = parents.findIndex(({ accounts }, i) => (sum += accounts) > most && i > 0);

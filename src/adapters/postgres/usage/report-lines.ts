@@ -15,9 +15,7 @@ export interface LinePosition {
   readonly keyId: KeyId | '';
 }
 
-/**
- * Returns the maximum number of rows to read for one account with one key, and of report lines made from these rows.
- */
+/** Returns the maximum number of rows to read for one account with one key, and of report lines that they produce. */
 export function rowsOfAccount({ period, granularity }: UsageQuery): {
   readonly rows: number;
   readonly lines: number;
@@ -31,12 +29,12 @@ export function rowsOfAccount({ period, granularity }: UsageQuery): {
 }
 
 /**
- * Reads a report's lines for the accounts of one portion, in the report's order. The statement reads daily rows for
- * whole days. It reads hourly rows if the report is by hour, for parts of days, and for days that are not added up yet
+ * Reads a report's lines for the accounts in one portion, in the report's order. Whole days are read from daily rows.
+ * Hourly rows are read if the report is by hour, for partial days, and for days that have not been rolled up yet
  * (`usage_kept`).
  *
  * The statement looks up each account separately, in ranges of the primary keys. `offset 0` keeps PostgreSQL from
- * reading whole tables, which it would do while it estimates them to be small.
+ * reading whole tables, as it would while it believes them to be small.
  */
 export async function readLines(
   sql: Sql,
@@ -47,7 +45,7 @@ export async function readLines(
   const byKey = groupBy === 'api_key';
   const counted = groupBy === 'account' ? sql`s.root_id` : sql`s.account_id`;
   const bucket = bucketOf(sql, granularity, period);
-  // If the report groups by parent, lines of two portions may have to be added up, and a limit could cut off some of
+  // If the report groups by parent, lines from two portions may have to be added up, and a limit could cut off some of
   // them.
   const limit = groupBy === 'account' ? sql`` : sql`limit ${wanted}`;
   return sql<Line[]>`

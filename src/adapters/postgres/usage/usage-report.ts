@@ -9,8 +9,8 @@ import { accountsOfReport, type Portion } from './report-accounts.ts';
 import { readLines, rowsOfAccount, type Line, type LinePosition } from './report-lines.ts';
 
 /**
- * Approximate number of daily or hourly rows that one statement reads, if each account has one key. Rows that are not
- * in memory are read from disk one by one, and the statement must end before the server's deadline.
+ * Approximate number of daily or hourly rows that one statement reads if each account has one key. Rows that are not
+ * cached are read from disk one by one, and the statement must finish before the server's deadline.
  */
 const rowsOfPortion = 10_000;
 const accountsOfPortion = 1_000;
@@ -18,8 +18,8 @@ const accountsOfPortion = 1_000;
 const idleAccountsOfPortion = 5_000;
 
 /**
- * Reads one page of a report, sorted by account, then bucket, then key, with the newest of each first. If the period
- * begins within a bucket, the bucket's line starts at the beginning of the period.
+ * Reads one page of a report, sorted by account, then bucket, then key, newest first in each case. If the period begins
+ * in the middle of a bucket, the bucket's line starts at the beginning of the period.
  *
  * Each statement reads one portion of the accounts, in the report's order, until the page is full. So a page costs the
  * same wherever it begins, and no statement takes long.
@@ -70,7 +70,7 @@ function splitOff(
   };
 }
 
-/** Adds up lines of the same account and bucket; both lists are in the order of the report. */
+/** Adds up lines for the same account and bucket; both lists are in the report's order. */
 function addUp(open: readonly Line[], lines: readonly Line[]): readonly Line[] {
   if (open.length === 0) return lines;
   const sums = new Map<string, Line>();
@@ -102,7 +102,7 @@ function positionOf({ accountId, periodStart, keyId }: Line): LinePosition {
   return { accountId, bucket: periodStart, keyId: keyId ?? '' };
 }
 
-/** Whether `line` comes after the given line of a report. Ids in text form sort in the same order as UUIDs. */
+/** Returns whether `line` comes after the given line in a report. As text, ids sort in the same order as UUIDs. */
 function comesAfter(line: Line, { accountId, bucket, keyId }: LinePosition): boolean {
   if (line.accountId !== accountId) return line.accountId < accountId;
   if (line.periodStart.getTime() !== bucket.getTime()) return line.periodStart < bucket;

@@ -8,7 +8,7 @@ import { belowEveryId } from '../page.ts';
 import { usageReport } from './usage-report.ts';
 import { writesByDefault } from './writes-by-default.ts';
 
-/** Number of hourly rows that one statement adds up. Late batches wait while the statement runs. */
+/** Number of hourly rows that one statement rolls up. Late batches wait while the statement runs. */
 const hoursOfPortion = 5_000;
 
 type Intake = Pick<UsageStore, 'about' | 'add'>;
@@ -21,14 +21,14 @@ type Retention = Pick<UsageStore, 'rollUp' | 'pruneHours' | 'pruneDays'>;
 /**
  * Usage counts in PostgreSQL.
  *
- * @param reports runs statements that may take long, because changes must not wait for them
+ * @param reports runs statements that may take long; changes must not wait for them
  * @param background runs statements that no request waits for
  */
 export function usageStore(db: Runner, reports: Runner, background: Runner): UsageStore {
   return { ...intake(background), ...reportsOf(db, reports), ...retention(background) };
 }
 
-/** Takes the counts of replicas. */
+/** Stores the counts that replicas send. */
 function intake(background: Runner): Intake {
   return {
     async about() {
@@ -72,7 +72,7 @@ function isoTime(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** Reads usage, and reports which usage is still kept and up to when it is complete. */
+/** Reads usage, and reports which usage is still kept and up to what time it is complete. */
 function reportsOf(db: Runner, reports: Runner): Reports {
   return {
     report: (parent, query) => usageReport(reports, parent, query),
@@ -124,7 +124,7 @@ function reportsOf(db: Runner, reports: Runner): Reports {
   };
 }
 
-/** Adds up hourly counts into daily counts, and deletes usage that is no longer kept. */
+/** Rolls up hourly counts into daily ones, and deletes usage past its retention period. */
 function retention(background: Runner): Retention {
   return {
     async rollUp() {

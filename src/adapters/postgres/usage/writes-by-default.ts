@@ -17,8 +17,8 @@ export async function writesByDefault(
   sinceMs: number,
 ): Promise<WritesByDefault> {
   const day = new Date(sinceMs).toISOString().slice(0, 10);
-  // The statement always returns a line, which has only `countedFrom` if there are no such writes. So `countedFrom` and
-  // the writes come from one snapshot.
+  // The statement always returns a line, which has only `countedFrom` if there are no such writes. That way,
+  // `countedFrom` and the writes come from the same snapshot.
   const lines = await db.run(
     (sql) => sql<[Line, ...Line[]]>`
       select f.counted_from as "countedFrom", k.id as "keyId", k.name, w.requests, w.last_at as "lastAt"
