@@ -2,12 +2,12 @@ import { askBucket, type BucketLevel } from '../../domain/limits/bucket.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { TokenStore } from '../../ports/limits/token-store.ts';
 
-/** Number of questions after which full buckets are removed from memory. */
+/** Number of requests for tokens after which full buckets are removed from memory. */
 const sweepEvery = 10_000;
 
 /**
- * Buckets in the memory of this process, for a store that only this process uses. A full bucket can be removed, since
- * an unknown bucket counts as full.
+ * Buckets in this process's memory, for a store that no other process uses. Full buckets can be removed, since an
+ * unknown bucket counts as full.
  */
 export function embeddedBuckets(clock: Pick<Clock, 'monotonicMs'>): TokenStore {
   const levels = new Map<string, BucketLevel & { readonly fullMs: number }>();

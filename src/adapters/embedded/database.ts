@@ -4,8 +4,8 @@ import { baseOptions, type Connect } from '../postgres/connection/sql.ts';
 import { PgliteSocket } from './pglite-socket.ts';
 
 const settings = {
-  // The default of 128 MB of buffers is too much for a laptop. The write-ahead log (WAL) may be small, since
-  // `startMaintenance` makes checkpoints.
+  // The default of 128 MB for buffers is too much for a laptop. The write-ahead log (WAL) can be small, because
+  // `startMaintenance` runs checkpoints.
   shared_buffers: '16MB',
   max_wal_size: '64MB',
   min_wal_size: '32MB',
@@ -42,7 +42,7 @@ export async function openDatabase(databaseDir: string): Promise<PGlite> {
 /**
  * Returns a function that connects postgres.js to the embedded database.
  *
- * @param db returns the database; called for each new connection, since the database may be opened later than this call
+ * @param db returns the database; called for each new connection, since the database may not be open yet
  */
 export function connectTo(db: () => PGlite): Connect {
   // The types of postgres.js lack the option `socket`.

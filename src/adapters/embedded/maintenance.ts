@@ -4,8 +4,8 @@ const checkpointEveryMs = 5 * 60_000;
 const vacuumEvery = 12;
 
 /**
- * Does the work of PostgreSQL's background processes, which PGlite lacks. Without this work, the write-ahead log (WAL)
- * would grow without end, old row versions would stay, and the first start after a kill would replay the whole WAL.
+ * Does the work of PostgreSQL's background processes, which PGlite lacks. Otherwise the write-ahead log (WAL) would
+ * grow without bound, dead row versions would accumulate, and the first start after a kill would replay the whole WAL.
  */
 export function startMaintenance(db: Runner): { stop(): void } {
   let rounds = 0;
@@ -18,7 +18,10 @@ export function startMaintenance(db: Runner): { stop(): void } {
   return { stop: () => clearInterval(timer) };
 }
 
-/** Runs one round; `withVacuum` also removes old row versions and renews the planner's statistics. */
+/**
+ * Runs one round, which ends with a checkpoint; `withVacuum` also removes dead row versions and updates the planner's
+ * statistics.
+ */
 export async function tidy(db: Runner, withVacuum: boolean): Promise<void> {
   if (withVacuum) {
     const tables = await db.run(

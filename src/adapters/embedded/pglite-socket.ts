@@ -2,10 +2,10 @@ import { Duplex } from 'node:stream';
 import type { PGlite } from '@electric-sql/pglite';
 
 /**
- * A connection of postgres.js to PGlite in this process; no network socket is opened.
+ * Connects postgres.js to PGlite in this process, without a network socket.
  *
- * PGlite has one session for all connections: with two connections, one would execute statements that the other has
- * prepared. So only one connection may be open at a time, and each new connection first clears the session.
+ * PGlite has a single session for all connections, so with two connections, one would execute statements that the other
+ * prepared. Only one connection may therefore be open at a time, and each new connection first clears the session.
  */
 export class PgliteSocket extends Duplex {
   readonly #db: PGlite;
@@ -17,7 +17,7 @@ export class PgliteSocket extends Duplex {
     this.#db = db;
   }
 
-  /** State as in `net.Socket`: postgres.js sends its last message (`X`) only while the state is `open`. */
+  /** State, as in `net.Socket`: postgres.js sends its last message (`X`) only while this is `open`. */
   get readyState(): 'open' | 'closed' {
     return this.destroyed ? 'closed' : 'open';
   }
@@ -51,8 +51,8 @@ export class PgliteSocket extends Duplex {
   }
 
   /**
-   * Removes the next whole message of PostgreSQL's frontend protocol from the received bytes and returns it;
-   * `undefined` if none is complete. The first message of a connection has no type byte before its length.
+   * Removes the next complete message of PostgreSQL's frontend protocol from the received bytes and returns it;
+   * `undefined` if there is none yet. The first message on a connection has no type byte before its length.
    */
   #takeMessage(): Buffer | undefined {
     const lengthAt = this.#started ? 1 : 0;
@@ -66,10 +66,10 @@ export class PgliteSocket extends Duplex {
   }
 }
 
-/** Type byte of the message that ends a session. PGlite must not get this message, because PGlite itself would end. */
+/** Type byte of the message that ends a session. PGlite must not get this message, because it would shut down. */
 const terminate = 'X'.charCodeAt(0);
 
-/** Clears the session that the previous connection left, perhaps in the middle of a transaction. */
+/** Clears the session, which the previous connection may have left in the middle of a transaction. */
 async function clearSession(db: PGlite): Promise<void> {
   if (db.isInTransaction()) await db.exec('rollback');
   await db.exec('discard all');

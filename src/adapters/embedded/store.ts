@@ -25,28 +25,28 @@ export class DataDirInUse extends Error {
 }
 
 /**
- * Deadline of one statement, in milliseconds. While PGlite works, nothing else in this process runs, so all kinds of
- * statements have the same deadline.
+ * Deadline of a statement, in milliseconds. All kinds of statements share it, because nothing else in this process runs
+ * while PGlite is working.
  */
 const deadlineMs = 5_000;
 const migrationMs = 600_000;
 
 /**
- * Opens the store for one process without a database server: PGlite in `dataDir`, with the same statements as on
- * PostgreSQL. Its data survives a SIGKILL; `docs/embedded-store.md` says what a power cut may destroy.
+ * Opens a store for a single process without a database server: PGlite in `dataDir`, running the same statements as on
+ * PostgreSQL. Its data survives a SIGKILL; `docs/embedded-store.md` describes what a power cut may destroy.
  *
- * The directory is locked at once. The first `migrate` or `ping` opens the database, and creates it if there is none.
- * Until that call resolves, all other calls reject with `unavailable`.
+ * The directory is locked right away. The first `migrate` or `ping` opens the database, and creates it if there is
+ * none. Until the database is open, all other calls reject with `unavailable`.
  *
  * @param dataDir directory for all data; created if it does not exist
- * @param onCreate called before a database is created, which takes some seconds
+ * @param onCreate called before a database is created, which takes a few seconds
  * @throws {DataDirInUse} if another process has the lock
  */
 export async function openEmbedded(dataDir: string, onCreate: () => void = () => undefined): Promise<Store> {
   const databaseDir = join(dataDir, 'pglite');
   const lock = await takeDataDir(dataDir, databaseDir).catch(explain(dataDir));
   const database = new LateDatabase(databaseDir, onCreate);
-  // All statements share one connection. Kinds of statements take turns on it, and so do tenants.
+  // All statements share one connection. Different kinds of statements take turns on it, and so do tenants.
   const pool = new Pool(
     connectTo(() => database.opened),
     1,
@@ -118,8 +118,8 @@ class LateDatabase {
   }
 
   /**
-   * Aborts the creation of the database if it is under way. If the database is open, first closes the connections by
-   * calling `connections`, then the database.
+   * Aborts the creation of the database if it is under way. Then calls `connections` to close the connections, and
+   * closes the database if it is open.
    */
   async close(connections: () => Promise<void>): Promise<void> {
     this.#abort.abort();
@@ -149,8 +149,8 @@ async function takeDataDir(dataDir: string, databaseDir: string): Promise<Folder
 }
 
 /**
- * Returns a function that rethrows an error. If {@link storeCause} knows the cause, the rethrown error's message gives
- * the cause and its remedy.
+ * Returns a function that rethrows an error. If {@link storeCause} knows the cause, the message gives the cause and a
+ * remedy.
  */
 function explain(dataDir: string): (error: unknown) => never {
   return (error) => {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve as absolute } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Thrown if another process holds the lock of the folder. */
+/** Thrown if another process holds the folder's lock. */
 export class FolderInUse extends Error {
   override readonly name = 'FolderInUse';
 
@@ -21,12 +21,12 @@ export interface FolderLock {
 }
 
 /**
- * Locks `path`, so that only one process at a time works on it; `docs/decisions/data-directory-lock.md` gives the
- * reasons for this method.
+ * Locks the folder `path`, so that only one process at a time works on it; `docs/decisions/data-directory-lock.md`
+ * explains why it is done this way.
  *
- * The process listens on its own Unix socket in the folder, then asks the processes behind all other sockets there.
+ * The process listens on its own Unix socket in the folder, then asks the processes behind all the other sockets there.
  * Each process listens before it asks, so the later of two always finds the earlier. If two ask at the same time, the
- * one whose socket has the lower name gets the lock.
+ * one whose socket name sorts first gets the lock.
  *
  * @throws {FolderInUse} if another process has the lock
  */
@@ -41,8 +41,8 @@ export async function lockFolder(path: string): Promise<FolderLock> {
   try {
     await withShortPath(path, async (folder) => {
       await listen(server, join(folder, `.${own}`));
-      // The socket gets its final name only now that it listens: other processes would take a socket without a listener
-      // for one that a dead process left.
+      // The socket gets its final name only once it is listening: other processes would mistake a socket without a
+      // listener for one left behind by a dead process.
       await rename(join(folder, `.${own}`), join(folder, own));
       for (const other of await readdir(folder)) {
         if (other === own || !other.startsWith(prefix)) continue;
@@ -58,8 +58,7 @@ export async function lockFolder(path: string): Promise<FolderLock> {
 }
 
 /**
- * Replies of a process to another one that wants the lock. Processes of other versions read these words, so they must
- * not change.
+ * Reply to a process that wants the lock. Processes running other versions read these words, so they must not change.
  */
 type State = 'asking' | 'holding';
 
@@ -68,14 +67,14 @@ const askAgainMs = 5;
 const silenceMs = 1_000;
 
 /**
- * Returns whether the process behind this socket takes precedence over this process; `false` if that process has given
- * up or is gone.
+ * Returns whether the process behind this socket takes precedence over this process; `false` if the other process has
+ * given up or is gone.
  */
 async function goesFirst(path: string, hasLowerName: boolean): Promise<boolean> {
   for (;;) {
     const state = await ask(path);
     if (state === 'gone') {
-      // No name is used twice, so this cannot remove the socket of a third process.
+      // Names are never reused, so this cannot remove a third process's socket.
       await rm(path, { force: true });
       return false;
     }
@@ -85,8 +84,8 @@ async function goesFirst(path: string, hasLowerName: boolean): Promise<boolean> 
 }
 
 /**
- * Asks the process behind a socket for its state. The process counts as `gone` only if the kernel says that no process
- * listens: an error such as EMFILE says nothing about the other process.
+ * Asks the process behind a socket for its state. The process counts as `gone` only if the kernel reports that nothing
+ * is listening: an error such as EMFILE says nothing about the other process.
  *
  * @throws if the process cannot be asked
  */
@@ -96,7 +95,7 @@ function ask(path: string): Promise<State | 'gone'> {
     const socket = connect(path);
     socket
       .setEncoding('utf8')
-      // A process that accepts the connection but stays silent is stopped, perhaps in a debugger, and may hold the
+      // A process that accepts the connection but never replies is suspended, perhaps by a debugger, and may hold the
       // lock.
       .setTimeout(silenceMs, () => {
         socket.destroy();
@@ -106,9 +105,9 @@ function ask(path: string): Promise<State | 'gone'> {
       .on('end', () => resolve(reply === 'holding' ? reply : 'asking'))
       .on('error', (error: NodeJS.ErrnoException) => {
         if (error.code === 'ECONNREFUSED' || error.code === 'ENOENT') resolve('gone');
-        // The socket's queue of connections is full: its process is stopped, but alive, and may hold the lock.
+        // The socket's backlog is full: its process is suspended but alive, and may hold the lock.
         else if (error.code === 'EAGAIN') resolve('holding');
-        // The process ended while it was asked; the next connection finds that out.
+        // The process exited while it was being asked; the next connection attempt will find that out.
         else if (error.code === 'ECONNRESET') resolve(ask(path));
         else reject(error);
       });
@@ -118,20 +117,20 @@ function ask(path: string): Promise<State | 'gone'> {
 function listen(server: Server, path: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    // Without `unref`, the lock would keep the process running. Without `exclusive`, a Node.js cluster's primary would
-    // listen in the worker's place: the primary's /proc/self is another folder, and the lock would outlive the worker.
+    // Without `unref`, the lock would keep the process alive. Without `exclusive`, the primary of a Node.js cluster
+    // would listen on the worker's behalf: its /proc/self is a different folder, and the lock would outlive the worker.
     server.unref().listen({ path, exclusive: true }, resolve);
   });
 }
 
-/** Maximum length in bytes of a socket's path, on the strictest supported system (macOS). */
+/** Maximum length of a socket path in bytes, on the strictest supported system (macOS). */
 const longestSocketPath = 103;
 const longestName = '/.lock-00000000-0000'.length;
 
 /**
- * Calls `work` with a path to the folder `wanted` that leaves room for a socket's name. If `wanted` itself is too long,
- * the path leads through an open file descriptor on Linux, because containers often have no writable temporary
- * directory. On other systems, the path leads through a link in the temporary directory.
+ * Calls `work` with a path to the folder `wanted` that leaves room for a socket name. If `wanted` itself is too long,
+ * the path goes through an open file descriptor on Linux, because containers often have no writable temporary
+ * directory. On other systems, it goes through a symbolic link in the temporary directory.
  */
 async function withShortPath(wanted: string, work: (folder: string) => Promise<void>): Promise<void> {
   const path = absolute(wanted);

@@ -1,7 +1,7 @@
 import type { Clock } from '../../ports/clock.ts';
 
 /**
- * `closed`: Redis gets every command. `open`: Redis gets none. `half-open`: one command is sent to find out whether
+ * `closed`: all commands are sent. `open`: no commands are sent. `half-open`: one command is sent to find out whether
  * Redis is back.
  */
 export type BreakerState = 'closed' | 'open' | 'half-open';
@@ -12,8 +12,8 @@ const firstOpenMs = 250;
 const longestOpenMs = 5_000;
 
 /**
- * Keeps requests from waiting for a dead Redis. After some failures in a row, the breaker lets through only one command
- * at a time, each after a pause.
+ * Keeps requests from waiting for a dead Redis. After several failures in a row, the breaker lets through only one
+ * command at a time, with a pause before each.
  */
 export class Breaker {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
@@ -32,7 +32,7 @@ export class Breaker {
     return this.#state;
   }
 
-  /** Returns whether to send a command. In the state half-open only one caller gets `true`. */
+  /** Returns whether to send a command. In the `half-open` state, only one caller gets `true`. */
   allows(): boolean {
     if (this.#state === 'closed') return true;
     if (this.#clock.monotonicMs() < this.#tryAtMs) return false;

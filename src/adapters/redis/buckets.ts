@@ -9,12 +9,12 @@ export interface RedisBucketsOptions extends RedisEvents {
 }
 
 /**
- * Lua script that asks buckets for tokens, as `askBucket` of `domain/limits/bucket.ts` does. Redis stores a bucket as a
- * string: its tokens, and the time of its last question in milliseconds of the Redis server's clock. The string expires
- * one second after the bucket is full. A string of any other form counts as a full bucket.
+ * Lua script that takes tokens from buckets, like `askBucket` in `domain/limits/bucket.ts`. Redis stores each bucket as
+ * a string: its tokens, and the time of its last update in milliseconds on the Redis server's clock. The string expires
+ * one second after the bucket is full again. A value in any other format counts as a full bucket.
  *
- * ARGV has five numbers for each bucket: capacity, tokens a second, tokens given back, tokens needed, and tokens wanted
- * ahead of need. The reply has two for each bucket: the tokens granted and the tokens left.
+ * ARGV has five numbers per bucket: capacity, tokens per second, tokens given back, tokens needed, and tokens wanted in
+ * advance. The reply has two per bucket: the tokens granted and the tokens left.
  */
 const script = `
 local time = redis.call('TIME')
@@ -44,14 +44,14 @@ const digest = createHash('sha1').update(script).digest('hex');
 const noKey = 'tg:bucket:';
 
 /**
- * Buckets in Redis, one short string for each limit in use. While Redis is not connected, questions fail at once, so no
- * request waits for a connection.
+ * Buckets in Redis, stored as one short string per limit in use. While Redis is not connected, calls fail at once, so
+ * that no request waits for a connection.
  */
 export function redisBuckets(options: RedisBucketsOptions): TokenStore & { close(): void } {
   const client = redisClient(options.address);
   const trouble = watchReachability(client, options);
   client.connect().catch(() => undefined);
-  // In a cluster, all keys of one run of the script would have to be on the same server, so each run gets only one key.
+  // In a cluster, all keys of a script call must be on the same server, so each call gets only one key.
   const most = options.address.kind === 'cluster' ? 1 : mostTogether;
   return {
     async ask(questions) {
@@ -66,7 +66,7 @@ export function redisBuckets(options: RedisBucketsOptions): TokenStore & { close
       const answers = await Promise.all(parts.map((part) => askTogether(client, part)));
       const failed = answers.filter((each) => each instanceof Error);
       for (const error of failed) trouble(error);
-      // This error gets no `cause`, because the errors of ioredis hold the arguments of the command.
+      // This error has no `cause`, because ioredis errors contain the command's arguments.
       if (failed.length === parts.length) throw new Error('Redis cannot be used for limits');
       return answers.flatMap((each, i): readonly (TokenAnswer | Error)[] =>
         each instanceof Error ? (parts[i] ?? []).map(() => each) : each,
@@ -76,7 +76,7 @@ export function redisBuckets(options: RedisBucketsOptions): TokenStore & { close
   };
 }
 
-/** Maximum number of limits in one run of the script: while the script runs, Redis serves no other client. */
+/** Maximum number of limits per script call. While a script is running, Redis serves no other client. */
 const mostTogether = 100;
 
 async function askTogether(
@@ -89,7 +89,7 @@ async function askTogether(
   );
   try {
     const reply = await client.evalsha(digest, keys.length, ...keys, ...args).catch((error: unknown) => {
-      // A server that was restarted or flushed does not know the script any more.
+      // A server that was restarted or flushed no longer has the script.
       if (error instanceof Error && error.message.startsWith('NOSCRIPT'))
         return client.eval(script, keys.length, ...keys, ...args);
       throw error;

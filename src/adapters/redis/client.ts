@@ -4,14 +4,14 @@ import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import type { RedisAddress, RedisTls } from '../../config/redis/redis-address.ts';
 
 /**
- * The Redis commands that the gateway uses, on one server or a cluster. ioredis collects the commands of one event-loop
- * tick and sends them to each server together.
+ * The Redis commands that the gateway uses, on one server or a cluster. ioredis collects the commands issued in one
+ * event-loop tick and sends them to each server in one batch.
  */
 export interface RedisClient {
   readonly status: string;
   get(key: string): Promise<string | null>;
   set(key: string, value: string, unit: 'PX', ttlMs: number): Promise<unknown>;
-  /** Runs the script with this SHA-1 digest; rejects with `NOSCRIPT` if the server does not know the script. */
+  /** Runs the script with this SHA-1 digest; rejects with `NOSCRIPT` if the server does not have it. */
   evalsha(digest: string, keys: number, ...args: (string | number)[]): Promise<unknown>;
   eval(script: string, keys: number, ...args: (string | number)[]): Promise<unknown>;
   on(event: 'ready' | 'close', listener: () => void): unknown;
@@ -20,10 +20,10 @@ export interface RedisClient {
   disconnect(): void;
 }
 
-/** Longest pause between two attempts to connect, in milliseconds. */
+/** Maximum pause between connection attempts, in milliseconds. */
 const retryMs = 1_000;
 
-/** Makes a client that fails fast: it queues no command while it is not connected, and sends no command twice. */
+/** Creates a client that fails fast: it queues no commands while it is disconnected, and never resends a command. */
 export function redisClient(address: RedisAddress): RedisClient {
   const { username, password } = address;
   const tls = address.tls && connectionOptions(address.tls);
@@ -32,7 +32,7 @@ export function redisClient(address: RedisAddress): RedisClient {
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     connectTimeout: 1_000,
-    // A connection that receives nothing for this long, while commands wait for replies, counts as dead.
+    // A connection counts as dead if it receives nothing for this long while commands are waiting for replies.
     socketTimeout: 1_000,
     connectionName: 'tenancy-gateway',
     ...(username !== null && { username }),
@@ -73,8 +73,8 @@ export function redisClient(address: RedisAddress): RedisClient {
 }
 
 /**
- * Returns the options for TLS. `rejectUnauthorized: true` is the default, but it is set here because it is essential: a
- * server without a valid certificate gets no command.
+ * Returns the TLS options. `rejectUnauthorized: true` is the default, but is set explicitly because it is essential: a
+ * server without a valid certificate must not receive any commands.
  */
 function connectionOptions({ caFile, certFile, keyFile }: RedisTls): ConnectionOptions {
   return {

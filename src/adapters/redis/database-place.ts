@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 const usualPort = '5432';
 
 /**
- * Returns a hash of a database's host, port and name, so that databases that share a Redis do not read each other's
- * facts. The history cannot tell them apart: a copy of a data directory has the history of the original, but the same
- * position stands for another change in each.
+ * Returns a hash of a database's host, port and name, so that gateways with different databases can share a Redis
+ * without reading each other's facts. The history alone cannot tell two databases apart: a copy of a data directory has
+ * the same history as the original, but the same position stands for a different change in each.
  *
  * @param url URL of the database, of which only host, port and name are used; `null` for the embedded store
  */

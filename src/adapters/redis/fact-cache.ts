@@ -13,11 +13,11 @@ import { decodeFact, encodeFact } from './stamped-json.ts';
 export interface RedisFactCacheOptions extends RedisEvents {
   readonly address: RedisAddress;
   /**
-   * Milliseconds for which a fact stays in Redis. A longer time than the coherence log covers gains nothing, because a
-   * fact whose stamp is older than the log is not used.
+   * Time to live of a fact in Redis, in milliseconds. There is no point in exceeding the period that the coherence log
+   * covers, because facts whose stamp is older than the log are not used.
    */
   readonly ttlMs: number;
-  /** MAC keys that authenticate values, see {@link sealFor}. If there are none, values are not authenticated. */
+  /** MAC keys that authenticate values (see {@link sealFor}); if empty, values are not authenticated. */
   readonly macKeys: readonly Buffer[];
   /** Result of `databasePlace` for the database that the facts come from. */
   readonly place: string;
@@ -26,13 +26,13 @@ export interface RedisFactCacheOptions extends RedisEvents {
   readonly onBreakerState?: (state: BreakerState) => void;
 }
 
-/** Longest wait for Redis, in milliseconds; after that, the fact is read from PostgreSQL. */
+/** Maximum time to wait for Redis, in milliseconds. After that, the facts are read from PostgreSQL. */
 const timeoutMs = 50;
 
 /**
- * Returns a cache of facts in Redis. Its facts may be too old, so the reader must check their stamps. While Redis
- * cannot be reached, `get` finds no facts. Only the code of an ioredis error is reported, since the error itself holds
- * the arguments of the command.
+ * Returns a cache of facts in Redis. Cached facts may be stale, so callers must check their stamps. While Redis is
+ * unreachable, `get` finds nothing. Only the code of an ioredis error is reported, because the error object contains
+ * the command's arguments.
  */
 export function redisFactCache(options: RedisFactCacheOptions): FactCache & { close(): Promise<void> } {
   const client = redisClient(options.address);
@@ -48,7 +48,7 @@ export function redisFactCache(options: RedisFactCacheOptions): FactCache & { cl
   };
 }
 
-/** A Redis client, with the breaker and the listener that are told how its commands ended. */
+/** A Redis client, the breaker that its commands go through, and the listener for their errors. */
 interface Watched {
   readonly client: RedisClient;
   readonly breaker: Breaker;
@@ -62,8 +62,8 @@ async function readFacts(
   keys: readonly FactKey[],
 ): Promise<ReadonlyMap<FactKey, StampedFact>> {
   const found = new Map<FactKey, StampedFact>();
-  // Each fact is read by its own GET, since a cluster has no MGET across slots. ioredis still sends all GETs of one
-  // tick together.
+  // Each fact is read with its own GET, because a cluster has no MGET across slots. ioredis still sends all the GETs of
+  // one tick together.
   const texts = await guarded(redis, () =>
     inTime(timers, Promise.all(keys.map((key) => redis.client.get(seal.prefix + key)))),
   );
@@ -83,7 +83,7 @@ function writeFacts(
   ttlMs: number,
   facts: ReadonlyMap<FactKey, StampedFact>,
 ): void {
-  // Only a read may try whether Redis is back, since only a read has a time limit.
+  // Only reads may probe whether Redis is back, because only reads have a time limit.
   if (redis.breaker.state !== 'closed') return;
   void guarded(redis, () =>
     Promise.all(

@@ -4,17 +4,13 @@ import type { RedisClient } from './client.ts';
  * Listeners that tell operators whether Redis can be used. They are called while requests wait, so they must not throw.
  */
 export interface RedisEvents {
-  /**
-   * Called with `true` when Redis is connected and has accepted this client, and with `false` when the connection
-   * ends.
-   */
+  /** Called with `true` once Redis has accepted the connection, and with `false` when the connection ends. */
   onConnected?(connected: boolean): void;
   /**
-   * Called when Redis cannot be used or rejects a command, at most once for each code until Redis is connected again.
+   * Called when Redis cannot be used or rejects a command, at most once per code until Redis is connected again.
    *
-   * @param code code of the error, such as `ECONNREFUSED`, or the first word of an error from Redis, such as
-   * `WRONGPASS` or `NOPERM`. The whole text of the error is not passed on, because it may contain the arguments of a
-   * command
+   * @param code error code such as `ECONNREFUSED`, or the first word of an error from Redis, such as `WRONGPASS` or
+   * `NOPERM`. The full message is not passed on, because it may contain command arguments
    */
   onTrouble?(code: string): void;
 }
@@ -46,7 +42,7 @@ const redisCode = /^(?:-|\[ioredis\] )?([A-Z]{3,})\b/;
 
 function codeOf(error: unknown): string {
   const { code, message, lastNodeError } = error as Error & { code?: unknown; lastNodeError?: unknown };
-  // The error of a cluster only says that no node could be used; the error of its last node gives the reason.
+  // A cluster's error only says that no node could be used; its `lastNodeError` gives the reason.
   if (lastNodeError instanceof Error) return codeOf(lastNodeError);
   if (typeof code === 'string') return code;
   const said = redisCode.exec(message)?.[1];

@@ -1,18 +1,15 @@
 import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'node:crypto';
 
-/** Lets a gateway recognise values that another program has forged in Redis. */
+/** Lets a gateway detect values in Redis that another program has forged. */
 export interface Seal {
   /**
-   * Prefix of the names of all values. Each format of values has its own prefix. The prefix of 0.1.0 is `tg:` without a
-   * number, so values of 0.1.0 are never read.
+   * Prefix of all value names. Each value format has its own prefix. Version 0.1.0 uses `tg:` without a number, so its
+   * values are never read.
    */
   readonly prefix: string;
   /** Returns the value to store under `name` for this text. */
   close(name: string, text: string): string;
-  /**
-   * Returns the text in the value that is stored under `name`; `undefined` if the value carries no valid code for that
-   * name.
-   */
+  /** Returns the text of the value stored under `name`; `undefined` if the value has no valid code for that name. */
   open(name: string, stored: string): string | undefined;
 }
 
@@ -23,16 +20,16 @@ const unsealed: Omit<Seal, 'prefix'> = {
 };
 
 /**
- * Number of bytes that are kept of the 32-byte code. A guess is right once in 2^128 attempts, and each attempt costs a
+ * Number of bytes of the 32-byte code that are kept. A guess succeeds once in 2^128 attempts, and each attempt costs a
  * forger a write to Redis.
  */
 const codeBytes = 16;
 const codeLength = Math.ceil((codeBytes * 4) / 3);
 
 /**
- * Returns a seal that puts a code (HMAC-SHA-256) over name and text before each text. New values get the code of the
- * first MAC key. A value that is read may have the code of any MAC key, so that operators can replace the keys replica
- * by replica. Without MAC keys, values are not protected.
+ * Returns a seal that prefixes each text with an authentication code: the HMAC-SHA-256 of name and text. New values are
+ * signed with the first MAC key. Values that are read may be signed with any of the MAC keys, so that operators can
+ * replace the keys one replica at a time. Without MAC keys, values are not protected.
  *
  * @param keys MAC keys of at least 32 bytes each
  * @param place result of `databasePlace` for the database that the values come from
@@ -53,7 +50,10 @@ export function sealFor(keys: readonly Buffer[], place: string): Seal {
   };
 }
 
-/** Returns the code over name and text. No name contains a line feed, so the text never counts as part of the name. */
+/**
+ * Returns the code for a name and its text. Names never contain a line feed, so the boundary between the two is
+ * unambiguous.
+ */
 function codeOf(key: KeyObject, name: string, text: string): Buffer {
   return createHmac('sha256', key).update(`${name}\n${text}`).digest().subarray(0, codeBytes);
 }

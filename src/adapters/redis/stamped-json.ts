@@ -4,19 +4,19 @@ import type { Limits } from '../../domain/limits/limits.ts';
 import type { StampedFact } from '../../ports/fact-cache.ts';
 import type { AccountFact, FactKey, FactValue, KeyFact } from '../../ports/facts.ts';
 
-/** Version of the format that `encodeFact` writes. A fact in the format of another version counts as absent. */
+/** Version of the format that `encodeFact` writes. A fact in any other version counts as absent. */
 const version = 1;
 
-/** Writes a fact as text: `{"v":1,"s":seq,"i":incarnation,"f":value}`. */
+/** Encodes a fact as text: `{"v":1,"s":seq,"i":incarnation,"f":value}`. */
 export function encodeFact({ value, seq, incarnation }: StampedFact): string {
   return JSON.stringify({ v: version, s: seq, i: incarnation, f: value });
 }
 
 /**
- * Parses a text that {@link encodeFact} wrote for the fact named `key`. Returns `undefined` for any other text, since
- * other programs may write to Redis. Also returns `undefined` for a value that PostgreSQL could not hold for this fact:
- * an invalid UUID or the id of another account would get into upstream headers and usage counts. A key or account
- * without the member `limits` counts as absent, because its limits are unknown.
+ * Parses text that {@link encodeFact} wrote for the fact named `key`. Returns `undefined` for any other text, since
+ * other programs may write to Redis. Also returns `undefined` for a value that PostgreSQL could not have stored for
+ * this fact: an invalid UUID or another account's id would end up in upstream headers and usage counts. A key or
+ * account without a `limits` member counts as absent, because its limits are unknown.
  */
 export function decodeFact(key: FactKey, text: string): StampedFact | undefined {
   const read = parse(text);
@@ -52,7 +52,7 @@ function readKeyFact(value: unknown): KeyFact | undefined {
   return { keyId, accountId, scopes, expiresAtMs: expiresAtMs as number | null, revoked, limits, limitId };
 }
 
-/** Returns `undefined` unless the value is a valid fact of the account with the id `of`. */
+/** Returns `undefined` unless the value is a valid fact about the account `of`. */
 function readAccountFact(of: string, value: unknown): AccountFact | undefined {
   if (!isObject(value)) return undefined;
   const { id, parentId, externalId, status } = value;
@@ -70,7 +70,7 @@ function readAccountFact(of: string, value: unknown): AccountFact | undefined {
     : undefined;
 }
 
-/** Returns the limits, or `null` if the value is `null`, which means no limits; `undefined` if the value is invalid. */
+/** Returns the limits; `null` if the value is `null` (no limits), `undefined` if it is invalid. */
 function readLimits(value: unknown): Limits | null | undefined {
   if (value === null) return null;
   if (!isObject(value)) return undefined;
@@ -101,8 +101,8 @@ function isCount(value: unknown): value is number {
 }
 
 /**
- * Whether the value is an account id in lower case. PostgreSQL writes ids in lower case, and all code here compares ids
- * as text.
+ * Returns whether the value is an account id in lower case. PostgreSQL writes ids in lower case, and the gateway
+ * compares them as text.
  */
 function isAccountId(value: unknown): value is AccountId {
   return typeof value === 'string' && parseAccountId(value) === value;
@@ -116,7 +116,7 @@ function isExternalIdOrNull(value: unknown): value is string | null {
   return value === null || (typeof value === 'string' && isExternalId(value));
 }
 
-/** Maximum number of scopes of a key, as in the table `api_key`. */
+/** Maximum number of scopes per key, as in the table `api_key`. */
 const mostScopes = 50;
 const scopeForm = /^[A-Za-z0-9_.*:-]{1,100}$/;
 

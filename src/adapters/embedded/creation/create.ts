@@ -11,19 +11,19 @@ export interface CreationFailure {
   readonly code: string | null;
 }
 
-/** Whether there is a database in `databaseDir`; an empty or missing directory has none. */
+/** Returns whether `databaseDir` contains a database; `false` if the directory is empty or missing. */
 export async function isCreated(databaseDir: string): Promise<boolean> {
   return (await filesIn(databaseDir)).length > 0;
 }
 
 /**
- * Creates the database, with all its tables, in a separate process: PostgreSQL's `initdb` takes some 800 MB of memory,
- * which a process never gives back. The database is created in another folder beside `databaseDir`, which is renamed to
- * `databaseDir` when the database is complete. So a killed process leaves no incomplete database under that name.
- * Folders that killed processes left are removed first.
+ * Creates the database with all its tables in a separate process, because PostgreSQL's `initdb` takes about 800 MB of
+ * memory, which a process never gives back. The database is created in another folder beside `databaseDir`, which is
+ * renamed to `databaseDir` once it is complete. So a killed process cannot leave an incomplete database under that
+ * name. Folders left behind by killed processes are removed first.
  *
  * @param signal aborts the creation
- * @throws an error that says why the database was not created, or that the creation was aborted
+ * @throws if the database could not be created, or the creation was aborted
  */
 export async function createDatabase(databaseDir: string, signal: AbortSignal): Promise<void> {
   const [folder, prefix] = [dirname(databaseDir), `${basename(databaseDir)}.new-`];
@@ -47,8 +47,8 @@ async function filesIn(folder: string): Promise<string[]> {
 }
 
 /**
- * Removes a folder as far as possible. The creating process of a killed gateway may still write to the folder until it
- * notices that its gateway is gone. The next creation removes the rest.
+ * Removes as much of a folder as possible. If a gateway was killed, its creating process may go on writing to the
+ * folder until it notices that. The next creation removes the rest.
  */
 function remove(draft: string): Promise<void> {
   return rm(draft, { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined);

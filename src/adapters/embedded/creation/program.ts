@@ -5,13 +5,14 @@ import { connectTo, openDatabase } from '../database.ts';
 import type { CreationFailure } from './create.ts';
 
 /**
- * Creates a database with all its tables in the given directory. Only `create.ts` starts this program, never a person.
+ * Creates a database with all its tables in the given directory. Only `create.ts` runs this program; it is not for
+ * manual use.
  */
 
 const [databaseDir = ''] = process.argv.slice(2);
 const migrationMs = 600_000;
 
-// This process ends when the gateway that started it is gone, because no other process will use the database.
+// This process exits when the gateway that started it is gone, because nothing else will use the database.
 process.once('disconnect', () => process.exit(1));
 try {
   const db = await openDatabase(databaseDir);
