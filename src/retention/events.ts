@@ -9,7 +9,7 @@ const mostAtOnce = 1_000;
 
 export interface EventRetentionParts {
   readonly events: Pick<EventStore, 'prune'>;
-  /** Days for which events are kept. */
+  /** Number of days to keep events. */
   readonly days: number;
   readonly clock: Pick<Clock, 'wallMs'>;
   readonly timers: Timers;
@@ -19,7 +19,8 @@ export interface EventRetentionParts {
 }
 
 /**
- * Deletes events past their retention, in portions, every ten minutes. Returns a function that stops these deletions.
+ * Deletes events past their retention period every ten minutes, in batches. Returns a function that stops the
+ * deletions.
  */
 export function pruneEvents(parts: EventRetentionParts): () => void {
   return repeat(parts.timers, everyMs, () => prune(parts));

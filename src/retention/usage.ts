@@ -10,9 +10,9 @@ const mostAtOnce = 1_000;
 
 export interface UsageRetentionParts {
   readonly usage: Pick<UsageStore, 'rollUp' | 'pruneHours' | 'pruneDays'>;
-  /** Days for which hourly usage is kept. */
+  /** Number of days to keep hourly usage. */
   readonly hourlyDays: number;
-  /** Months for which daily usage is kept. */
+  /** Number of months to keep daily usage. */
   readonly months: number;
   readonly clock: Pick<Clock, 'wallMs'>;
   readonly timers: Timers;
@@ -22,8 +22,8 @@ export interface UsageRetentionParts {
 }
 
 /**
- * Adds up hourly usage into daily usage, and then deletes hourly and daily usage past its retention. Does both in
- * portions, every ten minutes. Returns a function that stops this work.
+ * Rolls up hourly usage into daily usage every ten minutes, then deletes usage past its retention period, both in
+ * batches. Returns a function that stops this work.
  */
 export function pruneUsage(parts: UsageRetentionParts): () => void {
   return repeat(parts.timers, everyMs, async () => {
