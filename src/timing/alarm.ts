@@ -1,7 +1,7 @@
 import type { Clock } from '../ports/clock.ts';
 import type { Timers } from '../ports/timers.ts';
 
-/** Runs a task at the earliest requested time, and never twice at once. */
+/** Runs a task at the earliest requested time. Runs never overlap. */
 export class Alarm {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   readonly #timers: Timers;
@@ -13,8 +13,8 @@ export class Alarm {
   #underWay: Promise<void> = Promise.resolve();
 
   /**
-   * @param run the task, which must never reject. It resolves to a function, which is called right after the run. That
-   * function returns the time of the next run, in milliseconds of the monotonic clock; `Infinity` if the next run waits
+   * @param run the task, which must never reject. It resolves to a function that is called right after the run and
+   * returns the time of the next run, in milliseconds of the monotonic clock. `Infinity` means that the next run waits
    * for {@link wakeAt}
    */
   constructor(clock: Pick<Clock, 'monotonicMs'>, timers: Timers, run: () => Promise<() => number>) {
@@ -24,8 +24,8 @@ export class Alarm {
   }
 
   /**
-   * Asks for a run at `atMs` at the latest. A call during a run has no effect, because that run decides when the next
-   * one is.
+   * Requests a run no later than `atMs` on the monotonic clock. Calls during a run have no effect, because that run
+   * decides when the next one is.
    */
   wakeAt(atMs: number): void {
     if (this.#stopped || this.#busy || atMs >= this.#dueMs) return;
@@ -37,7 +37,7 @@ export class Alarm {
     });
   }
 
-  /** Prevents further runs. Resolves when the present one has ended. */
+  /** Prevents further runs. Resolves once the current run, if any, has ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#callOff();

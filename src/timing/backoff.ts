@@ -1,4 +1,6 @@
-/** Computes the pause before the next attempt, in milliseconds. Each failure in a row doubles it, up to `longestMs`. */
+/**
+ * Computes the pause before the next attempt, in milliseconds. Each consecutive failure doubles it, up to `longestMs`.
+ */
 export class Backoff {
   readonly #firstMs: number;
   readonly #longestMs: number;
@@ -9,7 +11,7 @@ export class Backoff {
     this.#longestMs = longestMs;
   }
 
-  /** Number of failures in a row. */
+  /** Number of consecutive failures. */
   get failures(): number {
     return this.#failures;
   }

@@ -1,7 +1,7 @@
 import type { Timers } from '../ports/timers.ts';
 
 /**
- * Runs `task` at once, and again `everyMs` milliseconds after each run has ended or failed. Returns a function that
+ * Runs `task` immediately, and again `everyMs` milliseconds after each run has ended or failed. Returns a function that
  * prevents further runs.
  */
 export function repeat(timers: Timers, everyMs: number, task: () => Promise<unknown>): () => void {
