@@ -5,24 +5,24 @@ import type { Timers } from '../ports/timers.ts';
 import { ConnectionClose } from './connection-close.ts';
 import type { Listener } from './listener.ts';
 
-/** Plan for the end of a listener. */
+/** Settings for draining a listener. */
 export interface DrainPlan {
-  /** Milliseconds after which open connections are cut. Upgraded connections never end by themselves. */
+  /** Milliseconds after which all remaining connections are cut, since upgraded connections never end on their own. */
   readonly limitMs: number;
   /**
-   * Milliseconds for which new connections are accepted and idle ones stay open. A response in this time tells its
-   * client to connect elsewhere.
+   * Milliseconds during which new connections are still accepted and idle ones stay open. Each response sent in this
+   * time tells its client to connect elsewhere.
    */
   readonly idleMs: number;
-  /** Called when the listener accepts no more connections, and again at intervals until the last one is closed. */
+  /** Called when the listener stops accepting connections, and then at intervals until the last one is closed. */
   readonly onRefusing?: () => void;
 }
 
-/** A listener that can end without losing a request. */
+/** A listener that can shut down without losing a request. */
 export interface Drainable {
   /**
-   * Tells clients to connect elsewhere (`Connection: close` on every response). After `idleMs` it closes idle
-   * connections and accepts no more. Resolves when the last connection is closed.
+   * Tells clients to connect elsewhere (`Connection: close` on every response). After `idleMs`, closes idle connections
+   * and accepts no new ones. Resolves when the last connection is closed.
    *
    * @returns the number of connections that were cut
    */
@@ -32,13 +32,13 @@ export interface Drainable {
 }
 
 /**
- * Prepares a listener for its drain. It must be called before the server listens. It costs nothing per request before
- * the drain.
+ * Prepares a listener for draining. Call it before the server listens. There is no cost per request until the drain
+ * begins.
  */
 export function drainable(listener: Listener, timers: Timers): Drainable {
   const { server } = listener;
   const open: Connections = { all: new Set(), below: new Set() };
-  // With TLS, requests belong to the encrypted socket, and not to the TCP socket below it.
+  // With TLS, requests arrive on the encrypted socket, not on the TCP socket below it.
   const tls = server instanceof TlsServer;
   server.on(tls ? 'secureConnection' : 'connection', trackIn(open.all));
   if (tls) server.on('connection', trackIn(open.below));
@@ -51,7 +51,7 @@ export function drainable(listener: Listener, timers: Timers): Drainable {
 interface Connections {
   /** Connections that carry requests. */
   readonly all: Set<Socket>;
-  /** With TLS, the TCP sockets below these connections, and those whose handshake has not ended. Empty without TLS. */
+  /** With TLS, the TCP sockets below these connections, including those still in the handshake. Empty without TLS. */
   readonly below: Set<Socket>;
 }
 
@@ -73,9 +73,9 @@ class Drain {
   readonly #timers: Timers;
   readonly #plan: DrainPlan;
   readonly #done: (cut: number) => void;
-  /** Number of checks in a row that must find a connection idle before it is closed. */
+  /** Number of consecutive checks that must find a connection idle before it is closed. */
   readonly #patience: number;
-  /** Number of checks in a row that have found a connection idle. */
+  /** Number of consecutive checks that have found a connection idle. */
   readonly #idleFor = new WeakMap<Socket, number>();
   readonly #callOffLimit: () => void;
   #callOffLook: () => void = () => undefined;
@@ -98,7 +98,7 @@ class Drain {
     this.#done = done;
     const closing = new ConnectionClose(listener.server);
     for (const socket of open.all) closing.underWay(socket);
-    // If there are no connections, no client has to be told, so the drain does not wait.
+    // Without connections, there are no clients to tell, so the drain does not wait.
     this.#patience = plan.idleMs === 0 || open.all.size + open.below.size === 0 ? 0 : looks;
     this.#callOffLimit = timers.after(plan.limitMs, () => this.#cutAll());
     this.#look();
@@ -115,8 +115,8 @@ class Drain {
       this.#plan.onRefusing?.();
     }
     const everyMs = this.#plan.idleMs / looks || soonMs;
-    // `setImmediate` lets sockets be read before the check. Requests that have arrived by then have begun, so their
-    // connections are not closed as idle.
+    // `setImmediate` lets sockets be read before the check. Requests that have arrived by then are in progress, so
+    // their connections are not closed as idle.
     this.#callOffLook = this.#timers.after(everyMs, () => setImmediate(() => this.#look()));
   }
 
@@ -130,8 +130,7 @@ class Drain {
   #refuse(): void {
     if (this.#refusing) return;
     this.#refusing = true;
-    // The HTTP server's own `close` would also cut idle connections, and a request that arrives on such a connection
-    // would get a reset.
+    // The HTTP server's own `close` would also cut idle connections, and a request arriving on one would get a reset.
     NetServer.prototype.close.call(this.#server, () => {
       this.#over = true;
       this.#callOffLimit();
@@ -148,9 +147,9 @@ class Drain {
 }
 
 /**
- * Returns the connections without a request and without the beginning of one. Only Node knows whether a request has
- * begun, and it reveals idle connections only by closing them. So this function replaces `destroy` during the call, and
- * the replacement lists the connection instead of closing it.
+ * Returns the connections that have no request, not even a partial one. Only Node knows whether a request has begun,
+ * and it reveals idle connections only by closing them. So this function temporarily replaces `destroy` with a function
+ * that lists the connection instead of closing it.
  */
 function idleOf(server: Listener['server'], connections: ReadonlySet<Socket>): Set<Socket> {
   const idle = new Set<Socket>();
@@ -162,7 +161,7 @@ function idleOf(server: Listener['server'], connections: ReadonlySet<Socket>): S
   server.closeIdleConnections();
   for (const socket of connections) {
     Reflect.deleteProperty(socket, 'destroy');
-    // Node counts a connection on which the client has never sent anything as busy.
+    // Node counts a connection as busy if the client has never sent anything on it.
     if (socket.bytesRead === 0) idle.add(socket);
   }
   return idle;

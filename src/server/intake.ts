@@ -1,9 +1,9 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Decides whether the listeners of a worker take the connections that Node's cluster hands to them. */
+/** Decides whether a worker's listeners accept the connections that Node's cluster hands to them. */
 export class Intake {
-  /** If `false`, the cluster hands connections to other workers. At least one worker must take connections. */
+  /** If `false`, the cluster hands connections to other workers. At least one worker must accept connections. */
   taking: boolean;
 
   constructor(taking: boolean) {
@@ -11,18 +11,19 @@ export class Intake {
   }
 
   /**
-   * Makes `taking` decide whether a server takes connections. Call it before the server listens.
+   * Makes `taking` decide whether a server accepts connections. Call it before the server listens.
    *
-   * Node passes a new connection on to another worker if this worker has `server.maxConnections` open; with a negative
-   * number, it passes on every connection. The real limit is enforced here, by closing further connections. If full
-   * workers passed connections on, and all workers were full, the connections would go round for ever.
+   * Node passes a new connection on to another worker if this worker already has `server.maxConnections` open; if that
+   * number is negative, Node passes on every connection. The real limit is enforced here, by closing excess
+   * connections. If full workers passed connections on and all workers were full, the connections would go round
+   * forever.
    */
   control(server: Server): void {
     let most = server.maxConnections;
     let open = 0;
     Object.defineProperty(server, 'maxConnections', {
       get: () => (this.taking ? undefined : -1),
-      // A reload sets the limit of the new configuration.
+      // A reload sets the new configuration's limit.
       set: (limit: number) => (most = limit),
     });
     server.prependListener('connection', (socket: Socket) => {

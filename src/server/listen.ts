@@ -8,13 +8,13 @@ export interface Address {
   readonly port: number;
 }
 
-/** Error for an address that cannot be listened on. The message names the address and a remedy. */
+/** Thrown if an address cannot be listened on. The message gives the address and a remedy. */
 class CannotListen extends Error {
   override readonly name = 'CannotListen';
 }
 
 /**
- * Starts to listen. Returns the real address, with the port that the system chose if `port` is 0.
+ * Starts listening. Returns the actual address, with the port that the system chose if `port` is 0.
  *
  * @throws {CannotListen} if the port or the address cannot be used
  */

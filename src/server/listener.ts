@@ -9,25 +9,23 @@ import { hardenServer, nodeServerOptions } from '../http/server-options.ts';
 import { serveOffers } from './upgrade-offers.ts';
 
 /**
- * Functions that serve a listener, one for each event of Node's HTTP server that asks for an action. If one of them
- * throws, the connection ends. Requests on a connection are served one at a time: the next one is served when the
- * previous response is out.
+ * Handlers for a listener's events. If a handler throws, the connection ends. Requests on a connection are served one
+ * at a time, each after the previous response has been sent.
  *
- * Without `upgrade`, every request is served as if it had asked for no upgrade. Without the last two functions, Node
- * acts by itself: it sends `100 Continue`, and responds with 417 to an expectation that it does not know.
+ * Without `upgrade`, every request is served as if it had not asked for an upgrade. Without the last two handlers, Node
+ * takes its default action: it sends `100 Continue`, and responds with 417 to an unknown expectation.
  */
 export interface Application {
   readonly request: (request: IncomingMessage, response: ServerResponse) => void;
-  /**
-   * Called if Node's parser rejected bytes on `socket` or the client was too slow. The `code` of the error tells which.
-   */
+  /** Called if Node's parser rejects bytes on `socket` or the client is too slow; the error's `code` says which. */
   readonly clientError: (error: Error, socket: Socket) => void;
   /** Logs an exception that ended a connection. */
   readonly broke: (error: unknown) => void;
   /**
-   * Called if the client offers another protocol. Returns `false` to ignore the offer; `request` then gets the request.
+   * Called if the client offers another protocol. If it returns `false`, the offer is ignored and the request goes to
+   * `request`.
    *
-   * @param head bytes that arrived after the head of the request
+   * @param head bytes that arrived after the request's head
    */
   readonly upgrade?: (request: IncomingMessage, socket: Socket, head: Buffer) => boolean;
   /** Called if the client waits for `100 Continue` before it sends the body (RFC 9110 §10.1.1). */
@@ -40,19 +38,19 @@ export interface Application {
 export interface Listener {
   readonly server: Server;
   /**
-   * Prepares to replace the application: reads certificate and key.
+   * Prepares to replace the application by reading the certificate and key.
    *
-   * @returns a function that replaces the application. Afterwards every request goes to the new `application`, even on
-   * open connections, and new connections get the new certificate. The new application must have the same functions
-   * @throws Error if certificate or key cannot be used; the listener is unchanged then
+   * @returns a function that replaces the application. From then on, every request goes to the new `application`, even
+   * on open connections, and new connections get the new certificate. The new application must have the same handlers
+   * @throws Error if the certificate or key cannot be used; the listener then stays unchanged
    */
   prepare(): (application: Application, limits: LimitsConfig) => void;
 }
 
 /**
- * Makes a listener that serves `application`. The caller lets its server listen.
+ * Creates a listener that serves `application`. The caller starts its server.
  *
- * @throws Error if certificate or key cannot be used
+ * @throws Error if the certificate or key cannot be used
  */
 export function createListener(
   application: Application,
@@ -80,7 +78,7 @@ export function createListener(
       breakConnection(socket as Socket, exception);
     }
   });
-  // Node stops acting by itself on such an event as soon as the event has a listener.
+  // Once one of these events has a listener, Node no longer takes its default action.
   for (const event of ['checkContinue', 'checkExpectation'] as const) {
     if (application[event] === undefined) continue;
     const serve = guardedServe((request, response) => current[event]?.(request, response));
@@ -91,14 +89,15 @@ export function createListener(
     server,
     prepare() {
       const renewed = tls === null ? null : readTls(tls);
-      // An unusable certificate or key fails here, before anything is replaced.
+      // This throws if the certificate or key is unusable, before anything is replaced.
       if (renewed !== null) createSecureContext(renewed);
       return (next, limits) => {
         if (renewed !== null) (server as TlsServer).setSecureContext(renewed);
         server.maxConnections = limits.maxConnections;
         server.keepAliveTimeout = limits.keepAliveMs;
         server.headersTimeout = limits.headTimeoutMs;
-        // Node reads the limit for each connection when it opens, but declares it only as an option of `createServer`.
+        // Node reads this limit whenever a connection opens, but its types declare it only as an option of
+        // `createServer`.
         (server as Server & { maxHeaderSize?: number }).maxHeaderSize = limits.maxHeaderBytes;
         current = next;
       };
@@ -106,7 +105,7 @@ export function createListener(
   };
 }
 
-/** Wraps a listener for requests. If the listener throws, the connection of the request ends. */
+/** Wraps a request handler so that the request's connection ends if the handler throws. */
 function guardedServe(serve: Application['request']): Application['request'] {
   return (request, response) => {
     try {
@@ -118,8 +117,8 @@ function guardedServe(serve: Application['request']): Application['request'] {
 }
 
 /**
- * Protocols that the server offers in TLS. Node by default offers only the first; TLS clients that offer HTTP/1.0 would
- * then be rejected (`curl --http1.0`).
+ * Protocols that the server offers in TLS. By default, Node offers only the first, so it would reject TLS clients that
+ * offer HTTP/1.0 (`curl --http1.0`).
  */
 const ALPNProtocols = ['http/1.1', 'http/1.0'];
 

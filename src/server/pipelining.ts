@@ -5,28 +5,26 @@ import { discardInput, readAfterParser } from '../http/hang-up.ts';
 
 /**
  * Number of bytes that may wait behind a request before the gateway stops reading from the connection until the
- * response is out. A chunk of up to 64 KB may exceed this number. While fewer bytes wait, the gateway reads on, and so
- * notices when the client leaves.
+ * response has been sent. A single chunk of up to 64 KB may exceed this number. While fewer bytes are waiting, the
+ * gateway keeps reading, so it notices when the client disconnects.
  */
 const mostWaitingBytes = 16 * 1024;
 
-/**
- * Returns the response that is being written to a connection. Only Node knows this response, in a property of its own.
- */
+/** Returns the response being written to a connection. Node keeps it only in an internal property. */
 export function responseOn(socket: Socket): ServerResponse | undefined {
   return (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage ?? undefined;
 }
 
-/** Puts requests back in front of the rest of their connection, so that Node's parser reads them again. */
+/** Puts requests back at the front of their connection's input, so that Node's parser reads them again. */
 export class UnreadRequests {
   readonly #server: Server;
   readonly #readRequests: (this: Server, socket: Socket) => void;
 
   /**
-   * Makes each connection's parser stop behind the head of a request that offers an upgrade, or that arrives before the
-   * previous response is out. Node emits `upgrade` or `connect` for both, with the bytes behind the head.
+   * Makes each connection's parser stop after the head of a request that offers an upgrade, or that arrives before the
+   * previous response has been sent. Node emits `upgrade` or `connect` for both, with the bytes after the head.
    *
-   * Call it before other listeners for connections are added.
+   * Call it before other connection listeners are added.
    */
   constructor(server: Server, secure: boolean) {
     const opened = secure ? 'secureConnection' : 'connection';
@@ -35,7 +33,7 @@ export class UnreadRequests {
     server.on(opened, guardedConnection(endReadingEarly));
   }
 
-  /** Restarts the stopped parser of a connection: it reads `bytes`, then the rest of the connection. */
+  /** Restarts a connection's stopped parser, which reads `bytes` first and then the rest of the input. */
   readAgain(socket: Socket, bytes: Buffer): void {
     // The previous response may have set a timeout on the socket.
     socket.setTimeout(0);
@@ -47,17 +45,17 @@ export class UnreadRequests {
   }
 
   /**
-   * Reads a pipelined request again when the response before it is out (RFC 9112 §9.3.2): a DELETE that was sent behind
-   * a PUT must not overtake the PUT. If the connection ends before that, the request is not served.
+   * Reads a pipelined request again once the previous response has been sent (RFC 9112 §9.3.2): a DELETE sent after a
+   * PUT must not overtake the PUT. If the connection ends before that, the request is not served.
    *
-   * The request waits as bytes, with all bytes behind it. A parsed request would take more memory, and the time limit
-   * for an incomplete head would run while nothing is read. Once {@link mostWaitingBytes} wait, the gateway notices
-   * that the client has left only when it writes the response.
+   * The request waits as raw bytes, along with all the bytes after it. A parsed request would take more memory, and the
+   * time limit for an incomplete head would run while nothing is read. Once {@link mostWaitingBytes} are waiting, the
+   * gateway does not notice that the client has disconnected until it writes the response.
    */
   readAfterResponse(socket: Socket, head: Buffer): void {
     if (socket.destroyed) return;
-    // The connection's last response is out. A request behind it must not be acted on, because its client could never
-    // learn the outcome.
+    // The connection's last response has been sent. A later request must not be acted on, because its client could
+    // never learn the outcome.
     if (!socket.writable) return discardInput(socket);
     let bytes = head;
     const take = guardedOn(socket, (chunk: Buffer) => {
@@ -69,7 +67,7 @@ export class UnreadRequests {
       else socket.pause();
     };
     const left = (): void => void socket.end();
-    // Node has stopped reading from this socket, and no longer tells the response that it may continue.
+    // Node's HTTP server no longer handles this socket, so it does not pass `drain` on to the response.
     const drained = guardedOn(socket, () => void responseOn(socket)?.emit('drain'));
     readAfterParser(socket);
     socket.on('data', take).on('end', left).on('drain', drained);
@@ -83,16 +81,16 @@ export class UnreadRequests {
 }
 
 /**
- * Whether a request cannot be served now, because an earlier one on its connection has no complete response, or can
- * never be served, because the connection takes no more bytes.
+ * Returns whether a request has to wait because an earlier response on its connection is incomplete, or can never be
+ * served because the connection is no longer writable.
  */
 export function mustWait(socket: Socket): boolean {
   return responseOn(socket) !== undefined || !socket.writable;
 }
 
 /**
- * Writes the head of a request as bytes again, from the values that Node has parsed and trimmed. So tabs around
- * `chunked` are accepted here as white space (RFC 9110 §5.6.3), although Node rejects them in other requests.
+ * Rebuilds the bytes of a request's head from the values that Node has parsed and trimmed. As a result, tabs around
+ * `chunked` are accepted as white space here (RFC 9110 §5.6.3), although Node rejects them in other requests.
  *
  * @param without lower-case name of a header to leave out
  */
@@ -108,7 +106,7 @@ export function headBytes(
   return Buffer.from(`${text}\r\n`, 'latin1');
 }
 
-/** Node's parser calls `onIncoming` after each head. The result 2 makes the parser stop reading (llhttp). */
+/** Node's parser calls `onIncoming` after each head. A return value of 2 makes the parser (llhttp) stop reading. */
 interface Parsing extends Socket {
   readonly parser?: { onIncoming: (request: IncomingMessage, keepAlive: boolean) => number } | null;
 }
@@ -127,6 +125,6 @@ function endReadingEarly(socket: Parsing): void {
     // Node 25 and later would read the body of a request that offers an upgrade.
     return request.upgrade === true ? 2 : answer;
   };
-  // If `incoming` throws, the result 2 makes Node stop reading.
+  // If `incoming` throws, returning 2 makes Node stop reading.
   parser.onIncoming = guardedAnswer(socket, incoming, 2);
 }

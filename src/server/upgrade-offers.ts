@@ -4,28 +4,28 @@ import { breakConnection } from '../http/guarded.ts';
 import { hangUp, readAfterParser } from '../http/hang-up.ts';
 import { headBytes, mustWait, UnreadRequests } from './pipelining.ts';
 
-/** Takes a connection for another protocol, or returns `false` and leaves the connection untouched. */
+/** Takes over a connection for another protocol, or returns `false` and leaves the connection untouched. */
 export type TakeUpgrade = (request: IncomingMessage, socket: Socket, head: Buffer) => boolean;
 
 /**
- * Serves the requests of a connection one at a time, each when the response before it is out.
+ * Serves the requests on a connection one at a time, each after the previous response has been sent.
  *
- * An application can take the upgrades that it wants and ignore the others, as RFC 9110 §7.8 allows: Java's HttpClient
- * and `curl --http2` offer HTTP/2 with every plain request.
+ * An application can take the upgrades it wants and ignore the rest, as RFC 9110 §7.8 allows: Java's HttpClient and
+ * `curl --http2` offer HTTP/2 with every plain request.
  *
- * Node cannot ignore an offer safely. If Node does not upgrade, it drops the rest of the packet behind the request, so
- * the next packet may begin in the middle of a body. If Node upgrades, it takes the body for the other protocol. So the
- * parser always stops at the head. If the application does not take an offer, the request is put back in front of the
- * rest of the connection, without its `Upgrade`, and is read like any other request, with the same checks of its
- * framing.
+ * Node itself cannot ignore an offer safely. If it does not upgrade, it drops the rest of the packet after the request,
+ * so the next packet may begin in the middle of a body. If it upgrades, it treats the body as the other protocol's
+ * data. So the parser always stops after the head. If the application does not take an offer, the request is put back
+ * at the front of the connection's input without its `Upgrade` header, and is read like any other request, with the
+ * same framing checks.
  *
- * Call it before other listeners for connections are added.
+ * Call it before other connection listeners are added.
  */
 export function serveOffers(server: Server, secure: boolean, take: TakeUpgrade): void {
   const unread = new UnreadRequests(server, secure);
   const serve = (request: IncomingMessage, stream: unknown, behind: Buffer): void => {
     const { socket } = request;
-    // This version of Node has already read beyond the head, so the bytes that come next are unknown.
+    // This version of Node has already read past the head, so there is no telling which bytes come next.
     if (stream !== socket || request.readableLength > 0) return void socket.destroy();
     if (mustWait(socket))
       return unread.readAfterResponse(socket, Buffer.concat([headBytes(request), behind]));
