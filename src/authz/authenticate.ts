@@ -4,20 +4,20 @@ import type { Problem, ProblemCode } from '../domain/problem.ts';
 import { type AccountFact, type KeyFact, factKey } from '../ports/facts.ts';
 import { MissingFact, type Facts } from '../ports/directory.ts';
 
-/** Values of the headers that can carry an API key, in the order of the request. */
+/** Values of the headers that can carry an API key, in the order in which they were sent. */
 export interface CredentialHeaders {
   readonly authorization: readonly string[];
-  /** Values of the headers that the setting `authentication.headers` names. The whole value is an API key. */
+  /** Values of the headers listed in `authentication.headers`. Each value is a bare API key. */
   readonly apiKeys: readonly string[];
 }
 
 /**
- * The digest of the API key in the headers, or the problem with the headers. The key may be unknown, because it was not
- * looked up.
+ * Digest of the API key in the headers, or the problem if the headers hold no usable key. The digest has not been
+ * looked up yet, so the key may not exist.
  */
 export type Credentials = { readonly digest: KeyDigest } | { readonly problem: Problem };
 
-/** A caller, and the facts that identify the caller. */
+/** A caller and the facts that identify it. */
 export interface Authenticated {
   readonly caller: Caller;
   readonly key: KeyFact;
@@ -26,21 +26,21 @@ export interface Authenticated {
   readonly parent: AccountFact | null;
 }
 
-/** The caller, or the reason why the key is rejected. */
+/** The caller, or the problem if its key is rejected. */
 export type Authentication = Authenticated | { readonly problem: Problem };
 
 const bearer = /^bearer +([^ ,]+)$/i;
 
-/** Reads the API key of a request without any look-up. */
+/** Reads the API key of a request without looking it up. */
 export type ReadCredentials = (sent: CredentialHeaders) => Credentials;
 
 /**
- * Returns a function that reads credentials (spec section 5, rule 1; RFC 6750 §2.1). It rejects a key with a wrong
- * checksum, so that such a key costs no look-up. It also rejects a request with two credentials, because the upstream
- * could use the one that the gateway did not check.
+ * Returns a function that reads credentials (spec section 5, rule 1; RFC 6750 §2.1). It rejects keys with a wrong
+ * checksum, which saves looking them up. It also rejects requests with two credentials, because the upstream might use
+ * the one that the gateway did not check.
  *
  * @param prefix prefix of new keys
- * @param headers names of the further headers whose whole value is a key
+ * @param headers names of other headers whose whole value is a key
  */
 export function credentialReader(prefix: string, headers: readonly string[]): ReadCredentials {
   const readApiKey = apiKeyReader(prefix);
@@ -63,9 +63,9 @@ export function credentialReader(prefix: string, headers: readonly string[]): Re
 }
 
 /**
- * Identifies the caller. The key must be known, not revoked and not expired, and its account must be active. The parent
- * of that account must be active, too. Synchronous and without side effects. Returns a {@link MissingFact} if a fact
- * must be loaded first.
+ * Identifies the caller. The key must exist and be neither revoked nor expired; its account must be active, and so must
+ * the account's parent, if it has one. Synchronous and free of side effects. Returns a {@link MissingFact} if a fact
+ * has to be loaded first.
  *
  * @param nowMs milliseconds since 1970
  */

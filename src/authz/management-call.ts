@@ -14,15 +14,15 @@ import { authenticate, type Credentials } from './authenticate.ts';
 import { MissingFact, type Facts } from '../ports/directory.ts';
 import { factKey } from '../ports/facts.ts';
 
-/** Operation of a management call, found by its method and path. */
+/** The operation that a management call's method and path lead to. */
 export interface ManagementOperation {
   /** Scope that the operation requires (spec section 5, rule 3); absent if it requires none. */
   readonly scope?: string;
-  /** Set if there is no such operation: 405 on a path with other methods, 404 on an unknown path. */
+  /** Set if there is no such operation: 405 if the path supports other methods, 404 if the path is unknown. */
   readonly rejection?: Problem;
 }
 
-/** The parts of a management call on which the decision depends. Reading them needs no look-up. */
+/** The parts of a management call that the decision depends on. Reading them takes no look-up. */
 export interface ManagementCall {
   readonly digest: KeyDigest;
   readonly header: ActingHeader;
@@ -32,8 +32,7 @@ export interface ManagementCall {
 }
 
 /**
- * The caller of an admitted call, or a problem. With a problem, the caller and the id of the key are given if they are
- * known.
+ * The caller if the call is admitted, otherwise a problem, with the caller and the key's id as far as they are known.
  */
 export type ManagementDecision =
   | { readonly caller: ParentCaller }
@@ -47,7 +46,7 @@ export interface HeaderRule {
 }
 
 /**
- * Reads a call; returns a problem if its credentials are unusable.
+ * Reads a call. Returns a problem if its credentials are unusable.
  *
  * @param credentials as read from the headers of the call
  * @param acting every value of the acting header
@@ -64,9 +63,9 @@ export function readManagementCall(
 }
 
 /**
- * Decides about a management call. The checks have a fixed order: the caller, whether the caller is a parent, the
- * operation, the scope of the key, the acting header. Synchronous and without side effects. Returns a {@link
- * MissingFact} if a fact must be loaded first.
+ * Decides whether to admit a management call. The checks run in a fixed order: the caller, whether it is a parent, the
+ * operation, the scope of the key, the acting header. Synchronous and free of side effects. Returns a {@link
+ * MissingFact} if a fact has to be loaded first.
  *
  * @param nowMs milliseconds since 1970
  */
@@ -103,7 +102,7 @@ function headerProblem(
     if (count === undefined) return new MissingFact(factKey.activeSubAccounts(accountId));
     active = count;
   }
-  // A count of `null` means that the account is unknown. It is treated like an account with active sub-accounts.
+  // A count of `null` means that the account is unknown; it is treated as having active sub-accounts.
   return managementHeaderFault(
     accountId,
     header,
@@ -114,9 +113,9 @@ function headerProblem(
 }
 
 /**
- * Checks the acting header of a management call. Such a call always acts as the parent, because its path names the
- * sub-account. So the header may name only the parent itself. If `required` is set, a parent with active sub-accounts
- * must send the header on every write, as the spec says literally (section 4, acting header rule 1).
+ * Checks the acting header of a management call. Such a call always acts as the parent, because the sub-account is
+ * named in the path, so the header may name only the parent itself. If `required` is set, a parent with active
+ * sub-accounts must send the header with every write, as the spec literally demands (section 4, acting header rule 1).
  *
  * @returns the problem, or `undefined` if the header is acceptable
  */

@@ -20,8 +20,8 @@ import { factKey, type AccountFact, type FactKey } from '../ports/facts.ts';
 import type { LimitedBy } from '../ports/limits/rate-limiter.ts';
 
 /**
- * The parts of a proxied request on which the decision depends. They are read once from the head of the request, even
- * if the decision is made several times.
+ * The parts of a proxied request that the decision depends on. They are read from the request head only once, even if
+ * several decisions are made about the request.
  */
 export interface ProxiedRequest {
   readonly digest: KeyDigest;
@@ -29,13 +29,13 @@ export interface ProxiedRequest {
   readonly method: MethodKind;
 }
 
-/** A request that may go to its upstream, on behalf of `permit.resolvedTenant`. */
+/** Admission of a request, which may go to its upstream on behalf of `permit.resolvedTenant`. */
 export interface Admission {
   readonly caller: Caller;
   readonly permit: Permit;
   /**
-   * Time at which the key expires, milliseconds since 1970; `null` for never. The gateway ends an exchange that is
-   * still active at that time.
+   * When the key expires, in milliseconds since 1970; `null` for never. The gateway ends the exchange if it is still
+   * active then.
    */
   readonly expiresAtMs: number | null;
   /** Limits that the request counts against; `null` if there are none. */
@@ -43,26 +43,26 @@ export interface Admission {
 }
 
 /**
- * A rejected request. `caller` is set if the key is valid and the request was rejected by the acting rules, or because
- * the key lacks a scope.
+ * Rejection of a request. `caller` is set if the key is valid, which means that the acting rules rejected the request
+ * or that the key lacks a scope.
  */
 export interface Rejection {
   readonly problem: Problem;
   readonly caller: Caller | null;
-  /** Id of the key that was sent, if the key exists. Operators find uses of a revoked key in the log by this id. */
+  /** Id of the key that was sent, if the key exists. It lets operators find uses of a revoked key in the log. */
   readonly keyId: KeyId | null;
 }
 
-/** Rules by which a route decides about its callers. */
+/** A route's rules for its callers. */
 export interface RouteRules {
-  /** Scope that a caller must hold, by kind of method; `null` if none is needed. */
+  /** Scope that a caller needs for each kind of method; `null` if none is needed. */
   readonly scopes: Readonly<Record<MethodKind, string | null>>;
-  /** Name of the acting header, for the details of problems. */
+  /** Name of the acting header, used in the `detail` text of problems. */
   readonly actingHeader: string;
 }
 
 /**
- * Reads the parts of a proxied request on which the decision depends, without any look-up. Returns a problem if the
+ * Reads the parts of a proxied request that the decision depends on, without any look-up. Returns a problem if the
  * credentials are unusable.
  *
  * @param credentials as read from the headers of the request
@@ -78,9 +78,9 @@ export function readProxiedRequest(
 }
 
 /**
- * Decides about a proxied request. Checks the caller, then the resolved tenant, then the scope that the route needs.
- * Synchronous and without side effects, so that the decision can take effect in the same tick. Returns a {@link
- * MissingFact} if a fact must be loaded first.
+ * Decides whether to admit a proxied request. Checks the caller, then the resolved tenant, then the scope that the
+ * route requires. Synchronous and free of side effects, so that the decision can take effect in the same tick. Returns
+ * a {@link MissingFact} if a fact has to be loaded first.
  *
  * @param nowMs milliseconds since 1970
  */
@@ -111,10 +111,9 @@ export function decideProxiedRequest(
 }
 
 /**
- * Returns the limits of the key, of the resolved sub-account and of the parent, in this order; `null` if there are
- * none.
+ * Returns the limits of the key, the resolved sub-account and the parent, in this order; `null` if there are none.
  *
- * @param target account that the acting header names, if it is not the caller itself
+ * @param target account that the acting header names, unless it is the caller itself
  */
 function limitsOf(
   { caller, key, account, parent }: Authenticated,
@@ -134,14 +133,13 @@ function limitsOf(
   return all;
 }
 
-/** Whether the facts in memory suffice to identify the caller or to reject the key. */
+/** Whether the facts in memory are enough to identify the caller or reject the key. */
 export function callerKnown(facts: Facts, { digest }: ProxiedRequest, nowMs: number): boolean {
   return !(authenticate(facts, digest, nowMs) instanceof MissingFact);
 }
 
 /**
- * Returns the expiry of the key of a request: milliseconds since 1970, `null` for never, 0 for a key that is unknown or
- * revoked.
+ * Returns when a request's key expires: milliseconds since 1970, `null` for never, 0 if the key is unknown or revoked.
  */
 export function expiryOf(facts: Facts, { digest }: ProxiedRequest): number | null | MissingFact {
   const key = facts.key(digest);
@@ -150,8 +148,8 @@ export function expiryOf(facts: Facts, { digest }: ProxiedRequest): number | nul
 }
 
 /**
- * Returns the facts whose revocation ends the exchange: the key, its account, the parent of that account, and the
- * resolved tenant.
+ * Returns the facts that an admission rests on: the key, its account, that account's parent, and the resolved tenant.
+ * The exchange ends if one of them is revoked or deactivated.
  */
 export function dependencies(digest: KeyDigest, { caller, permit }: Admission): readonly FactKey[] {
   const keys = [
@@ -163,7 +161,7 @@ export function dependencies(digest: KeyDigest, { caller, permit }: Admission): 
   return keys;
 }
 
-/** Facts for the acting rules. They hold the whole target account, because its limits are needed, too. */
+/** Facts for the acting rules. They include the whole target account, because its limits are needed as well. */
 interface FoundFacts extends ActingFacts {
   readonly target: AccountFact | null;
 }
@@ -173,7 +171,7 @@ const nothingFound: FoundFacts = { ...rejectingFacts, target: null };
 /**
  * Looks up the facts that the acting rules need.
  *
- * @param caller account for which a missing fact is loaded; loads for different accounts take turns
+ * @param caller account on whose behalf a missing fact is loaded; accounts take turns at loading
  */
 function look(facts: Facts, needed: FactNeeded, caller: AccountId): FoundFacts | MissingFact {
   switch (needed.fact) {
@@ -182,7 +180,7 @@ function look(facts: Facts, needed: FactNeeded, caller: AccountId): FoundFacts |
     case 'active-sub-accounts': {
       const count = facts.activeSubAccounts(needed.parentId);
       if (count === undefined) return new MissingFact(factKey.activeSubAccounts(needed.parentId));
-      // The parent exists, so a count of `null` is a contradiction. The decision assumes that there are sub-accounts.
+      // The parent exists, so `null` contradicts the other facts. To be safe, assume that it has sub-accounts.
       return { ...nothingFound, hasActiveSubAccounts: count !== 0 };
     }
     case 'target-by-id': {
