@@ -1,6 +1,6 @@
 /**
- * The client of the management API, for programs of parents: `import { TenancyClient } from 'tenancy-gateway/client'`.
- * It needs only `fetch`. docs/sdk.md explains its use.
+ * Client for the management API, to be used by parents' programs: `import { TenancyClient } from
+ * 'tenancy-gateway/client'`. It needs nothing but `fetch`. docs/sdk.md explains how to use it.
  */
 import { Transport, type Call, type TransportOptions } from './transport.ts';
 import type {
@@ -29,16 +29,16 @@ import type {
 export { ProblemError } from './problem.ts';
 export type { TransportOptions } from './transport.ts';
 
-/** Options of any call. */
+/** Options that every call accepts. */
 export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Options of a call that creates or changes something. */
+/** Options for calls that create or change something. */
 export interface WriteOptions extends CallOptions {
   /**
-   * Value of `Idempotency-Key`, random by default. The change takes effect only once, even if a later run of the
-   * program repeats the call with the same value.
+   * Value of `Idempotency-Key`; random by default. The change takes effect only once, even if the program is run again
+   * and repeats the call with the same value.
    */
   readonly idempotencyKey?: string;
 }
@@ -49,8 +49,8 @@ interface Page<Row> {
 }
 
 /**
- * Client of the management API with a parent's key. Every method throws a {@link ProblemError} if the gateway rejects
- * the call.
+ * Client for the management API that uses a parent's key. Every method throws a {@link ProblemError} if the gateway
+ * rejects the call.
  */
 export class TenancyClient {
   readonly #transport: Transport;
@@ -61,10 +61,10 @@ export class TenancyClient {
 
   readonly subAccounts = {
     create: (body: CreateSubAccount, options?: WriteOptions) => this.#post<SubAccount>('', body, options),
-    /** Creates or updates the sub-account with this external id. Repeated calls have the same effect as one. */
+    /** Creates or updates the sub-account with this external id. Repeating the call changes nothing. */
     put: (externalId: string, body: PutSubAccount, options?: CallOptions) =>
       this.#call<SubAccount>('PUT', `/by-external-id/${encodeURIComponent(externalId)}`, body, options),
-    /** Iterates over all sub-accounts, newest first. Pages are fetched as the loop reaches them. */
+    /** Iterates over all sub-accounts, newest first. Pages are fetched as the loop gets to them. */
     list: (query: Omit<ListSubAccountsQuery, 'cursor'> = {}, options?: CallOptions) =>
       this.#all<SubAccount>('', query, options),
     get: (id: string, options?: CallOptions) => this.#call<SubAccount>('GET', pathOf(id), undefined, options),
@@ -77,7 +77,7 @@ export class TenancyClient {
   };
 
   readonly apiKeys = {
-    /** The result holds the key and its secret. A repetition with the same `idempotencyKey` returns neither of them. */
+    /** Returns the key along with its secrets. A repeated call with the same `idempotencyKey` returns no secrets. */
     mint: (subAccountId: string, body: MintApiKey, options?: WriteOptions) =>
       this.#post<MintedApiKey>(keyPath(subAccountId), body, options),
     list: (subAccountId: string, query: Omit<ListApiKeysQuery, 'cursor'> = {}, options?: CallOptions) =>
@@ -102,24 +102,24 @@ export class TenancyClient {
       this.#call<Event>('GET', `/events${pathOf(id)}`, undefined, options),
   };
 
-  /** Iterates over the rows of a usage report. Pages are fetched as the loop reaches them. */
+  /** Iterates over the rows of a usage report. Pages are fetched as the loop gets to them. */
   usage(query: Omit<GetUsageQuery, 'cursor'> = {}, options?: CallOptions): AsyncGenerator<UsageRow, void> {
     return this.#all<UsageRow>('/usage', query, options);
   }
 
-  /** Returns the account and the key of the caller. */
+  /** Returns the caller's account and key. */
   caller(options?: CallOptions): Promise<Caller> {
     return this.#call<Caller>('GET', '/caller', undefined, options);
   }
 
-  /** Explains how the gateway would decide about a request with this key. */
+  /** Explains what the gateway would decide about a request with this key. */
   acting(query: ExplainActingQuery, options: CallOptions = {}): Promise<ActingDecision> {
     return this.#transport.call({ method: 'GET', path: '/acting', query, ...options });
   }
 
   /**
-   * Returns the keys that recently wrote without the acting header. Such writes fail after the first sub-account is
-   * created.
+   * Returns the keys that have recently been used for writes without the acting header. Such writes fail once the first
+   * active sub-account exists.
    */
   onboarding(options?: CallOptions): Promise<Onboarding> {
     return this.#call<Onboarding>('GET', '/onboarding', undefined, options);
@@ -128,8 +128,8 @@ export class TenancyClient {
   /**
    * Calls the API behind the gateway as `acting`: `self`, the UUID of a sub-account, or `ext:` followed by its
    * external_id. `fetch` takes a path and the options of the global `fetch`, and resolves to the response, whatever its
-   * status. Reads are retried after 429, 503 and a broken connection. Writes are retried only after 429, which means
-   * that nothing was done.
+   * status. Reads are retried after a 429, a 503 or a broken connection; writes only after a 429, which means that
+   * nothing was done.
    */
   actingAs(acting: string): { fetch(path: string, init?: RequestInit): Promise<Response> } {
     return {
@@ -137,7 +137,7 @@ export class TenancyClient {
         const headers = new Headers(init.headers);
         headers.set('x-service-acting-tenant', acting);
         const reads = ['GET', 'HEAD', 'OPTIONS'].includes((init.method ?? 'GET').toUpperCase());
-        // A stream can be read only once, so a request with a stream as its body is never sent again.
+        // A stream can be read only once, so a request whose body is a stream is never sent again.
         const mayBeSentAgain = init.body === undefined || init.body === null || typeof init.body === 'string';
         return this.#transport.send(
           path,

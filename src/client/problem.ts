@@ -1,16 +1,16 @@
 import type { Problem } from './types.ts';
 
-/** Thrown if the gateway rejects a call, with the problem of the response (RFC 9457). */
+/** Thrown if the gateway rejects a call. Holds the problem from the response (RFC 9457). */
 export class ProblemError extends Error {
   override readonly name = 'ProblemError';
-  /** Stable code of the problem. Programs should rely on the code, not on the texts. */
+  /** Stable code of the problem. Programs should rely on it rather than on the wording. */
   readonly code: string;
   readonly status: number;
-  /** Id of the request in the operator's logs. */
+  /** Id of the request, as it appears in the operator's logs. */
   readonly requestId: string | null;
-  /** Seconds to wait before another attempt; `null` if the response does not say. */
+  /** Seconds to wait before trying again; `null` if the response does not say. */
   readonly retryAfterS: number | null;
-  /** The whole problem body. A response that did not come from the gateway has only a status. */
+  /** The whole problem body. If the response did not come from the gateway, only `status` is set. */
   readonly problem: Partial<Problem> & { readonly status: number };
 
   constructor(response: Response, problem: Partial<Problem>) {
@@ -23,7 +23,7 @@ export class ProblemError extends Error {
   }
 }
 
-/** Reads the problem that a response holds. */
+/** Reads the problem from a response. */
 export async function problemIn(response: Response): Promise<ProblemError> {
   const text = await response.text();
   try {
@@ -35,8 +35,8 @@ export async function problemIn(response: Response): Promise<ProblemError> {
 }
 
 /**
- * Returns the seconds to wait according to `Retry-After` (RFC 9110 §10.2.3); `null` if the header is absent or
- * malformed.
+ * Returns the number of seconds to wait according to `Retry-After` (RFC 9110 §10.2.3); `null` if the header is missing
+ * or malformed.
  */
 export function retryAfterS({ headers }: Response): number | null {
   const value = headers.get('retry-after');

@@ -5,15 +5,17 @@ export interface TransportOptions {
   readonly baseUrl: string;
   /** The API key of a parent account. */
   readonly apiKey: string;
-  /** Maximum number of retries of a call that may be repeated; 3 by default. */
+  /** Maximum number of retries; 3 by default. Only calls that are safe to repeat are retried. */
   readonly retries?: number;
-  /** Maximum `Retry-After` for which a retry waits, in seconds; 60 by default. A longer one fails the call at once. */
+  /**
+   * Longest `Retry-After` to wait for, in seconds; 60 by default. If the gateway asks for more, the call fails at once.
+   */
   readonly mostRetryAfterS?: number;
-  /** Replaces the global `fetch`. */
+  /** Used instead of the global `fetch`. */
   readonly fetch?: typeof fetch;
 }
 
-/** A call of the management API. */
+/** A call to the management API. */
 export interface Call {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH';
   /** Path after `/v1/sub-accounts`. */
@@ -24,7 +26,7 @@ export interface Call {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Sends requests with the key, and retries them if a retry is safe. */
+/** Sends requests with the key, and retries them if that is safe. */
 export class Transport {
   readonly #options: TransportOptions;
   readonly #base: string;
@@ -37,7 +39,8 @@ export class Transport {
   }
 
   /**
-   * Makes a call. Every call may be retried, because a `POST` has an `Idempotency-Key` and so takes effect once.
+   * Makes a call. Every call is safe to retry: a `POST` carries an `Idempotency-Key`, and the other methods are
+   * idempotent.
    *
    * @throws {ProblemError} if the gateway rejects the call
    * @throws TypeError from `fetch` if the gateway cannot be reached
@@ -53,7 +56,8 @@ export class Transport {
   }
 
   /**
-   * Sends a request. If `mayRepeat` allows it, retries after 429, 503, 409 with `Retry-After`, and a broken connection.
+   * Sends a request. Retries after a 429, a 503, a 409 with `Retry-After`, or a broken connection, if `mayRepeat`
+   * allows it.
    *
    * @param mayRepeat whether to retry after this status; 0 stands for a broken connection
    */
@@ -69,7 +73,7 @@ export class Transport {
         if (isLast || !isBusy(response) || !mayRepeat(response.status)) return response;
         waitS = retryAfterS(response) ?? waitS;
         if (waitS > mostRetryAfterS) return response;
-        // The connection can be used again only after the body is read.
+        // The connection can be reused only once the body has been read.
         await response.arrayBuffer();
       } catch (error) {
         if (isLast || init.signal?.aborted === true || !mayRepeat(0)) throw error;
@@ -80,16 +84,16 @@ export class Transport {
 }
 
 /**
- * Whether a later attempt may succeed. 409 with `Retry-After` means that the first call with this `Idempotency-Key` is
- * still running.
+ * Whether a later attempt may succeed. A 409 with `Retry-After` means that the first call with this `Idempotency-Key`
+ * is still running.
  */
 function isBusy({ status, headers }: Response): boolean {
   return status === 429 || status === 503 || (status === 409 && headers.has('retry-after'));
 }
 
 /**
- * Returns the seconds to wait before another attempt: half a second, doubled with each attempt, times a random factor
- * from 0.5 to 1, so that clients do not all retry at the same time.
+ * Returns how many seconds to wait before the next attempt: half a second, doubled with each attempt, times a random
+ * factor between 0.5 and 1, which keeps clients from all retrying at once.
  */
 function backOffS(attempt: number): number {
   return 0.5 * 2 ** attempt * (0.5 + Math.random() / 2);
