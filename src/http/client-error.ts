@@ -5,22 +5,22 @@ import { guardedOn } from './guarded.ts';
 import { discardInput, hangUp } from './hang-up.ts';
 import { problemBody, problemContentType, type ProblemContext } from './problem-body.ts';
 
-/** Node's error about a request that its parser rejects. */
+/** Error that Node raises if its parser rejects a request. */
 export interface ClientError extends Error {
   readonly code?: string;
-  /** A Buffer with the latest bytes of the connection, if the parser rejected them. */
+  /** Buffer with the last bytes received on the connection, if the parser rejected them. */
   readonly rawPacket?: unknown;
 }
 
-/** Context of the problem body. It has no path (`instance`), because rejected bytes never become a request. */
+/** Context of the problem body. It has no path (`instance`), because the rejected bytes never became a request. */
 type Said = Omit<ProblemContext, 'instance'>;
 
-/** Connections on which the response to an error waits for the responses to earlier requests. */
+/** Connections on which an error response is waiting for the responses to earlier requests. */
 const waiting = new WeakSet<Socket>();
 
 /**
- * Returns the function that responds when Node's parser rejects bytes, which then never become a request. The responses
- * to earlier requests on the connection are sent first, and this response is the last one.
+ * Returns the function that responds if Node's parser rejects what a client sent. Responses to earlier requests on the
+ * connection are sent first; the error response is the last one.
  */
 export function clientErrors(
   newRequestId: (request: IncomingMessage) => string,
@@ -29,14 +29,14 @@ export function clientErrors(
   return (error, socket) => respond(error, socket, { requestId: newRequestId(noRequest), typeBase });
 }
 
-/** Stands in for the missing request when a request id is made for the response. */
+/** Stands in for the missing request, so that the response can be given a request id. */
 const noRequest = { rawHeaders: [], socket: {} } as unknown as IncomingMessage;
 
 function respond(error: ClientError, socket: Socket, said: Said): void {
   const { _httpMessage: busy, parser } = socket as Parsed;
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
   if (busy) return respondBehind(busy, error, socket, said);
-  // If the response to this request was already sent, a malformed body gets no second response.
+  // If the request has already been answered, its malformed body gets no second response.
   if (parser?.incoming?.complete !== false) socket.write(rawResponse(error, said, isHead(error, socket)));
   hangUp(socket);
 }
@@ -44,7 +44,7 @@ function respond(error: ClientError, socket: Socket, said: Said): void {
 function respondBehind(busy: ServerResponse, error: ClientError, socket: Socket, said: Said): void {
   if (waiting.has(socket)) return;
   const inBody = !busy.req.complete;
-  // No problem can be sent: the client has left, or the response to its request has begun.
+  // A problem can no longer be sent: the client has left, or the response to its request has begun.
   if (error.code === 'HPE_INVALID_EOF_STATE' || (inBody && busy.headersSent)) return void socket.destroy();
   const respond = (): void => {
     const toHead = inBody && busy.req.method === 'HEAD';
@@ -52,14 +52,14 @@ function respondBehind(busy: ServerResponse, error: ClientError, socket: Socket,
     hangUp(socket);
   };
   if (inBody) {
-    // Tells the code that serves the request that the response can no longer be sent.
+    // Tells the code that is serving the request that its response can no longer be sent.
     busy.detachSocket(socket);
     busy.emit('close');
     return respond();
   }
   waiting.add(socket);
   discardInput(socket);
-  // HPE_CLOSED_CONNECTION: bytes came after a request with `Connection: close`, so no further response may be sent.
+  // HPE_CLOSED_CONNECTION: more bytes followed a request with `Connection: close`, so no further response may be sent.
   if (error.code !== 'HPE_CLOSED_CONNECTION') busy.once('finish', guardedOn(socket, respond));
 }
 
@@ -69,15 +69,15 @@ function rawResponse(error: ClientError, said: Said, toHead: boolean): string {
 }
 
 /**
- * Whether the rejected request is a HEAD. The response to a HEAD has no body (RFC 9110 §9.3.2). Only the first packet
- * of a connection shows the method for sure: a later packet may begin in the middle of a request.
+ * Whether the rejected request is a HEAD, whose response has no body (RFC 9110 §9.3.2). Only the first packet on a
+ * connection is sure to begin with the method; a later packet may begin in the middle of a request.
  */
 function isHead({ rawPacket }: ClientError, { bytesRead }: Socket): boolean {
   if (!Buffer.isBuffer(rawPacket) || rawPacket.length !== bytesRead) return false;
   return rawPacket.toString('latin1', 0, 5) === 'HEAD ';
 }
 
-/** Members that Node keeps on a connection: the response in progress and the request that is being parsed. */
+/** Properties that Node keeps on a connection: the response in progress, and the parser with its current request. */
 interface Parsed extends Socket {
   readonly _httpMessage?: ServerResponse | null;
   readonly parser?: { readonly incoming: { readonly complete: boolean } | null } | null;

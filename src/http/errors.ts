@@ -7,8 +7,8 @@ import { fieldFaults } from './field-faults.ts';
 import { invalidRequest } from './invalid-request.ts';
 
 /**
- * Adds the request's id to every response of `app`, and a problem body to errors. It must be called on the root before
- * plugins are registered, because plugins inherit the handlers that are set at that time.
+ * Adds the request id to every response of `app`, and a problem body to every error. Call it on the root instance
+ * before registering plugins, because plugins inherit only the handlers that are already set.
  *
  * @param typeBase start of the `type` of a problem
  */
@@ -25,8 +25,8 @@ export function installErrorReplies(app: FastifyInstance, typeBase: string = usu
 }
 
 /**
- * Responds to an error that was thrown. It also serves as Fastify's `frameworkErrors`, because errors before routing do
- * not reach an error handler.
+ * Responds to a thrown error. Also used as Fastify's `frameworkErrors`, because errors before routing never reach an
+ * error handler.
  */
 export function replyToError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const problem = problemOf(error);
@@ -37,7 +37,7 @@ export function replyToError(error: unknown, request: FastifyRequest, reply: Fas
   sendProblem(reply, problem);
 }
 
-/** Returns the problem for an error. An unknown error becomes `internal`, and its cause is only logged. */
+/** Returns the problem for an error. An unknown error becomes `internal`; its cause appears only in the log. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof ProblemError) return error.problem;
   const known = error as Partial<FastifyError> | null | undefined;
@@ -51,7 +51,7 @@ export function problemOf(error: unknown): Problem {
     : { code: rejection[0], detail: rejection[1] };
 }
 
-/** Problems of requests that Fastify and Node reject before the gateway's own code runs. */
+/** Problems for requests that Fastify or Node rejects before the gateway's own code runs. */
 const frameworkRejections: Readonly<Record<string, readonly [ProblemCode, string]>> = {
   FST_ERR_BAD_URL: ['invalid_target', 'The path holds a malformed percent-encoding.'],
   FST_ERR_CTP_BODY_TOO_LARGE: ['payload_too_large', 'The request body is larger than this path accepts.'],
@@ -66,6 +66,6 @@ const frameworkRejections: Readonly<Record<string, readonly [ProblemCode, string
     'The length of the body differs from Content-Length.',
   ],
   FST_ERR_ROUTE_MISSING_CONTENT_TYPE: ['unsupported_media_type', 'The request has no Content-Type.'],
-  // The client closed the connection in the middle of its body, so it will not read the response.
+  // The client closed the connection while sending its body, so it will not read the response.
   ECONNRESET: ['invalid_request', 'The request ended too early.'],
 };

@@ -9,11 +9,11 @@ import {
 import { escapePointer } from './invalid-request.ts';
 
 /**
- * Puts the errors of a validator into words for the developer of the client. Values from the request are never
- * repeated.
+ * Turns a validator's errors into messages for the developer of the client. The messages never repeat values from the
+ * request.
  *
- * @param errors errors of Ajv
- * @param part part of the request, as Fastify names it
+ * @param errors Ajv's errors
+ * @param part Fastify's name for the invalid part of the request
  */
 export function fieldFaults(errors: readonly object[], part: string | undefined): FieldFault[] {
   const query = part === 'querystring';
@@ -50,7 +50,7 @@ const bodyWording: Wording = {
   otherwise: bound(() => 'be otherwise'),
 };
 
-/** Fault of `limits` in a call that cannot set limits. Ignoring the member would mislead the caller. */
+/** Reported for `limits` in a call that cannot set them. Silently ignoring the member would mislead the caller. */
 const noLimits = 'cannot be set by this call: change the account or the key by PATCH.';
 
 const queryWording: Wording = {
@@ -58,9 +58,9 @@ const queryWording: Wording = {
   additionalProperties: (finding) => `is not a parameter of this operation.${meant(finding)}`,
 };
 
-/** Suggests a known name that resembles the unknown name, without repeating the unknown one. */
+/** Suggests a known name similar to the unknown one, without repeating the unknown one. */
 function meant({ member = '', known }: SchemaFinding): string {
-  // A short name resembles too many others.
+  // A short name is similar to too many others.
   const near = member.length < 3 ? undefined : suggest(member, known);
   return near === undefined ? '' : ` Did you mean \`${near}\`?`;
 }

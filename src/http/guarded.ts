@@ -1,15 +1,15 @@
 import type { Socket } from 'node:net';
 
-/** An exchange or a connection. If a callback that serves it throws, only this exchange or connection is ended. */
+/** An exchange or a connection. If one of its callbacks throws, only this exchange or connection ends. */
 export interface Breakable {
   /**
-   * Ends the exchange or connection because the gateway's own code threw `error`. It must accept repeated calls and
-   * must not throw.
+   * Ends the exchange or connection because the gateway's own code threw `error`. Must not throw, and must tolerate
+   * repeated calls.
    */
   broke(error: unknown): void;
 }
 
-/** Error for listeners on a connection: the connection ends because the gateway's own code threw `cause`. */
+/** Error that a connection's listeners get if the gateway's own code threw `cause` and so ended the connection. */
 export class Fault extends Error {
   constructor(cause: unknown) {
     super(cause instanceof Error ? cause.message : String(cause), { cause });
@@ -17,7 +17,7 @@ export class Fault extends Error {
   }
 }
 
-/** Wraps a callback. If the callback throws, only `served` is ended; everything else goes on. */
+/** Wraps a callback. If the callback throws, only `served` ends; everything else carries on. */
 export function guarded<Args extends unknown[]>(
   served: Breakable,
   callback: (...args: Args) => void,
@@ -31,7 +31,7 @@ export function guarded<Args extends unknown[]>(
   };
 }
 
-/** Names of the methods that may return `Result`. */
+/** Names of the methods that are allowed to return `Result`. */
 type MethodsWith<Kind, Result> = {
   [Name in keyof Kind]: Kind[Name] extends (...args: never[]) => infer Returned
     ? Result extends Returned
@@ -41,10 +41,10 @@ type MethodsWith<Kind, Result> = {
 }[keyof Kind];
 
 /**
- * Wraps methods as {@link guarded} wraps callbacks. The caller of such a method may also serve other exchanges, so it
- * must not get the exception.
+ * Wraps methods in the same way as {@link guarded} wraps callbacks. The code that calls them may be serving other
+ * exchanges too, so it must not see the exception.
  *
- * @param instead value that the caller gets if the method throws
+ * @param instead what the method returns if it throws
  */
 export function guardMethods<Kind extends Breakable, Result>(
   { prototype }: { readonly prototype: Kind },
@@ -67,26 +67,26 @@ export function guardMethods<Kind extends Breakable, Result>(
 
 const reports = new WeakMap<Socket, (error: unknown) => void>();
 
-/** Sets the function that logs exceptions of the code that serves a client's connection. */
+/** Sets the function that logs exceptions thrown while serving a client's connection. */
 export function reportFaults(socket: Socket, report: (error: unknown) => void): void {
   reports.set(socket, report);
 }
 
-/** Ends a connection because the code that served it threw. The connection's `error` listeners get a {@link Fault}. */
+/** Ends a connection because the code serving it threw. The connection's `error` listeners get a {@link Fault}. */
 export function breakConnection(socket: Socket, error: unknown): void {
   reports.get(socket)?.(error);
   socket.destroy(new Fault(error));
 }
 
-/** Wraps a listener for new connections. If the listener throws, only the new connection is ended. */
+/** Wraps a listener for new connections. If the listener throws, only the new connection ends. */
 export function guardedConnection(listener: (socket: Socket) => void): (socket: Socket) => void {
   return (socket) => guardedOn(socket, listener)(socket);
 }
 
 /**
- * Wraps a function that returns a result. If the function throws, only the connection is ended.
+ * Wraps a function that returns a result. If the function throws, only the connection ends.
  *
- * @param instead result after an exception
+ * @param instead what to return after an exception
  */
 export function guardedAnswer<Args extends unknown[], Answer>(
   socket: Socket,
@@ -103,7 +103,7 @@ export function guardedAnswer<Args extends unknown[], Answer>(
   };
 }
 
-/** Wraps a callback. If the callback throws, only the connection is ended. */
+/** Wraps a callback. If the callback throws, only the connection ends. */
 export function guardedOn<Args extends unknown[]>(
   socket: Socket,
   callback: (...args: Args) => void,

@@ -3,21 +3,21 @@ import type { Socket } from 'node:net';
 import { guardedOn } from './guarded.ts';
 
 /**
- * Limits on the input that the gateway reads and discards after its last response: bytes, milliseconds without input,
- * and milliseconds in total. A client that sends its whole body before it reads can get the response only if the
- * gateway reads that body.
+ * Limits on how much the gateway reads and discards after its last response: bytes, milliseconds without input, and
+ * milliseconds in total. Discarding is necessary because some clients read the response only after sending their whole
+ * body.
  */
 export const mostDiscarded = { bytes: 64 * 1024 * 1024, silentMs: 5_000, ms: 30_000 } as const;
 
 const hungUp = new WeakSet<Socket>();
 
 /**
- * Ends a connection so that the peer still receives the last bytes (RFC 9112 §9.6). The gateway closes its own
- * direction, and reads until the peer closes the other one. If it closed both directions while bytes are unread, the
- * system would send a reset, and the peer could lose bytes that it has not read. A peer that keeps sending or falls
- * silent is cut off.
+ * Closes a connection in a way that still delivers the last bytes to the peer (RFC 9112 §9.6). The gateway closes its
+ * own direction, then reads until the peer closes the other. If it closed both while unread bytes were left, the
+ * operating system would send a reset, and the peer could lose data it had not read yet. A peer that keeps sending or
+ * goes idle is cut off.
  *
- * @param most limits on the bytes, the milliseconds of silence, and the milliseconds in total
+ * @param most limits on the bytes, the idle milliseconds, and the milliseconds in total
  */
 export function hangUp(socket: Socket, most: typeof mostDiscarded = mostDiscarded): void {
   if (socket.destroyed || hungUp.has(socket)) return;
@@ -32,8 +32,8 @@ export function hangUp(socket: Socket, most: typeof mostDiscarded = mostDiscarde
 }
 
 /**
- * Discards up to `mostBytes` of further input, and cuts the connection if more comes. Node's parser gets none of the
- * input.
+ * Discards up to `mostBytes` of further input, and destroys the connection if more arrives. None of the input reaches
+ * Node's parser.
  */
 export function discardInput(socket: Socket, mostBytes: number = mostDiscarded.bytes): void {
   let left = mostBytes;
@@ -48,8 +48,9 @@ export function discardInput(socket: Socket, mostBytes: number = mostDiscarded.b
 }
 
 /**
- * Makes a connection readable after Node's parser has stopped reading from it. If the parser had paused the socket, the
- * socket still waits for a read by the parser, and `resume` alone does nothing. An empty chunk ends that wait.
+ * Makes a connection readable again after Node's parser has stopped reading from it. If the parser had paused the
+ * socket, the socket is still waiting for the parser to read, and `resume` alone has no effect. An empty chunk ends
+ * that wait.
  */
 export function readAfterParser(socket: Socket): void {
   socket.push(Buffer.alloc(0));
@@ -57,7 +58,7 @@ export function readAfterParser(socket: Socket): void {
 
 /**
  * Cuts a response short. In HTTP/1.0 the end of the connection may mark the end of the body, so the connection is
- * reset. Otherwise the client could take the partial body for the whole.
+ * reset; otherwise the client could mistake the partial body for the whole.
  */
 export function cutResponse(response: ServerResponse): void {
   const { socket, req } = response;
@@ -67,15 +68,15 @@ export function cutResponse(response: ServerResponse): void {
 }
 
 /**
- * Ends a connection with a TCP reset, or destroys the connection if its end was already sent. libuv rejects a reset
- * during a shutdown (EINVAL), and Node would then leak the socket, so that the process could not end.
+ * Ends a connection with a TCP reset, or destroys it if its end has already been sent. In the latter case libuv would
+ * reject a reset (EINVAL), and Node would leak the socket and never exit.
  */
 export function resetConnection(socket: Socket): void {
   if (socket.writableEnded) socket.destroy();
   else socket.resetAndDestroy();
 }
 
-/** Returns the socket that can be reset. Node keeps the TCP socket below TLS in `_parent`. */
+/** Returns the socket that can be reset. For TLS, Node keeps the underlying TCP socket in `_parent`. */
 function tcpSocket(socket: Socket & { readonly _parent?: Socket | null }): Socket | null | undefined {
   return 'encrypted' in socket ? socket._parent : socket;
 }

@@ -1,16 +1,16 @@
 import { ProblemError, type FieldFault, type Problem } from '../domain/problem.ts';
 
 /**
- * Maximum number of faults in a response, unless an operation allows more, and maximum number of characters in a
- * pointer. Without these limits clients could choose the size of the response.
+ * Limits on a response: the number of faults, unless an operation allows more, and the length of a pointer. Without
+ * them clients could make the response as large as they like.
  */
 const usualMostFaults = 20;
 const maxPointer = 256;
 
 /**
- * Returns the problem of a request whose body or parameters are invalid.
+ * Returns the problem for a request with an invalid body or invalid parameters.
  *
- * @param most maximum number of faults that the problem names
+ * @param most maximum number of faults that the problem lists
  */
 export function invalidRequest(faults: readonly FieldFault[], most = usualMostFaults): Problem {
   const first = faults[0];
@@ -40,7 +40,7 @@ function shorten(pointer: string): string {
   return pointer.length <= maxPointer ? pointer : `${pointer.slice(0, maxPointer)}…`;
 }
 
-/** Escapes a name for use as a token of a JSON pointer (RFC 6901 §3). */
+/** Escapes a name for use in a JSON pointer (RFC 6901 §3). */
 export function escapePointer(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }

@@ -1,7 +1,7 @@
 import { noSuch, type Thing } from '../domain/no-such.ts';
 import { ProblemError, type Problem } from '../domain/problem.ts';
 
-/** Problem of a request for an unknown path. */
+/** Problem for a request to an unknown path. */
 export const notFound: Problem = {
   code: 'not_found',
   detail: 'There is no such operation. Paths have no slash at their end.',

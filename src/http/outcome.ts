@@ -3,19 +3,19 @@ import type { Caller } from '../domain/caller.ts';
 import type { AccountId, KeyId } from '../domain/ids.ts';
 import type { ProblemCode, ReachedLimit } from '../domain/problem.ts';
 
-/** Outcome of a request that Fastify serves, for logs, metrics and usage. */
+/** Outcome of a request that Fastify serves. Logs, metrics and usage read it. */
 export interface Outcome {
   /** Set if the request was rejected. */
   readonly code?: ProblemCode;
-  /** Limit that the request reached; set only if the request was rejected for it. */
+  /** Limit that the request exceeded; set only if that is why it was rejected. */
   readonly limit?: ReachedLimit | undefined;
   /** Set once the caller is known. */
   readonly caller?: Pick<Caller, 'accountId' | 'keyId'>;
-  /** Name of the token with which an operator authenticated. */
+  /** Name of the operator whose token was sent. */
   readonly operator?: string;
   /**
-   * Key of a rejected call, and the account that owns the key; each is `null` if unknown. Logs show both. The call does
-   * not count as a use of the key.
+   * Key used for a rejected call, and the account that owns the key; each is `null` if unknown. Both are logged, but
+   * the call does not count as a use of the key.
    */
   readonly rejected?: { readonly accountId: AccountId | null; readonly keyId: KeyId | null };
 }
@@ -27,7 +27,7 @@ export function noteOutcome(request: FastifyRequest, more: Outcome): void {
   outcomes.set(request.raw, { ...outcomes.get(request.raw), ...more });
 }
 
-/** Returns the outcome of a request so far; it has no members if nothing was noted. */
+/** Returns what is known about a request's outcome so far; empty if nothing has been noted. */
 export function outcomeOf(request: FastifyRequest): Outcome {
   return outcomes.get(request.raw) ?? {};
 }

@@ -1,21 +1,21 @@
 import { catalogue, type Problem, type ProblemCode } from '../domain/problem.ts';
 
-/** The content type of every error body (RFC 9457 §3). */
+/** Content type of every error body (RFC 9457 §3). */
 export const problemContentType = 'application/problem+json';
 
-/** Default of `problems.type_base`. The `type` of a problem is this text followed by the problem's code. */
+/** Default of `problems.type_base`. A problem's `type` is this prefix followed by the problem's code. */
 export const usualTypeBase = 'urn:tenancy-gateway:problem:';
 
-/** Members of the body that come from the request and the configuration. */
+/** Members of the body that depend on the request or the configuration. */
 export interface ProblemContext {
-  /** Path of the request without its query, which may hold a secret. */
+  /** Path of the request. The query is left out because it may contain a secret. */
   readonly instance: string;
   readonly requestId: string;
   /** Start of the `type`. */
   readonly typeBase: string;
 }
 
-/** Members of a problem body that do not depend on a request. */
+/** Members of a problem body that do not depend on the request. */
 export interface ProblemMembers extends Readonly<Record<string, unknown>> {
   readonly type: string;
   readonly title: string;
@@ -54,7 +54,7 @@ export function problemHeaders(problem: Problem): Record<string, string> {
   return headers;
 }
 
-/** Headers that name the only supported upgrade (RFC 9110 §15.5.22) and its version (RFC 6455 §4.4). */
+/** Headers that say which upgrade is supported (RFC 9110 §15.5.22), and in which version (RFC 6455 §4.4). */
 const webSocketWanted = {
   connection: 'close, Upgrade',
   upgrade: 'websocket',

@@ -6,7 +6,7 @@ import { boundRest } from './unfinished-body.ts';
 import { noteOutcome } from './outcome.ts';
 import { problemBody, problemContentType, problemHeaders } from './problem-body.ts';
 
-/** Response header with the request's id, for logs and support. */
+/** Response header that carries the request id, for logs and support. */
 export const requestIdHeader = 'x-request-id';
 
 /** Name of the Fastify decorator that holds the start of the `type` of problems. */
@@ -18,7 +18,7 @@ export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply
   const typeBase = server.getDecorator<string>(typeBaseDecorator);
   const context = { instance: withoutQuery(request.url), requestId: request.id, typeBase };
   noteOutcome(request, { code: problem.code, limit: problem.limit });
-  // A body that has stopped coming is not worth waiting for, so the connection is closed.
+  // There is no point in waiting for a body that has stopped arriving, so the connection is closed.
   const ends = bodyMayBeLong(request.raw) || problem.code === 'request_timeout';
   if (ends) reply.header('connection', 'close');
   boundRest(reply.raw);
@@ -28,8 +28,8 @@ export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply
       .headers(problemHeaders(problem))
       .header(requestIdHeader, request.id)
       .header('content-type', problemContentType)
-      // The body is sent as bytes, because Fastify adds a charset to the content type of text, and this media type has
-      // none.
+      // Sent as bytes, because Fastify would add a charset to the content type of text, and this media type has no
+      // charset.
       .send(Buffer.from(problemBody(problem, context)))
   );
 }
@@ -37,8 +37,7 @@ export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply
 const drainBytes = 64 * 1024;
 
 /**
- * Whether much of a rejected request's body may still arrive, so that closing the connection is cheaper than reading
- * it.
+ * Whether so much of a rejected request's body may still arrive that closing the connection is cheaper than reading it.
  */
 export function bodyMayBeLong({ complete, headers }: IncomingMessage): boolean {
   if (complete) return false;

@@ -1,5 +1,6 @@
 /**
- * Fastify's `routerOptions`. By default a path with a parameter of more than 100 characters misses its route and falls
- * through to `/*`. With these options only the size of the request head limits parameters.
+ * Fastify's `routerOptions`. By default a path with a parameter longer than 100 characters does not match its route and
+ * falls through to `/*`. With these options, only the maximum size of the request head limits the length of a
+ * parameter.
  */
 export const routerOptions = { maxParamLength: 1 << 20 } as const;

@@ -3,12 +3,14 @@ import { BlockList, isIP, type Socket } from 'node:net';
 import type { ReceivedHead } from '../ports/request-record.ts';
 import { headerValues } from '../domain/header-names.ts';
 
-/** Whether the peer of a connection is a trusted proxy, whose headers about the request are believed. */
+/**
+ * Whether the peer of a connection is a trusted proxy. The gateway believes such a peer's headers about the request.
+ */
 export type TrustedPeers = (socket: Pick<Socket, 'remoteAddress'>) => boolean;
 
 /**
- * Returns the function that tells whether a peer is in `trusted_proxies`. Only the address of the TCP peer is checked,
- * because that peer itself writes the headers about the origin of a request. Without addresses no peer is trusted.
+ * Returns a function that checks whether a peer is in `trusted_proxies`. It checks only the address of the TCP peer,
+ * because that peer writes the headers about the origin of a request. If the list is empty, no peer is trusted.
  *
  * @param cidrs networks such as `10.0.0.0/8` or `fd00::/8`, or single addresses
  * @throws RangeError if an element of `cidrs` is neither
@@ -16,8 +18,7 @@ export type TrustedPeers = (socket: Pick<Socket, 'remoteAddress'>) => boolean;
 export function trustedPeers(cidrs: readonly string[]): TrustedPeers {
   if (cidrs.length === 0) return () => false;
   const isListed = addressList(cidrs);
-  // The peer of a connection does not change. The result is kept, because a check takes more time than making a request
-  // id.
+  // The peer of a connection never changes, so the result is kept: checking would take longer than making a request id.
   const known = new WeakMap<object, boolean>();
   return (socket) => {
     let trusted = known.get(socket);
@@ -30,7 +31,7 @@ export function trustedPeers(cidrs: readonly string[]): TrustedPeers {
 }
 
 /**
- * Makes a function that tells whether an address is in one of the networks. Text that is no address is in no network.
+ * Returns a function that checks whether an address is in one of the networks. Text that isn't an address matches none.
  *
  * @throws RangeError if an element of `cidrs` is neither an address nor a CIDR
  */
@@ -52,24 +53,24 @@ function addCidr(list: BlockList, cidr: string): void {
 }
 
 /**
- * Whether an address is in `list`. BlockList compares IPv4-mapped IPv6 addresses, which dual-stack listeners report,
- * with the IPv4 subnets.
+ * Whether an address is in `list`. BlockList matches IPv4-mapped IPv6 addresses, which dual-stack listeners report,
+ * against the IPv4 subnets.
  */
 function isListed(list: BlockList, address: string | undefined): boolean {
   if (address === undefined) return false;
-  // BlockList cannot read a scoped link-local address (fe80::1%eth0).
+  // BlockList does not understand scoped link-local addresses (fe80::1%eth0).
   const bare = address.replace(/%.*$/, '');
   const version = isIP(bare);
   return version !== 0 && list.check(bare, version === 4 ? 'ipv4' : 'ipv6');
 }
 
-/** Returns the address of a request's client; `undefined` if the connection is gone. */
+/** Returns the address of a request's client; `undefined` if the connection has closed. */
 export type ClientAddress = (request: ReceivedHead) => string | undefined;
 
 /**
- * Makes the function that returns a client's address. Without trusted proxies this is the address of the TCP peer.
- * Behind trusted proxies it is the last address in `X-Forwarded-For` that is not a trusted proxy; clients can forge
- * only the part to the left of that address. An IPv4-mapped IPv6 address is shown as IPv4.
+ * Returns a function that determines a client's address. Without trusted proxies this is the address of the TCP peer.
+ * Behind trusted proxies it is the last address in `X-Forwarded-For` that is not a trusted proxy; a client can forge
+ * only what is to the left of it. IPv4-mapped IPv6 addresses are shown as IPv4.
  *
  * @param trustedProxies addresses and networks (`trusted_proxies`)
  */
@@ -81,7 +82,7 @@ export function clientAddresses(trustedProxies: readonly string[]): ClientAddres
     const hops = headerValues(rawHeaders, 'x-forwarded-for').join(',').split(',');
     for (const hop of hops.reverse()) {
       const before = asShown(withoutPort(hop.trim()));
-      // If an entry is no address, everything to its left may be forged.
+      // If an entry isn't an address, everything to its left may be forged.
       if (before === undefined || isIP(before) === 0) break;
       address = before;
       if (!isTrusted(address)) break;
@@ -91,8 +92,8 @@ export function clientAddresses(trustedProxies: readonly string[]): ClientAddres
 }
 
 /**
- * Returns the network of a client: a whole IPv4 address, or the first 64 bits of an IPv6 address (RFC 4291 §2.5.1),
- * because one client has all addresses that begin with these bits. Returns an empty string if the address is unknown.
+ * Returns the network of a client: the whole address for IPv4, the first 64 bits for IPv6 (RFC 4291 §2.5.1), because a
+ * client can use any address that begins with those bits. Returns an empty string if the address is unknown.
  */
 export function networkOf(address: string | undefined): string {
   if (address === undefined || isIP(address) !== 6) return address ?? '';
@@ -114,9 +115,7 @@ function asShown(address: string | undefined): string | undefined {
   return isIP(mapped) === 4 ? mapped : address;
 }
 
-/**
- * Removes the port from `192.0.2.1:4711` and `[2001:db8::1]:4711`. Some load balancers write addresses in these forms.
- */
+/** Removes the port that some load balancers add, as in `192.0.2.1:4711` and `[2001:db8::1]:4711`, and any brackets. */
 function withoutPort(hop: string): string {
   const bracketed = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(hop)?.[1];
   return bracketed ?? /^([\d.]+):\d{1,5}$/.exec(hop)?.[1] ?? hop;
@@ -125,17 +124,17 @@ function withoutPort(hop: string): string {
 const idBytes = 16;
 const poolBytes = idBytes * 256;
 /**
- * Received ids that are accepted, such as UUIDs, trace ids and `Root=1-…`. None of these characters can break a log
- * line, a header or a quote.
+ * Incoming ids that are accepted, such as UUIDs, trace ids and `Root=1-…`. None of these characters can break out of a
+ * log line, a header or a quoted string.
  */
 const acceptable = /^[A-Za-z0-9_.:=+/-]{1,128}$/;
 
 /**
- * Makes the function that gives each request its id: 32 hex digits, the form of a W3C trace id. A received
- * `X-Request-Id` is used only if the peer is a trusted proxy and sent the header once, with at most 128 plain
+ * Returns the function that gives each request its id: 32 hex digits, the format of a W3C trace id. An incoming
+ * `X-Request-Id` is used only if a trusted proxy sent it, the header occurs once, and it has at most 128 safe
  * characters.
  *
- * @param randomBytes cryptographically secure, because ids appear in responses and must not tell how busy the process
+ * @param randomBytes must be cryptographically secure: ids appear in responses and must not reveal how busy the process
  * is
  * @returns a function for Fastify's `genReqId`
  */
@@ -153,7 +152,7 @@ function acceptedId(rawHeaders: readonly string[]): string | undefined {
   return values.length === 1 && value !== undefined && acceptable.test(value) ? value : undefined;
 }
 
-/** Makes ids from a pool of random bytes, which is ten times as fast as a call of `randomBytes` for each id. */
+/** Makes ids from a pool of random bytes, ten times as fast as calling `randomBytes` for each id. */
 function freshIds(randomBytes: (size: number) => Uint8Array): () => string {
   let pool: Buffer = Buffer.alloc(0);
   let next = 0;

@@ -3,18 +3,17 @@ import type { Problem } from '../domain/problem.ts';
 import { guardedOn } from './guarded.ts';
 import { hangUp, mostDiscarded } from './hang-up.ts';
 
-/** Problem that a client gets if its body stops coming. */
+/** Problem that a client gets if its body stops arriving. */
 export const bodyStopped: Problem = { code: 'request_timeout', detail: 'The request body stopped coming.' };
 
 /** Number of checks within `silentMs`. */
 const looks = 4;
 
 /**
- * Watches the body of a request until it has arrived.
+ * Watches a request's body until it has arrived in full.
  *
- * @param silentMs milliseconds without a byte after which the body counts as silent; detection may take a quarter
- * longer
- * @param onSilent called once if no byte has come for that time
+ * @param silentMs milliseconds without a byte after which the body counts as stalled; detection takes 25 to 50 % longer
+ * @param onSilent called once if the body stalls
  */
 export function watchBody(request: IncomingMessage, silentMs: number, onSilent: () => void): void {
   const { socket } = request;
@@ -33,8 +32,8 @@ export function watchBody(request: IncomingMessage, silentMs: number, onSilent: 
 }
 
 /**
- * Limits how long a rejected client may take, and stay silent, while it sends the rest of its body on a connection that
- * stays open. The limits are the same as for a connection that ends with the response ({@link hangUp}).
+ * Limits how long a rejected client may take to send the rest of its body, and how long it may pause, on a connection
+ * that stays open. The limits are the same as for a connection that is closed after the response ({@link hangUp}).
  */
 export function boundRest(response: ServerResponse, most: typeof mostDiscarded = mostDiscarded): void {
   const { req: request } = response;
