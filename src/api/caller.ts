@@ -8,7 +8,7 @@ import { limitsBody, limitsToBody } from './rest/limits.ts';
 import { closed, noQuery, nullableText, timestamp } from './rest/typebox.ts';
 import type { ManagementApp } from './operations.ts';
 
-/** The caller in the response. The metadata of a parent belongs to the operator and is not shown. */
+/** The caller in the response. A parent's metadata belongs to the operator, so it is left out. */
 const callerBody = closed({
   account: closed({
     id: Type.String(),
@@ -23,8 +23,8 @@ const callerBody = closed({
 });
 
 /**
- * `GET /v1/sub-accounts/caller`: shows the caller's account and key, and the number of active sub-accounts of the
- * account. If this number is not 0, writes need the acting header.
+ * `GET /v1/sub-accounts/caller`: shows the caller's account and key, and how many active sub-accounts the account has.
+ * If it has any, writes need the acting header.
  */
 export function callerRoute(
   app: ManagementApp,
@@ -38,7 +38,7 @@ export function callerRoute(
     },
     async (request) => {
       const { accountId, keyId } = callerOf(request);
-      // The account and the key exist, unless a backup without them was restored.
+      // The account and the key exist, unless a backup that lacks them has been restored.
       const account = found(await tenants.getParent(accountId, accountId), 'account');
       const key = found(await tenants.getKey(accountId, keyId, accountId), 'API key');
       return {

@@ -6,7 +6,9 @@ export function claimantOf(caller: ChangedBy): IdempotencyClaim['caller'] {
   return 'operator' in caller ? operatorCaller : caller.keyId;
 }
 
-/** Returns the tenant for which a call waits in the store, which serves tenants in turn; `undefined` for operators. */
+/**
+ * Returns the tenant on whose behalf a call waits for the store, where tenants take turns; `undefined` for operators.
+ */
 export function tenantOf(caller: ChangedBy): AccountId | undefined {
   return 'operator' in caller ? undefined : caller.accountId;
 }

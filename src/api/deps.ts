@@ -32,7 +32,7 @@ export interface ManagementDeps {
   readonly events: Pick<EventStore, 'list' | 'get'>;
   readonly usage: Pick<UsageStore, 'report' | 'completeness' | 'parentOf' | 'kept' | 'writesByDefault'>;
   readonly clock: Clock;
-  /** Says which requests to reject while the process is overloaded. */
+  /** Decides which requests to reject while the process is overloaded. */
   readonly shedding: Shedding;
   readonly destinationOf: DestinationOf;
   /** Called with the function that finds operations, which explanations need. */

@@ -24,12 +24,12 @@ type DecideAgain = () => Promise<ManagementDecision>;
 
 type GuardDeps = Pick<ManagementDeps, 'config' | 'directory' | 'clock' | 'shedding'>;
 
-/** Counts a change against the rate limit of its parent. Called only for changes that every replica must confirm. */
+/** Counts a change against its parent's rate limit. Called only for changes that every replica must confirm. */
 export type CountChange = (request: FastifyRequest) => void;
 
 /**
- * Installs the guard, which decides about every call to `app`. It decides about a write twice: before the body is read,
- * and afterwards.
+ * Installs the guard, which decides whether to admit each call to `app`. For writes it decides twice: before the body
+ * is read and again afterwards.
  *
  * @returns function that operations call for each change that every replica must confirm
  */
@@ -40,18 +40,18 @@ export function installGuard(app: FastifyInstance, deps: GuardDeps): CountChange
   app.decorateRequest(decorator, null);
   app.decorateRequest(againDecorator, null);
   app.addHook('onRequest', guard);
-  // A body may take long to arrive. If the caller loses its access meanwhile, the write must not happen.
+  // A body may take a long time to arrive. If the caller loses access in the meantime, the write must not go ahead.
   app.addHook('preHandler', (request, reply, next) => {
     if (writes(request)) guard.call(app, request, reply, next);
     else next();
   });
   // A change that every replica must confirm costs each replica a read and a commit. Most creates need no confirmation,
-  // so only the operation knows whether to count.
+  // so only the operation itself knows whether to count.
   return (request) => rates.changes.count(callerOf(request).accountId, deps.clock.monotonicMs());
 }
 
 interface Rates {
-  /** Rates of the changes that every replica must confirm. */
+  /** Rate of changes that every replica must confirm. */
   readonly changes: ParentRate;
   readonly reads: ParentRate;
 }
@@ -63,7 +63,7 @@ function writes({ method }: FastifyRequest): boolean {
 /**
  * Returns the calling parent and the origin of its request.
  *
- * @throws Error if the guard made no decision, so that a route without the guard fails instead of being open
+ * @throws Error if the guard has not run, so that an unguarded route fails instead of being open
  */
 export function callerOf(request: FastifyRequest): ParentCaller & RequestOrigin {
   const caller = request.getDecorator<(ParentCaller & RequestOrigin) | null>(decorator);
@@ -72,9 +72,9 @@ export function callerOf(request: FastifyRequest): ParentCaller & RequestOrigin 
 }
 
 /**
- * Decides about a call again during a long response.
+ * Decides again whether to allow a call, for use while a long response is being sent.
  *
- * @throws ProblemError if the caller has lost its access since the first decision
+ * @throws ProblemError if the caller has lost access since the call was admitted
  */
 export async function decideAgain(request: FastifyRequest): Promise<void> {
   const again = request.getDecorator<DecideAgain | null>(againDecorator);
@@ -83,7 +83,7 @@ export async function decideAgain(request: FastifyRequest): Promise<void> {
   if ('problem' in decision) throw new ProblemError(decision.problem);
 }
 
-/** Records when callers of `app` use their keys. Management calls do not count as usage, but they do use a key. */
+/** Records when callers of `app` use their keys. Management calls are not counted as usage, but they do use a key. */
 export function noteKeyUse(app: FastifyInstance, usage: Pick<UsageSink, 'touch'>): void {
   app.addHook('onSend', (request, _reply, _payload, done) => {
     const { caller } = outcomeOf(request);
@@ -93,9 +93,9 @@ export function noteKeyUse(app: FastifyInstance, usage: Pick<UsageSink, 'touch'>
 }
 
 /**
- * Returns the hook that decides about calls. It admits a call if {@link decideManagementCall} permits the call and the
- * parent is below its rate limit of reads or changes. It notes the caller on the request. It is synchronous if every
- * fact is in memory.
+ * Returns the hook that decides whether to admit calls. It admits a call if {@link decideManagementCall} permits it and
+ * the parent is below its rate limit for reads or changes, and stores the caller on the request. It is synchronous if
+ * all facts are in memory.
  */
 function guardHook({ config, directory, clock, shedding }: GuardDeps, rates: Rates): onRequestHookHandler {
   const { acting, resolvedTenant, apiKey } = config.headers;
@@ -105,8 +105,8 @@ function guardHook({ config, directory, clock, shedding }: GuardDeps, rates: Rat
   const actingName = acting.toLowerCase();
   const rule = { name: acting, required: config.management.requireActingHeader };
 
-  // While the process is overloaded, each network has a share of the calls without a known caller. Such a call is shed
-  // if the share of its network is used up. A call with a known caller is never shed.
+  // While the process is overloaded, each client network gets a share of the calls without a known caller; calls beyond
+  // that share are shed. Calls with a known caller are never shed.
   const isShed = (request: FastifyRequest): boolean =>
     shedding.shares !== null && !shedding.shares.admitsStranger(networkOf(addressOf(request.raw)));
 
@@ -152,7 +152,9 @@ function guardHook({ config, directory, clock, shedding }: GuardDeps, rates: Rat
   };
 }
 
-/** Returns a problem if the call exceeds its parent's rate limit. Otherwise counts the call if it is a read. */
+/**
+ * Returns a problem if the call exceeds its parent's rate limit; otherwise counts the call, but only if it is a read.
+ */
 function beyondRate(
   { changes, reads }: Rates,
   isWrite: boolean,

@@ -21,9 +21,9 @@ import { usageReportRoute } from './usage/report.ts';
 import type { ManagementDeps } from './deps.ts';
 
 /**
- * Plugin for the management endpoints (spec section 4). Register it at the prefix `/v1/sub-accounts`, after
- * `installErrorReplies`. It handles every path and method under the prefix, except GET and HEAD of the API reference,
- * which `parentReference` handles.
+ * Plugin for the management endpoints (spec section 4). Register it under the prefix `/v1/sub-accounts`, after
+ * `installErrorReplies`. It handles every path and method under the prefix, except for GET and HEAD of the API
+ * reference, which `parentReference` handles.
  */
 export function management(app: FastifyInstance, deps: ManagementDeps, done: () => void): void {
   const { config } = deps;

@@ -19,9 +19,9 @@ const onboardingBody = closed({
 });
 
 /**
- * `GET /v1/sub-accounts/onboarding`: lists the parent's keys that recently wrote without the acting header. Such writes
- * fail as soon as the parent has an active sub-account. `since` is the start of the day seven days ago, or the start of
- * counting if that is later.
+ * `GET /v1/sub-accounts/onboarding`: lists the parent's keys that have recently been used for writes without the acting
+ * header. Such writes fail as soon as the parent has an active sub-account. `since` is the start of the day seven days
+ * ago, or the time at which counting began, whichever is later.
  */
 export function onboardingRoute(
   app: ManagementApp,

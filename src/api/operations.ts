@@ -7,42 +7,45 @@ import { routerOptions } from '../http/router-options.ts';
 import type { RoutesWith } from './rest/typebox.ts';
 
 declare module 'fastify' {
-  /** Says who may call a route. The guard decides about calls by these members. */
+  /** Says who may call a route. The guard bases its decisions on these members. */
   interface FastifyContextConfig {
     readonly scope?: NonNullable<ManagementOperation['scope']>;
     readonly rejection?: NonNullable<ManagementOperation['rejection']>;
   }
 }
 
-/** Scope that a management route requires (spec section 5, rule 3), and `action` if the route takes no body. */
+/** Scope that a management route requires (spec section 5, rule 3). `action` marks a route that takes no body. */
 export interface ScopedAccess {
   readonly scope: (typeof managementScopes)[keyof typeof managementScopes];
   readonly action?: true;
 }
 
-/** App of the management API. A route without a scope would be open to every parent key, so it does not compile. */
+/**
+ * App for the management API. Routes must name a scope, or they do not compile: without one, any parent key could call
+ * them.
+ */
 export type ManagementApp = RoutesWith<ScopedAccess>;
 
-/** The operation that a method and path lead to, and the parameters in the path. */
+/** The operation that a method and path lead to, and the path parameters. */
 export interface FoundOperation {
   readonly operation: ManagementOperation;
-  /** The operation is public: no key is checked. */
+  /** The operation is public, so no key is checked. */
   readonly open?: true;
   readonly parameters: Readonly<Record<string, string>>;
 }
 
 /**
- * Finds an operation as the router of the management API does. Returns `null` if the path is not UTF-8, because the
- * router rejects such a path.
+ * Finds an operation in the same way as the router of the management API. Returns `null` if the path is not valid
+ * UTF-8, because the router rejects such paths.
  */
 export type FindOperation = (method: string, path: string) => FoundOperation | null;
 
 /**
  * Collects the routes that are registered on `app` from now on, and returns a function that finds them. Explanations
- * need it, because Fastify's own router serves only real requests.
+ * need it because Fastify's own router only serves real requests.
  *
  * @param app app that claims its whole prefix, so that every path has a route for every known method
- * @param open public paths under the prefix whose GET and HEAD another plugin serves
+ * @param open public paths under the prefix; another plugin serves their GET and HEAD
  */
 export function collectOperations(app: FastifyInstance, open: readonly string[] = []): FindOperation {
   const routes: Route[] = open.map((path) => ({
@@ -53,7 +56,7 @@ export function collectOperations(app: FastifyInstance, open: readonly string[] 
   app.addHook('onRoute', ({ url, method, config }) => {
     routes.push({ methods: [method].flat(), url, found: { operation: config ?? {} } });
   });
-  // The router is created at the first use, because it takes a megabyte and most processes explain nothing.
+  // The router is created on first use, because it takes a megabyte and most processes never explain anything.
   let find: FindOperation | null = null;
   return (method, path) => (find ??= finder(routes))(method, path);
 }

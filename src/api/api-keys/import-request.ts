@@ -23,7 +23,7 @@ export const importBody = closed({
 
 /** Context for reading an import. */
 export interface ImportRules extends KeyRules {
-  /** Account in the path; `undefined` if its id is malformed. */
+  /** Account named in the path; `undefined` if its id is malformed. */
   readonly parent: AccountId | undefined;
   readonly newId: () => KeyToImport['id'];
 }
@@ -31,10 +31,10 @@ export interface ImportRules extends KeyRules {
 type Sent = Static<typeof importedKey>;
 
 /**
- * Reads an import. Returns the keys, or one problem that names every fault of every key.
+ * Reads an import. Returns the keys, or a single problem that lists every fault of every key.
  *
- * @param body the body as the client sent it
- * @param schemaFaults faults that the schema found
+ * @param body body as the client sent it
+ * @param schemaFaults faults already found by the schema
  */
 export function readImport(
   body: unknown,
@@ -52,7 +52,7 @@ export function readImport(
   return { keys: (list as readonly Sent[]).map((key) => toImport(key, rules)) };
 }
 
-/** Returns the index in `keys` of the key that a fault is about; -1 for a fault of the whole body. */
+/** Returns the index in `keys` of the key that a fault is about; -1 if the fault is about the body as a whole. */
 function indexOf({ pointer }: FieldFault): number {
   return Number(pointer.split('/')[2] ?? -1);
 }
@@ -67,12 +67,12 @@ function ownerFaults(list: readonly unknown[]): FieldFault[] {
 }
 
 /**
- * Detail of the fault if `sub_account_id` names no sub-account of this account. The text does not reveal whether the id
- * exists elsewhere.
+ * Fault reported if `sub_account_id` is not the id of one of this account's sub-accounts. The text does not reveal
+ * whether the id exists elsewhere.
  */
 export const noSubAccount = 'is no sub-account of this account.';
 
-/** Converts a sent key, which must have no faults, to input for the store. */
+/** Converts a key from the request to input for the store. The key must be free of faults. */
 function toImport(key: Sent, rules: ImportRules): KeyToImport {
   const { sub_account_id: sub } = key;
   const owner = (typeof sub === 'string' ? parseAccountId(sub) : rules.parent) as AccountId;

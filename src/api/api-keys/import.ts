@@ -26,7 +26,7 @@ export interface ImportRouteDeps {
   /** Name of the receipt header. */
   readonly enforcedHeader: string;
   readonly keysPerAccount: number;
-  /** Prefix of new keys. An imported key with this prefix must carry a correct checksum of the gateway. */
+  /** Prefix of new keys. An imported key with this prefix must carry a valid checksum. */
   readonly keyPrefix: string;
 }
 
@@ -37,7 +37,7 @@ const importedBody = closed({
   data: Type.Array(apiKeyBody),
 });
 
-/** `POST …/api-keys/import`: imports existing keys for a parent and its sub-accounts, all of them or none. */
+/** `POST …/api-keys/import`: imports existing keys for a parent and its sub-accounts, either all of them or none. */
 export function importRoute(app: TypedApp, deps: ImportRouteDeps): void {
   const { tenants, barrier, clock, randomBytes } = deps;
   const readApiKey = apiKeyReader(deps.keyPrefix);
@@ -53,7 +53,7 @@ export function importRoute(app: TypedApp, deps: ImportRouteDeps): void {
       },
       bodyLimit: importBodyLimit,
       config: { mostItems },
-      // The handler runs despite schema faults, so that it can report them together with the faults that it finds.
+      // The handler runs even if the schema reports faults, so that it can report its own faults along with them.
       attachValidation: true,
     },
     async (request, reply) => {
@@ -86,7 +86,7 @@ export function importRoute(app: TypedApp, deps: ImportRouteDeps): void {
   );
 }
 
-/** Converts a key to its form in responses. A sub-account's key shows the sub-account and the parent. */
+/** Returns the response body for a key. The body of a sub-account's key names the sub-account as well as the parent. */
 function toBody(key: ApiKey, parent: AccountId, nowMs: number): Static<typeof apiKeyBody> {
   if (key.accountId === parent) return apiKeyToBody(key, 'account_id', nowMs);
   return { account_id: parent, ...apiKeyToBody(key, 'sub_account_id', nowMs) };

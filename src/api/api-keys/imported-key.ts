@@ -19,7 +19,7 @@ import { mostImported } from '../rest/import-size.ts';
 import { nullableText } from '../rest/typebox.ts';
 import { expiresAtField, scopesField } from './resource.ts';
 
-/** Schemas of the members of a key to import, for keys of parents and of sub-accounts. */
+/** Schemas of the members of a key to import, whether it belongs to a parent or a sub-account. */
 export const importedKeyFields = {
   api_key: Type.Optional(
     Type.String({
@@ -45,7 +45,7 @@ export const importedKeyFields = {
 };
 
 type Sent = Static<TObject<typeof importedKeyFields>>;
-/** A key as the client sent it. Any member may be missing or have the wrong type. */
+/** A key as the client sent it. Any member may be missing or of the wrong type. */
 type Unchecked = { readonly [name in keyof Sent]?: unknown };
 
 /** Context for reading keys. */
@@ -57,14 +57,14 @@ export interface KeyRules {
   readonly nowMs: number;
 }
 
-/** Faults of imported keys, except those that the schema reports. */
+/** Faults of imported keys, apart from those that the schema reports. */
 export interface KeyFaults {
-  /** Faults of scopes that a key of a sub-account may not hold. */
+  /** Faults for scopes that a sub-account's key may not hold. */
   readonly ungrantable: readonly FieldFault[];
   readonly others: readonly FieldFault[];
 }
 
-/** Returns the list `keys` of a body, cut to the size of the largest import; empty if `keys` is not a list. */
+/** Returns the list `keys` of a body, cut off at the maximum size of an import; empty if `keys` is not a list. */
 export function keysIn(body: unknown): readonly unknown[] {
   const sent = (body as { readonly keys?: unknown } | null | undefined)?.keys;
   return Array.isArray(sent) ? (sent as readonly unknown[]).slice(0, mostImported) : [];
@@ -73,8 +73,8 @@ export function keysIn(body: unknown): readonly unknown[] {
 /**
  * Checks keys for faults that the schema does not report.
  *
- * @param list keys as they were sent
- * @param subMember member by which a key names a sub-account as its owner
+ * @param list keys as the client sent them
+ * @param subMember member in which a key names the sub-account that owns it
  */
 export function keyFaults(list: readonly unknown[], subMember: string, rules: KeyRules): KeyFaults {
   const ungrantable: FieldFault[] = [];
@@ -91,7 +91,7 @@ export function keyFaults(list: readonly unknown[], subMember: string, rules: Ke
   return { ungrantable, others };
 }
 
-/** Converts a sent key, which must have no faults, to its stored form without id and owner. */
+/** Converts a key from the request to its stored form, without id and owner. The key must be free of faults. */
 export function readKey(key: Sent, { readApiKey, keyPrefix }: KeyRules): Omit<KeyToImport, 'id' | 'owner'> {
   const { api_key: text, name, scopes = [], expires_at: expiry } = key;
   return {
@@ -104,7 +104,7 @@ export function readKey(key: Sent, { readApiKey, keyPrefix }: KeyRules): Omit<Ke
   };
 }
 
-/** Finds keys that repeat an earlier key of the list. Returns a fault for each. */
+/** Returns a fault for each key that already occurs earlier in the list. */
 export function repeatedKeyFaults(list: readonly unknown[], { readApiKey }: KeyRules): FieldFault[] {
   const seen = new Map<KeyDigest, number>();
   return list.flatMap((element, index) => {
@@ -119,7 +119,7 @@ export function repeatedKeyFaults(list: readonly unknown[], { readApiKey }: KeyR
   });
 }
 
-/** Finds faults of `api_key` and `sha256`: exactly one must be sent, and the checksum of a key must be correct. */
+/** Checks `api_key` and `sha256`: exactly one of them must be sent, and a key must have the right checksum. */
 function secretFaults(
   { api_key: text, sha256 }: Unchecked,
   at: string,
@@ -129,7 +129,7 @@ function secretFaults(
     return [{ pointer: at, detail: 'needs `api_key` or `sha256`.' }];
   if (text !== undefined && sha256 !== undefined)
     return [{ pointer: `${at}/sha256`, detail: 'is sent together with `api_key`: send only one of them.' }];
-  // If a key does not match the pattern, the schema reports it.
+  // A key that does not match the pattern is reported by the schema.
   const isMistyped = typeof text === 'string' && anyForm.test(text) && readApiKey(text) === undefined;
   return isMistyped ? [{ pointer: `${at}/api_key`, detail: mistyped }] : [];
 }
@@ -139,7 +139,7 @@ const mistyped =
   'begins with `keys.prefix`, but its checksum is wrong: it is mistyped or cut short. ' +
   'If another system made it, choose another `keys.prefix`.';
 
-/** Returns the digest of a key that was sent as text or as SHA-256; `undefined` if it is malformed. */
+/** Returns the digest of a key, which was sent either as text or as its SHA-256; `undefined` if it is malformed. */
 export function keyDigestOf(text: unknown, sha256: unknown, readApiKey: ReadApiKey): KeyDigest | undefined {
   if (typeof text === 'string') {
     const key = readApiKey(text);
@@ -157,12 +157,12 @@ function expiryFaults({ expires_at }: Unchecked, at: string, nowMs: number): Fie
     : [];
 }
 
-/** Detail of the fault if `expires_at` has passed. */
+/** Fault reported if `expires_at` is in the past. */
 export const pastExpiry = 'must lie in the future.';
 
 /**
- * Checks that `prefix` and `last4` match the key and show only a small part of it. If only a digest was sent, they are
- * not checked.
+ * Checks that `prefix` and `last4` match the key and show only a small part of it. They cannot be checked if only a
+ * digest was sent.
  */
 function hintFaults(
   { api_key: text, prefix, last4 }: Unchecked,
@@ -202,7 +202,7 @@ function scopeFaults({ scopes }: Unchecked, at: string): FieldFault[] {
   );
 }
 
-/** Returns the given hints. If none are given and the key itself was sent, takes the hints from the key. */
+/** Returns the hints that were sent, or takes them from the key if there are none and the key itself was sent. */
 function hintsOf({ api_key: text, prefix, last4 }: Sent): KeyHints {
   return text !== undefined && prefix === undefined && last4 === undefined
     ? hintsOfAnyKey(text)

@@ -25,7 +25,7 @@ import {
 } from './resource.ts';
 import { keyPath, type ApiKeyRoutesRules } from './routes.ts';
 
-/** Dependencies of changes to a key. */
+/** Dependencies of the functions that change a key. */
 export interface KeyLifeDeps {
   readonly tenants: Pick<TenantStore, 'updateKey' | 'rotateKey' | 'revokeKey'>;
   readonly barrier: Barrier;
@@ -37,20 +37,18 @@ export interface KeyLifeDeps {
   readonly keyPrefix: string;
 }
 
-/** Ids of a key and of the account that has it. */
+/** Id of a key, and the account that owns it. */
 export interface KeyPlace {
-  /**
-   * Account that has the key; `null` if only the key's id is known. The store then returns the account as `holding`.
-   */
+  /** Owner of the key; `null` if only the key's id is known. The store then returns the owner as `holding`. */
   readonly account: AccountId | null;
-  /** Parent to which the account must belong, as in `TenantStore.createKey`. */
+  /** Parent that the account must belong to, as in `TenantStore.createKey`. */
   readonly parent?: AccountId | null;
   readonly id: KeyId;
 }
 
-/** A requested change of a key. */
+/** A request to change a key. */
 export interface KeyToChange {
-  /** Reads the ids in the path. Called after the request is validated. @throws ProblemError `not_found` */
+  /** Reads the ids from the path. Called after the request has been validated. @throws ProblemError `not_found` */
   readonly find: () => KeyPlace;
   /** Author of the change: a parent with its key, or an operator. */
   readonly caller: ChangedBy;
@@ -58,11 +56,11 @@ export interface KeyToChange {
   readonly countChange?: CountChange | undefined;
 }
 
-/** The key that a rotation made, with its secrets. A replayed response has no secrets. */
+/** The key that a rotation made, along with its secrets. A replayed response has no secrets. */
 export interface RotatedKey {
   readonly key: ChangedKey;
   readonly secrets: { readonly api_key?: string; readonly client_secret?: string };
-  /** Time as of which the response shows the status of the key, milliseconds since 1970. */
+  /** Time used to determine the key's status, milliseconds since 1970. */
   readonly asOfMs: number;
 }
 
@@ -82,9 +80,9 @@ export async function updateKey(
 }
 
 /**
- * Replaces a key by a new one.
+ * Replaces a key with a new one.
  *
- * @throws ProblemError as {@link updateKey}; `key_rotated` if two keys of this rotation are active already
+ * @throws ProblemError as {@link updateKey}; `key_rotated` if two keys of this rotation are already active
  */
 export async function rotateKey(
   deps: KeyLifeDeps,
@@ -104,7 +102,7 @@ export async function rotateKey(
   const key = await enforced(made, deps.barrier, reply, deps.enforcedHeader, countChange);
   reply.code(201).header('cache-control', 'no-store');
   noteReplay(reply, made);
-  // Secrets are not stored, so a replay cannot show them.
+  // Secrets are not stored, so a replay cannot return them.
   return made.replayed
     ? { key, secrets: {}, asOfMs: key.createdAt.getTime() }
     : { key, secrets: { api_key: apiKey, client_secret: clientSecret }, asOfMs: nowMs };
@@ -123,7 +121,7 @@ export async function revokeKey(
   return enforced(committed, deps.barrier, reply, deps.enforcedHeader, countChange);
 }
 
-/** Adds the routes that change, rotate and revoke keys of one account. */
+/** Adds the routes that change, rotate and revoke an account's keys. */
 export function keyLifeRoutes<Access>(
   app: RoutesWith<Access>,
   deps: KeyLifeDeps,

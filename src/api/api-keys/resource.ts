@@ -20,18 +20,18 @@ import { keyLimits, keyLimitsOf, limitsBody, limitsToBody } from '../rest/limits
 import type { Thing } from '../../domain/no-such.ts';
 import { closed, nullableText, nullableTimestamp, timestamp } from '../rest/typebox.ts';
 
-/** Member that names the account of a key: `account_id` in the operator API, `sub_account_id` in the management API. */
+/** Member that names the owner of a key: `account_id` in the operator API, `sub_account_id` in the management API. */
 export type OwnerField = 'account_id' | 'sub_account_id';
 
-/** Returns the word for the owner of keys in the text of a 404. */
+/** Returns what a 404 should call the owner of the keys. */
 export function ownerThing(field: OwnerField): Thing {
   return field === 'account_id' ? 'account' : 'sub-account';
 }
 
-/** Statuses of a key. */
+/** Possible statuses of a key. */
 export const statuses = ['active', 'expired', 'revoked'] as const satisfies readonly ApiKeyStatus[];
 
-/** The members of a key in every response. */
+/** Members of a key in every response. */
 export const apiKeyFields = {
   id: Type.String(),
   account_id: Type.Optional(Type.String()),
@@ -49,19 +49,19 @@ export const apiKeyFields = {
   limits: limitsBody,
 };
 
-/** A key in responses. Secrets cannot slip in, because members that the schema does not name are left out. */
+/** A key in responses. Secrets cannot slip in, because members that are not in the schema are left out. */
 export const apiKeyBody = closed(apiKeyFields);
 
-/** Secrets in the response to the request that made a key. A replayed response does not have them. */
+/** Secrets, which appear only in the response to the request that made the key. A replayed response omits them. */
 export const secretFields = {
   api_key: Type.Optional(Type.String()),
   client_secret: Type.Optional(Type.String()),
 };
 
-/** The response to a mint or a rotation. No other response has the secrets (spec section 4, rule 1). */
+/** Response to a mint or a rotation. No other response contains the secrets (spec section 4, rule 1). */
 export const mintedKeyBody = closed({ ...apiKeyFields, ...secretFields });
 
-/** The scopes of a new key. */
+/** Scopes of a new key. */
 export const scopesField = Type.Optional(
   Type.Array(
     Type.String({
@@ -100,7 +100,7 @@ export const updateBody = closed(
   { minProperties: 1 },
 );
 
-/** Maximum time for which an old key may keep working after its rotation, in seconds: 30 days. */
+/** Maximum time that an old key may keep working after a rotation, in seconds: 30 days. */
 const longestOverlapS = 30 * 24 * 3600;
 
 /** Body of the request that rotates a key. */
@@ -114,9 +114,9 @@ export const rotateBody = closed({
 });
 
 /**
- * Converts a key to its form in responses.
+ * Returns the response body for a key.
  *
- * @param nowMs time as of which the response shows the status, milliseconds since 1970
+ * @param nowMs time used to determine the key's status, milliseconds since 1970
  */
 export function apiKeyToBody(key: ApiKey, owner: OwnerField, nowMs: number): Static<typeof apiKeyBody> {
   return {
@@ -136,7 +136,7 @@ export function apiKeyToBody(key: ApiKey, owner: OwnerField, nowMs: number): Sta
   };
 }
 
-/** Reads the expiry of a key; `null` means never. @throws ProblemError `invalid_request` if it is not in the future */
+/** Reads a key's expiry; `null` means never. @throws ProblemError `invalid_request` unless the time is in the future */
 export function readExpiry(text: string | null, nowMs: number): Date | null {
   const instant = text === null ? null : parseInstant(text);
   if (instant === null) return null;
@@ -144,7 +144,7 @@ export function readExpiry(text: string | null, nowMs: number): Date | null {
   return new Date(instant);
 }
 
-/** Reads the body of a mint. @throws ProblemError `invalid_request` if its expiry is not in the future */
+/** Reads the body of a mint. @throws ProblemError `invalid_request` if the key would already have expired */
 export function readMint(body: Static<typeof mintBody>, nowMs: number): Omit<NewApiKey, keyof Made> {
   const { scopes = [], expires_at: expiry = null, limits, ...labels } = body;
   return {
@@ -155,7 +155,7 @@ export function readMint(body: Static<typeof mintBody>, nowMs: number): Omit<New
   };
 }
 
-/** Reads the body of a PATCH. @throws ProblemError `invalid_request` if its expiry is not in the future */
+/** Reads the body of a PATCH. @throws ProblemError `invalid_request` if the key would already have expired */
 export function readUpdate(body: Static<typeof updateBody>, nowMs: number): KeyChange {
   const { expires_at: expiry, limits, ...labels } = body;
   return {
@@ -165,13 +165,13 @@ export function readUpdate(body: Static<typeof updateBody>, nowMs: number): KeyC
   };
 }
 
-/** Members of a new key that {@link newApiKey} creates. */
+/** Members of a new key that {@link newApiKey} generates. */
 type Made = Pick<NewApiKey, 'id' | 'digest' | 'clientSecretDigest' | 'prefix' | 'last4'>;
 
 /**
- * Makes a new key: the secrets for the client, and the record to store.
+ * Generates a new key: the secrets to return to the client, and the record to store.
  *
- * @param draft further members to store
+ * @param draft other members of the record
  * @param prefix prefix of the key
  */
 export function newApiKey<Draft extends object>(

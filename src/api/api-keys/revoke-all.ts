@@ -20,13 +20,13 @@ export interface RevokeAllDeps {
 
 const revokedBody = closed({ revoked: Type.Integer() });
 
-/** Adds the route that revokes all keys of one account. */
+/** Adds the route that revokes all of an account's keys. */
 export function revokeAllRoute<Access>(
   app: RoutesWith<Access>,
   { tenants, barrier, enforcedHeader }: RevokeAllDeps,
   rules: Pick<ApiKeyRoutesRules<Access>, 'path' | 'ownerField' | 'caller' | 'write'> & {
     /**
-     * Returns the parent to which the account must belong, as for the other routes. If absent, any account is accepted.
+     * Returns the parent that the account must belong to, as for the other routes. If absent, any account is accepted.
      */
     readonly parent?: ApiKeyRoutesRules<Access>['parent'];
     readonly countChange?: CountChange;

@@ -35,29 +35,29 @@ export interface ApiKeyRoutesDeps {
 }
 
 /**
- * Differences between the routes for keys of parents (operator API) and of sub-accounts (management API). `Access` is
- * the type of a route's `config`, which says who may call the route.
+ * Differences between the routes for parents' keys (operator API) and those for sub-accounts' keys (management API).
+ * `Access` is the type of a route's `config`, which says who may call the route.
  */
 export interface ApiKeyRoutesRules<Access> {
-  /** Path of the keys of an account, below the prefix of the app. */
+  /** Path of an account's keys, relative to the prefix of the app. */
   readonly path: `${string}/:owner_id/api-keys`;
   /** Member that names the owner in responses. */
   readonly ownerField: OwnerField;
-  /** Returns the parent to which the account in a path must belong; `null` if the paths name parents. */
+  /** Returns the parent that the account in the path must belong to; `null` if the account must itself be a parent. */
   readonly parent: (request: FastifyRequest) => AccountId | null;
-  /** Returns who makes the call: a parent with its key, or an operator. */
+  /** Returns the caller: a parent with its key, or an operator. */
   readonly caller: (request: FastifyRequest) => ChangedBy;
   readonly grantable: (scope: string) => boolean;
   readonly read: Access;
   readonly write: Access;
 }
 
-/** Path parameters of the keys of an account. */
+/** Path parameters for an account's keys. */
 export const ownerPath = closed({ owner_id: Type.String() });
-/** Path parameters of one key. */
+/** Path parameters for a single key. */
 export const keyPath = closed({ owner_id: Type.String(), key_id: Type.String() });
 
-/** Adds the routes that mint, list and get keys of one account (spec section 4). */
+/** Adds the routes that mint, list and get an account's keys (spec section 4). */
 export function apiKeyRoutes<Access>(
   app: RoutesWith<Access>,
   deps: ApiKeyRoutesDeps,
@@ -103,7 +103,7 @@ function mintRoute<Access>(
       );
       reply.code(201).header('cache-control', 'no-store');
       noteReplay(reply, key);
-      // Secrets are not stored, so a replay cannot show them.
+      // Secrets are not stored, so a replay cannot return them.
       const secrets = key.replayed ? {} : { api_key: apiKey, client_secret: clientSecret };
       const asOfMs = key.replayed ? key.createdAt.getTime() : nowMs;
       return { ...apiKeyToBody(key, ownerField, asOfMs), ...secrets };
@@ -141,7 +141,7 @@ function listRoute<Access>(
     },
     async (request) => {
       const { status } = request.query;
-      // Without a filter, the name of the list is the same as in version 0.1.0, so cursors of that version stay valid.
+      // Without a filter, the list has the same name as in version 0.1.0, which keeps cursors from that version valid.
       const list = ['api-keys', request.params.owner_id.toLowerCase(), ...(status ? [status] : [])];
       const page = { ...readPage(request.query, list), ...(status && { status }) };
       const owner = await ownerOf(request, tenants, rules);
@@ -179,7 +179,10 @@ function getRoute<Access>(
   );
 }
 
-/** Looks up the owner for a call that only reads. Changes do not need this: their SQL statements find the owner. */
+/**
+ * Looks up the owner for a call that only reads. Changes do not need it: their SQL statements find the owner
+ * themselves.
+ */
 async function ownerOf(
   request: FastifyRequest<{ Params: { readonly owner_id: string } }>,
   tenants: ApiKeyRoutesDeps['tenants'],

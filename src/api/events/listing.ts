@@ -8,7 +8,7 @@ import { pageOf, pageQuery, readPage, writePage } from '../rest/paging.ts';
 import { closed } from '../rest/typebox.ts';
 import { eventBody } from './resource.ts';
 
-/** Query parameters of a list of events. */
+/** Query parameters for a list of events. */
 export const eventQuery = {
   ...pageQuery(),
   type: Type.Optional(Type.Enum([...eventTypes])),
@@ -17,7 +17,7 @@ export const eventQuery = {
   to: Type.Optional(Type.String()),
 };
 
-/** Body of a response with a page of events. */
+/** Response body for a page of events. */
 export const eventListBody = closed(pageOf(eventBody));
 
 /** Query parameters as the client sent them. Only operators may send `account_id`. */
@@ -34,7 +34,7 @@ interface EventQuery {
 /**
  * Lists one page of events, newest first.
  *
- * @param parent the parent that asks; `null` for an operator
+ * @param parent parent that makes the call; `null` for an operator
  * @throws ProblemError `invalid_request` if a filter or the cursor is not valid
  */
 export async function listEvents(

@@ -9,8 +9,8 @@ import { subAccountToBody } from '../sub-accounts/resource.ts';
 type Body = Readonly<Record<string, unknown>>;
 
 /**
- * A resource as it was at the time of the event. This schema accepts any members, because older events may lack some.
- * The functions below choose the members.
+ * A resource as it was when the event happened. The schema accepts any members, because older events may lack some; the
+ * functions below choose which ones to show.
  */
 const resource = Type.Unsafe<Body>({ type: 'object', additionalProperties: true });
 
@@ -34,7 +34,7 @@ export const eventBody = closed({
   }),
 });
 
-/** Converts an event to its form in responses to operators. */
+/** Returns the response body for an event, as operators see it. */
 export function eventToBody(event: Event): Static<typeof eventBody> {
   const { actor, subject } = event;
   const bodyOf = bodiesOf(event);
@@ -53,8 +53,8 @@ export function eventToBody(event: Event): Static<typeof eventBody> {
 }
 
 /**
- * Converts an event to the form that its parent sees. Leaves out an operator's name and address and the parent's
- * metadata, which only operators may see.
+ * Returns the response body for an event, as its parent sees it. Leaves out what only operators may see: an operator's
+ * name and address, and the parent's metadata.
  */
 export function eventToParentBody(event: Event): Static<typeof eventBody> {
   const body = eventToBody(event);
@@ -73,8 +73,8 @@ export function eventToParentBody(event: Event): Static<typeof eventBody> {
 }
 
 /**
- * Returns the function that converts the resource of an event to a body. A key has the status that it had at the time
- * of the event.
+ * Returns a function that converts the event's resource to a response body. A key has the status that it had when the
+ * event happened.
  */
 function bodiesOf({ subject, subAccountId, createdAt }: Event): (record: EventSubject['after']) => Body {
   switch (subject.kind) {
@@ -101,7 +101,8 @@ function quotaToBody({ period, quota, used, startsAt }: QuotaUse): Body {
 }
 
 /**
- * Returns the former values of the members that changed. Leaves out `updated_at`, because the previous event shows it.
+ * Returns the previous values of the members that changed. Leaves out `updated_at`, which the previous event already
+ * shows.
  */
 function formerValues({ updated_at: _updatedAt, ...before }: Body, after: Body): Body {
   return Object.fromEntries(

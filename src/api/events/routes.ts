@@ -12,8 +12,8 @@ import type { ManagementApp } from '../operations.ts';
 const read = { scope: managementScopes.read };
 
 /**
- * `GET /events` and `GET /events/{id}`: show the events of the parent and its sub-accounts, whoever caused them: a key
- * of the parent, an operator or the system.
+ * `GET /events` and `GET /events/{id}`: show the events of the parent and its sub-accounts, no matter whether the
+ * parent, an operator or the system caused them.
  */
 export function eventRoutes(app: ManagementApp, { events }: Pick<ManagementDeps, 'events'>): void {
   app.get(

@@ -62,7 +62,7 @@ function explainedCaller() {
 }
 
 /**
- * `POST /explain`: explains how the gateway would decide about a request. The same functions decide about real
+ * `POST /explain`: explains what the gateway would decide about a request, using the same functions as for real
  * requests.
  */
 export function explainRoute(app: TypedApp, deps: ExplainDeps): void {
@@ -85,8 +85,8 @@ export function explainRoute(app: TypedApp, deps: ExplainDeps): void {
 }
 
 /**
- * Looks at the limits that a request would count against, without taking tokens. Turns a permit into a rejection if one
- * of these limits is used up.
+ * Checks the limits that a request would count against, without taking any units. If one of them is used up, turns the
+ * permit into a rejection.
  */
 async function lookAtLimits(
   explained: Explained,
@@ -133,7 +133,7 @@ function limitToBody({ kind, period, quota, windowS, remaining, resetS }: LimitS
   return { limited: kind, per: period, quota, window_s: windowS, remaining, reset_s: resetS };
 }
 
-/** Names of destinations other than routes, the same as in version 0.1.0. */
+/** Names shown for destinations other than routes. They are the same as in version 0.1.0. */
 const routeNames = { management: 'management', none: 'none', rejected: 'refused' } as const;
 
 function because(explained: Explained, { method }: ProxiedRequest): string {
@@ -153,5 +153,5 @@ function because(explained: Explained, { method }: ProxiedRequest): string {
   }
 }
 
-/** Reason for a 404. Only operators see it; clients get the same 404 for every path. */
+/** Reason given for a 404. Only operators see it; clients get the same 404 for every path. */
 const noRoute = 'No route matches this path.';

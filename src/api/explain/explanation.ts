@@ -20,14 +20,14 @@ import type { TenantStore } from '../../ports/tenant-store.ts';
 import type { FoundOperation } from '../operations.ts';
 import { nullableText } from '../rest/typebox.ts';
 
-/** Destination of a request, as the public listener finds it. */
+/** Destination of a request, as the public listener would choose it. */
 export type Destination =
   | { readonly kind: 'route'; readonly prefix: string; readonly rules: RouteRules }
   | ({ readonly kind: 'management' } & FoundOperation)
   | { readonly kind: 'none' }
   | { readonly kind: 'rejected'; readonly problem: Problem };
 
-/** Finds the destination for a method and path with the functions that also serve real requests. */
+/** Finds the destination for a method and path, using the same functions as for real requests. */
 export type DestinationOf = (method: string, path: string) => Destination;
 
 /** Dependencies of {@link explain}. */
@@ -51,12 +51,12 @@ export type Explained =
       /** Limits that the request would count against. */
       readonly limitedBy?: Admission['limitedBy'];
     }
-  /** The path is public: no key is checked. */
+  /** The path is public, so no key is checked. */
   | { readonly caller: null; readonly open: true }
   | { readonly caller: Caller | null; readonly problem: Problem };
 
 /**
- * Decides about a request without sending it, with the functions of `src/authz` that also decide about real requests.
+ * Makes the decision about a request without sending it, using the same functions of `src/authz` as for real requests.
  */
 export async function explain(
   destination: Destination,
@@ -100,7 +100,7 @@ async function explainManagementCall(
 
 /**
  * Checks that the sub-account in the path belongs to the parent, and the key in the path to the sub-account. Returns
- * which of them is missing, or `null`.
+ * whichever is missing, or `null`.
  */
 async function missingThing(
   { sub_id, owner_id = sub_id, key_id }: FoundOperation['parameters'],
@@ -121,7 +121,7 @@ async function missingThing(
   return holder === owner ? null : 'API key';
 }
 
-/** Members of a decision in responses. A member that does not apply is `null`. */
+/** Members that describe a decision in responses. Those that do not apply are `null`. */
 export const decisionFields = {
   decision: Type.Enum(['permit', 'refuse']),
   resolved_tenant: nullableText(),
@@ -129,7 +129,7 @@ export const decisionFields = {
   problem: Type.Unsafe<ProblemMembers | null>({ type: ['object', 'null'], additionalProperties: true }),
 };
 
-/** Converts a decision to its form in responses. @param typeBase start of the `type` of a problem */
+/** Returns the response members for a decision. @param typeBase start of the `type` of a problem */
 export function decisionToBody(explained: Explained, typeBase: string) {
   const permit = 'permit' in explained ? explained.permit : null;
   const problem = 'problem' in explained ? explained.problem : null;

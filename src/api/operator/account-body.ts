@@ -4,10 +4,10 @@ import { limitsBody, limitsToBody } from '../rest/limits.ts';
 import { closed, nullableInteger, nullableText, timestamp } from '../rest/typebox.ts';
 import { changeable, changeOf, metadataBody } from '../sub-accounts/resource.ts';
 
-/** Statuses of a parent account. */
+/** Possible statuses of a parent account. */
 export const parentStatuses = ['active', 'suspended'] as const;
 
-/** A parent account in responses to operators. */
+/** A parent account as operators see it in responses. */
 export const accountBody = closed({
   id: Type.String(),
   name: Type.String(),
@@ -22,10 +22,7 @@ export const accountBody = closed({
   updated_at: timestamp,
 });
 
-/**
- * Body of the request that changes a parent account. Each limit has the same maximum as its setting in the
- * configuration.
- */
+/** Body of the request that changes a parent account. Each limit has the same maximum as the corresponding setting. */
 export const updateBody = closed(
   {
     ...changeable,
@@ -51,7 +48,7 @@ export function parentChangeOf({
   };
 }
 
-/** Converts a parent account to its form in responses. */
+/** Returns the response body for a parent account. */
 export function accountToBody(account: ParentAccount): Static<typeof accountBody> {
   return {
     id: account.id,

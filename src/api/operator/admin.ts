@@ -22,9 +22,9 @@ import { operatorOf, operatorTokens, requireOperator } from './operator-token.ts
 import { subAccountRoutes } from './sub-accounts.ts';
 
 /**
- * Plugin for the operator API. Register it at the prefix `/admin/v1` of the internal listener, after
- * `installErrorReplies`. If no token is set, the API is off: every path under the prefix answers 404, and the log says
- * so once.
+ * Plugin for the operator API. Register it under the prefix `/admin/v1` of the internal listener, after
+ * `installErrorReplies`. If no token is set, the API is off: every path under the prefix returns a 404, and a warning
+ * is logged once.
  */
 export function admin(app: FastifyInstance, deps: AdminDeps, done: () => void): void {
   const { config } = deps;
@@ -61,7 +61,7 @@ function operatorRoutes(app: TypedApp, deps: AdminDeps): void {
     path: '/accounts/:owner_id/api-keys',
     ownerField: 'account_id',
     caller: operatorOf,
-    // Operators may grant any scope, because they mint the keys that manage sub-accounts.
+    // Operators may grant any scope, because they mint the keys that are used to manage sub-accounts.
     grantable: () => true,
     read: {},
     write: {},

@@ -23,12 +23,12 @@ export interface AdminDeps {
     UsageStore,
     'report' | 'completeness' | 'parentOf' | 'kept' | 'writesByDefault' | 'silent' | 'forget'
   >;
-  /** Exports usage again; `null` if usage is not exported. */
+  /** Exports usage again on request; `null` if usage is not exported. */
   readonly usageReplay: UsageReplay | null;
   readonly barrier: Barrier;
   readonly clock: Clock;
   /** Cryptographically secure source of random bytes. */
   readonly randomBytes: (size: number) => Uint8Array;
-  /** Adds further operations that the same tokens protect. */
+  /** Adds more operations that require the same tokens. */
   readonly more?: (app: TypedApp) => void;
 }

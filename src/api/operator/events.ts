@@ -12,7 +12,7 @@ const querystring = closed({
 });
 const params = closed({ event_id: Type.String() });
 
-/** `GET /events` and `GET /events/{id}`: show the events of any parent, with actor, request and address. */
+/** `GET /events` and `GET /events/{id}`: show the events of any parent, including actor, request and address. */
 export function operatorEventRoutes(app: TypedApp, { events }: Pick<AdminDeps, 'events'>): void {
   app.get('/events', { schema: { querystring, response: { 200: eventListBody } } }, ({ query }) =>
     listEvents(events, null, query, eventToBody),

@@ -6,9 +6,9 @@ import { invalidField } from '../../http/invalid-request.ts';
 export const givenId = Type.Optional(Type.String({ maxLength: 36 }));
 
 /**
- * Converts a chosen id to members of the account to create; `undefined` if the gateway chooses the id.
+ * Converts a chosen id to members of the account to create; `undefined` leaves the choice to the gateway.
  *
- * @throws ProblemError `invalid_request` if no account may have this id
+ * @throws ProblemError `invalid_request` if an account cannot have this id
  */
 export function readGivenId(
   text: string | undefined,

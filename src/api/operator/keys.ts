@@ -52,8 +52,8 @@ const filters = {
 };
 
 /**
- * Adds the routes that find, show, change, rotate and revoke any key of any account. An operator can find a leaked key
- * by its first and last characters or by its digest, and so need not send the key itself.
+ * Adds the routes that find, show, change, rotate and revoke any key of any account. Operators can find a leaked key by
+ * its first and last characters or by its digest, so they never have to send the key itself.
  */
 export function anyKeyRoutes(app: TypedApp, deps: AnyKeyDeps): void {
   findRoute(app, deps);

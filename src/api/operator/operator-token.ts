@@ -7,13 +7,13 @@ import { headerValues } from '../../domain/header-names.ts';
 import { noteOutcome } from '../../http/outcome.ts';
 import type { Operator, RequestOrigin } from '../../ports/changes.ts';
 
-/** Name of the operator whose token is `ADMIN_TOKEN`. */
+/** Name of the operator who uses `ADMIN_TOKEN`. */
 const usualOperator = 'operator';
 
 const decorator = 'operator';
 const bearer = /^bearer +(\S+)$/i;
 
-/** Returns the tokens of the operator API by the name of the operator; empty if the API is off. */
+/** Returns the tokens of the operator API, keyed by operator name; empty if the API is off. */
 export function operatorTokens({ adminToken, adminTokens }: InternalConfig): ReadonlyMap<string, string> {
   return new Map([
     ...(adminToken === null ? [] : [[usualOperator, adminToken] as const]),
@@ -21,12 +21,12 @@ export function operatorTokens({ adminToken, adminTokens }: InternalConfig): Rea
   ]);
 }
 
-/** Whether the operator API is on, which needs at least one token. */
+/** Whether the operator API is on. It is off if no token is set. */
 export function operatorApiIsOn(config: InternalConfig): boolean {
   return operatorTokens(config).size > 0;
 }
 
-/** Rejects requests to `app` whose bearer token is not in `tokens`. Notes the operator of every other request. */
+/** Rejects requests to `app` whose bearer token is not in `tokens`, and notes the operator of all other requests. */
 export function requireOperator(
   app: FastifyInstance,
   tokens: ReadonlyMap<string, string>,
@@ -38,8 +38,8 @@ export function requireOperator(
     const values = headerValues(request.raw.rawHeaders, 'authorization');
     const sent = values.length === 1 ? bearer.exec(values[0] ?? '')?.[1] : undefined;
     const sentDigest = digest(sent ?? '');
-    // Digests have the same length, as `timingSafeEqual` requires, and equal beginnings of two digests reveal nothing
-    // about a token. Every digest is compared, so that the time taken does not reveal which one matched.
+    // Digests all have the same length, as `timingSafeEqual` requires, and a shared beginning of two digests reveals
+    // nothing about a token. Every digest is compared, so that timing does not reveal which one matched.
     const matching = expected.filter((each) => timingSafeEqual(sentDigest, each.digest));
     const [operator] = sent === undefined ? [] : matching;
     if (operator === undefined) return done(new ProblemError(notTheOperator));
@@ -53,7 +53,7 @@ export function requireOperator(
 /**
  * Returns the calling operator and the origin of its request.
  *
- * @throws Error if the token was not checked, so that a route without the check fails instead of being open
+ * @throws Error if the token has not been checked, so that an unprotected route fails instead of being open
  */
 export function operatorOf(request: FastifyRequest): Operator & RequestOrigin {
   const operator = request.getDecorator<(Operator & RequestOrigin) | null>(decorator);

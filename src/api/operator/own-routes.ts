@@ -3,7 +3,7 @@ import { explainRoute, type ExplainDeps } from '../explain/explain.ts';
 import { replicasRoute, type ReplicasDeps } from './replicas.ts';
 import { whoamiRoute, type WhoamiDeps } from './whoami.ts';
 
-/** Adds the operations about this gateway: explanations, the list of replicas, and its own identity. */
+/** Adds the operations about this gateway itself: explanations, the list of replicas, and whoami. */
 export function ownRoutes(app: TypedApp, deps: ExplainDeps & ReplicasDeps & WhoamiDeps): void {
   explainRoute(app, deps);
   replicasRoute(app, deps);

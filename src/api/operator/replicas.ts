@@ -8,7 +8,7 @@ export interface ReplicasDeps {
   readonly replicaList: ReplicaList;
   readonly usage: Pick<UsageStore, 'silent'>;
   readonly config: { readonly usage: Pick<UsageConfig, 'lostAfterMs'> };
-  /** Returns the id under which this replica is registered; `null` while it is not registered. */
+  /** Returns the id under which this replica is registered; `null` if it is not registered. */
   readonly ownReplicaId: () => string | null;
 }
 
@@ -42,8 +42,8 @@ const replicaListBody = closed({
 });
 
 /**
- * `GET /replicas`: shows every replica with the position that it has confirmed and the state of its lease. It also
- * shows silent replicas, whose usage counts may be missing.
+ * `GET /replicas`: shows every replica, with the position that it has confirmed and the state of its lease. Also shows
+ * silent replicas, whose usage counts may be missing.
  */
 export function replicasRoute(app: TypedApp, deps: ReplicasDeps): void {
   const { replicaList, usage, config, ownReplicaId } = deps;
@@ -72,7 +72,7 @@ function toBody(
       lease_age_ms: entry.ageMs,
       clock_offset_ms: entry.clockAheadMs,
       applied: entry.applied,
-      // A replica may have confirmed a change that is newer than this snapshot. Its lag is then 0.
+      // A replica may already have confirmed a change that is newer than this snapshot; its lag is then 0.
       lag: Math.max(0, seq - entry.applied),
     })),
     silent: silent.map(({ id, host, lastSeen, through, givenUp }) => ({
@@ -86,8 +86,8 @@ function toBody(
 }
 
 /**
- * Returns the state of a replica. A replica whose lease has run out decides nothing, so `lapsed` takes precedence over
- * `leaving`.
+ * Returns the state of a replica. `lapsed` takes precedence over `leaving`, because a replica without a valid lease
+ * decides nothing.
  */
 function stateOf({ ageMs, leaseMs, leaving }: ListedReplica): 'live' | 'leaving' | 'lapsed' {
   if (ageMs > leaseMs) return 'lapsed';

@@ -30,7 +30,7 @@ const path = closed({ account_id: Type.String() });
 const childPath = closed({ account_id: Type.String(), sub_id: Type.String() });
 const createBody = closed({ ...creatable, limits: changeable.limits, id: givenId });
 
-/** Adds the routes that list, create, show, change, deactivate and reactivate sub-accounts of any parent. */
+/** Adds the routes that list, create, show, change, deactivate and reactivate any parent's sub-accounts. */
 export function subAccountRoutes(app: TypedApp, deps: AdminDeps): void {
   listRoute(app, deps);
   createRoute(app, deps);

@@ -17,7 +17,7 @@ const body = closed({
   cursor: Type.Optional(Type.String()),
 });
 
-/** A usage event as the receiver gets it. */
+/** A usage event, as the receiver gets it. */
 const event = Type.Unsafe<UsageEvent>({ type: 'object', additionalProperties: true });
 
 const response = closed({
@@ -32,9 +32,9 @@ const response = closed({
 });
 
 /**
- * `POST /usage/export`: exports hours of usage again, with the same event ids as the first time. It can also export
- * hours from before the export was set up. With `dry_run`, the response only shows the events. A call exports a few
- * hundred events and returns a cursor for the next call.
+ * `POST /usage/export`: exports hours of usage again, with the same event ids as the first time, or hours from before
+ * the export was set up. With `dry_run`, the events are only returned, not sent. Each call exports a few hundred events
+ * and returns a cursor for the next call.
  */
 export function usageExportRoute(
   app: TypedApp,

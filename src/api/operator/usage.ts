@@ -19,7 +19,7 @@ const reportRow = closed({
 });
 const columns = Object.keys(reportRow.properties);
 
-/** `GET /usage`: reports the usage of one parent or of all parents. */
+/** `GET /usage`: reports the usage of one parent, or of all of them. */
 export function operatorUsageRoute(app: TypedApp, deps: AdminDeps): void {
   const querystring = closed({
     ...reportQuery,
@@ -42,7 +42,7 @@ export function operatorUsageRoute(app: TypedApp, deps: AdminDeps): void {
 function rowToBody(row: UsageReportRow, group: UsageGroup): Static<typeof reportRow> {
   return {
     account_id: row.parentId,
-    // A row that sums a parent and its sub-accounts names no sub-account.
+    // A row that totals a parent and its sub-accounts names no sub-account.
     sub_account_id: group === 'account' ? null : row.accountId,
     external_id: row.externalId,
     name: row.name,

@@ -1,12 +1,12 @@
 import { escaped, inline } from './html.ts';
 import type { Described, SecurityScheme } from './operation-index.ts';
 
-/** HTML id of the section about authentication, for links to it. */
+/** HTML id of the section on authentication, used in links to it. */
 export const authenticationId = 'authentication';
-/** Words by which the page's search finds the section about authentication. */
+/** Terms that lead the page's search to the section on authentication. */
 export const authenticationWords = 'authentication authorization security credential bearer token api key';
 
-/** Renders the section about authentication: the headers in which a call may carry its credential. */
+/** Renders the section on authentication, which lists the headers that can carry a credential. */
 export function authenticationHtml({ components }: Described): string {
   const schemes = Object.values(components['securitySchemes'] ?? {}) as unknown as SecurityScheme[];
   const rows = schemes.map(

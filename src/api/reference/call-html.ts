@@ -1,15 +1,15 @@
 import { preformattedHtml } from './html.ts';
 import type { Member, Place } from './operation-index.ts';
 
-/** Shell variables for the address of the API and for the credential, by the security scheme of an operation. */
+/** Shell variables for the API's address and for the credential, keyed by the operation's security scheme. */
 const variables: Readonly<Record<string, { readonly address: string; readonly credential: string }>> = {
   apiKey: { address: '$API_URL', credential: '$API_KEY' },
   operatorToken: { address: '$INTERNAL_URL', credential: '$ADMIN_TOKEN' },
 };
-/** Optional header that example calls send anyway. */
+/** Optional header that the example calls include anyway. */
 const advised = 'Idempotency-Key';
 
-/** Renders an example call of an operation with `curl`, filled with the examples of its parameters and body. */
+/** Renders an example `curl` call of an operation, filled in with the examples of its parameters and body. */
 export function callHtml(place: Place, parameters: readonly Member[], body: unknown): string {
   const { method, path, operation } = place;
   const [scheme = ''] = Object.keys(operation.security[0] ?? {});
@@ -39,7 +39,7 @@ function exampleOf({ example, schema }: Member): string {
   return String(example ?? first);
 }
 
-/** Quotes a text for a POSIX shell. */
+/** Quotes a string for a POSIX shell. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

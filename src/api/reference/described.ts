@@ -2,11 +2,11 @@ import { usualKeyPrefix } from '../../domain/api-key.ts';
 import { headerNames } from '../../domain/header-names.ts';
 import { usualTypeBase } from '../../http/problem-body.ts';
 
-/** Configurable names that occur in the documents. */
+/** Names in the documents that can be configured. */
 export interface Named {
   /** Prefix of headers, such as `X-Service-`. */
   readonly headerPrefix: string;
-  /** Further headers that carry API keys. */
+  /** Additional headers that can carry API keys. */
   readonly apiKeyHeaders: readonly string[];
   /** Prefix of new keys. */
   readonly keyPrefix: string;
@@ -17,9 +17,9 @@ export interface Named {
 }
 
 /**
- * Replaces the default names in a document by the configured ones.
+ * Replaces the default names in a document with the configured ones.
  *
- * @param text an OpenAPI document, JSON
+ * @param text OpenAPI document, as JSON
  */
 export function described(text: string, named: Named): string {
   const { headerPrefix, keyPrefix, typeBase } = named;
@@ -41,7 +41,7 @@ interface Operation {
   security?: readonly Readonly<Record<string, readonly string[]>>[];
 }
 
-/** Adds the configured headers that can carry keys of parents. Operators send their tokens only in `Authorization`. */
+/** Adds the configured headers that can carry parents' keys. Operators send their tokens only in `Authorization`. */
 function withKeyHeaders(document: Document, names: readonly string[]): Document {
   const { securitySchemes } = document.components;
   if (names.length === 0 || !('apiKey' in securitySchemes)) return document;
@@ -55,7 +55,10 @@ function withKeyHeaders(document: Document, names: readonly string[]): Document 
   return document;
 }
 
-/** Gives a document the configured title. Removes the licence, because it is the gateway's and not the operator's. */
+/**
+ * Sets the configured title, if there is one, and removes the licence, which is the gateway's rather than the
+ * operator's.
+ */
 function withTitle(document: Document, title: string | null): Document {
   if (title === null) return document;
   const { license: _, ...info } = document.info;

@@ -1,9 +1,9 @@
-/** Escapes text for HTML elements and attributes. */
+/** Escapes text for use in HTML elements and attributes. */
 export function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** Renders the part of CommonMark that the documents use: paragraphs, headings and code. */
+/** Renders the subset of CommonMark that the documents use: paragraphs, headings and code. */
 export function paragraphs(text: string): string {
   return text
     .split('\n\n')
@@ -11,7 +11,7 @@ export function paragraphs(text: string): string {
     .join('');
 }
 
-/** Renders text within a paragraph, in which the only markup is code between backticks. */
+/** Renders text within a paragraph. The only markup in it is code between backticks. */
 export function inline(text: string): string {
   return escaped(text).replace(/`([^`]+)`/g, '<code>$1</code>');
 }
@@ -21,7 +21,7 @@ export function jsonHtml(label: string, value: unknown): string {
   return preformattedHtml(label, JSON.stringify(value, null, 2));
 }
 
-/** Renders preformatted text. If it is wider than the page, it scrolls on its own, by mouse or keyboard. */
+/** Renders preformatted text. If it is wider than the page, it scrolls on its own, with mouse or keyboard. */
 export function preformattedHtml(label: string, text: string): string {
   return `<pre tabindex="0" role="group" aria-label="${escaped(label)}">${escaped(text)}</pre>`;
 }

@@ -1,4 +1,4 @@
-/** The parts of a document that the page shows. Documents are generated, and tests check their form. */
+/** The parts of a document that the page shows. The documents are generated, and tests check their structure. */
 export interface Described {
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
   readonly tags: readonly { readonly name: string; readonly description: string }[];
@@ -6,7 +6,7 @@ export interface Described {
   readonly components: Readonly<Record<string, Readonly<Record<string, Member>>>>;
 }
 
-/** A way to send a credential: `Authorization`, or the header with this `name`. */
+/** A way to send a credential: in `Authorization`, or in the header with this `name`. */
 export interface SecurityScheme {
   readonly name?: string;
   readonly bearerFormat?: string;
@@ -19,24 +19,24 @@ export interface DescribedOperation {
   readonly tags: readonly string[];
   readonly summary: string;
   readonly description: string;
-  /** Security schemes by name, the usual one first, with the scopes that the credential must have. */
+  /** Security schemes by name, starting with the usual one, each with the scopes that the credential must have. */
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly parameters: readonly Member[];
   readonly requestBody?: { readonly content: Readonly<Record<string, Member>> };
   readonly responses: Readonly<Record<string, Member>>;
 }
 
-/** Any JSON object of a document. */
+/** Any JSON object in a document. */
 export type Member = Readonly<Record<string, unknown>>;
 
-/** An operation with its method and path. */
+/** An operation, with its method and path. */
 export interface Place {
   readonly method: string;
   readonly path: string;
   readonly operation: DescribedOperation;
 }
 
-/** Returns the text in which the page's search looks for an operation. */
+/** Returns the searchable text of an operation. */
 export function searchText({ method, path, operation }: Place): string {
   const { operationId, summary, description } = operation;
   return `${method} ${path} ${operationId} ${summary} ${description}`.toLowerCase();

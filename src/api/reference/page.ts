@@ -7,8 +7,8 @@ import { schemaHtml } from './schema-html.ts';
 import { script, style } from './page-assets.ts';
 
 /**
- * Renders a whole document as one HTML page with a search. The page loads nothing, so that {@link pagePolicy} can
- * forbid everything but its own script and style sheet.
+ * Renders a whole document as a single HTML page with a search box. The page loads nothing, so {@link pagePolicy} can
+ * forbid everything except its own script and style sheet.
  */
 export function pageOf(document: Described): string {
   const { title, version, description } = document.info;
@@ -42,7 +42,7 @@ ${groups.map(({ name, description, places }) => `<section class="group"><h2>${es
 `;
 }
 
-/** Content security policy of the page. It allows only the page's own script and style sheet. */
+/** Content security policy of the page, which allows only the page's own script and style sheet. */
 export const pagePolicy = [
   `default-src 'none'`,
   `script-src 'sha256-${hash('sha256', script, 'base64')}'`,

@@ -6,26 +6,26 @@ import { pageOf, pagePolicy } from './page.ts';
 import type { Described } from './operation-index.ts';
 
 /**
- * Public paths of the API reference, under the prefix of each API. `claimPrefix` handles methods other than GET and
- * HEAD.
+ * Public paths of the API reference, relative to the prefix of each API. `claimPrefix` handles methods other than GET
+ * and HEAD.
  */
 export const referencePaths: readonly string[] = ['/openapi.json', '/docs'];
 
 type ReferenceOptions = Pick<Config, 'headers' | 'keys' | 'problems' | 'reference'>;
 
-/** Plugin that serves the API reference of `/v1/sub-accounts`. Register it at that prefix. */
+/** Plugin that serves the API reference of `/v1/sub-accounts`. Register it under that prefix. */
 export function parentReference(app: FastifyInstance, config: ReferenceOptions, done: () => void): void {
   serve(app, 'sub-accounts', config, config.reference.title);
   done();
 }
 
-/** Plugin that serves the API reference of the operator API. Register it at that API's prefix. */
+/** Plugin that serves the API reference of the operator API. Register it under that API's prefix. */
 export function operatorReference(app: FastifyInstance, config: ReferenceOptions, done: () => void): void {
   serve(app, 'operator', config, null);
   done();
 }
 
-/** Serves a document and its HTML page. `npm run generate` writes the document from the schemas of the routes. */
+/** Serves a document and its HTML page. `npm run generate` generates the document from the routes' schemas. */
 function serve(app: FastifyInstance, name: string, config: ReferenceOptions, title: string | null): void {
   const file = new URL(`documents/${name}.json`, import.meta.url);
   const names: Named = {
@@ -44,7 +44,7 @@ function serve(app: FastifyInstance, name: string, config: ReferenceOptions, tit
   );
   let page: string | undefined;
   app.get('/docs', (_request, reply) => {
-    // The page is rendered at the first request, because most gateways never serve it.
+    // The page is rendered on the first request, because most gateways never serve it.
     page ??= pageOf(JSON.parse(document) as Described);
     return reply
       .type('text/html; charset=utf-8')

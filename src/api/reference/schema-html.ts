@@ -26,7 +26,7 @@ export function memberHtml(name: string, schema: Member, required: boolean, text
   );
 }
 
-/** Renders the type of a value in words, with a link if the type has a name. */
+/** Renders a value's type in words, with a link if it is a named type. */
 export function typeHtml(schema: Member): string {
   const { $ref: ref, type, enum: values } = schema;
   const format = schema['format'] as string | undefined;

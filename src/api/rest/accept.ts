@@ -1,9 +1,10 @@
 /**
- * Whether a client prefers CSV to JSON by its `Accept` header (RFC 9110 section 12.5.1). Each of the two has the weight
- * of the most specific range that matches it. If the weights are equal, the more specific range wins; if both are
- * equally specific, JSON wins. A client that accepts neither gets JSON, as from every other operation.
+ * Whether a client prefers CSV to JSON, according to its `Accept` header (RFC 9110 section 12.5.1). Each of the two has
+ * the weight of the most specific range that matches it; the higher weight wins. If the weights are equal, the more
+ * specific range wins, and if that is a tie too, JSON. A client that accepts neither gets JSON, as it does from every
+ * other operation.
  *
- * @param accept value of the header, or several values joined by commas; `undefined` if it is absent
+ * @param accept value of the header, or several values joined by commas; `undefined` if there is none
  */
 export function prefersCsv(accept: string | undefined): boolean {
   if (accept === undefined) return false;
@@ -21,7 +22,10 @@ interface Range {
 
 interface Weighed {
   readonly weight: number;
-  /** 0 if no range matches, 1 for a range of all types, 2 for a range of all subtypes, 3 for an exact type. */
+  /**
+   * 0 if no range matches, 1 if the range covers all types, 2 if it covers all subtypes, 3 if it names the type
+   * exactly.
+   */
   readonly specificity: number;
 }
 

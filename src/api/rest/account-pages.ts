@@ -4,8 +4,8 @@ import { readPage, writePage, type ListName } from './paging.ts';
 
 /**
  * Last character of the cursors that this version writes. This version sorts lists of accounts by (`created_at`, id),
- * but version 0.1.0 sorted them only by id. A cursor without the space comes from 0.1.0, so the next page is sorted by
- * id, too. Replicas of 0.1.0 ignore the space.
+ * whereas version 0.1.0 sorted them by id alone. A cursor without the space comes from 0.1.0, so the next page is
+ * sorted by id as well. Replicas that run 0.1.0 ignore the space.
  */
 const mark = ' ';
 
@@ -23,7 +23,7 @@ export function readAccountPage(
   return byId ? { ...page, byId } : page;
 }
 
-/** Converts a page of accounts to its form in responses. @param asked result of {@link readAccountPage} */
+/** Returns the response body for a page of accounts. @param asked result of {@link readAccountPage} */
 export function writeAccountPage<Row extends { readonly id: AccountId }, Body>(
   page: Page<Row>,
   list: ListName,

@@ -10,7 +10,7 @@ import type { IdempotencyClaim, Replay } from '../../ports/changes.ts';
 import type { Committed, ExternalIdTaken, IdTaken, LimitReached } from '../../ports/tenant-store.ts';
 
 /**
- * Reads the `Idempotency-Key` of a request as a claim, which the store checks along with the change. Returns `null` if
+ * Reads a request's `Idempotency-Key` as a claim, which the store checks when it makes the change. Returns `null` if
  * the header is absent.
  *
  * @throws ProblemError `invalid_request` if the header is malformed or repeated
@@ -26,24 +26,24 @@ export function idempotencyClaim(
   return { caller, key: sha256(key), fingerprint: sha256(canonical(request)) };
 }
 
-/** Marks a response that replays the result of an earlier request. */
+/** Marks a response if it replays the result of an earlier request. */
 export function noteReplay(reply: FastifyReply, { replayed }: Replay): void {
   if (replayed) reply.header('idempotency-replayed', 'true');
 }
 
-/** Detail of the fault if metadata would hold too many pairs after a merge. */
+/** Fault reported if a merge would leave the metadata with too many pairs. */
 export const tooManyPairs = `would hold more than ${metadataMaxPairs} pairs.`;
 
-/** Returns a change, or throws a 400 if its metadata would hold too many pairs. */
+/** Returns a committed change. Throws a 400 if the metadata would have had too many pairs. */
 export function withinPairs<T extends object>(outcome: T | 'too-many-pairs'): T {
   if (outcome === 'too-many-pairs') throw invalidField('/metadata', tooManyPairs);
   return outcome;
 }
 
 /**
- * Returns a committed change, or throws a 409 if another account has its id or `external_id`.
+ * Returns a committed change. Throws a 409 if another account already has the id or `external_id`.
  *
- * @param kind kind of the accounts among which an `external_id` is unique
+ * @param kind kind of account among which an `external_id` is unique
  */
 export function notTaken<T extends object>(
   outcome: T | ExternalIdTaken | IdTaken,
@@ -63,7 +63,7 @@ export function notTaken<T extends object>(
   });
 }
 
-/** Returns a committed change, or throws a 409 if a limit is reached. @param what plural noun, such as `API keys` */
+/** Returns a committed change. Throws a 409 if a limit is reached. @param what plural noun, such as `API keys` */
 export function withinLimit<T extends object>(outcome: T | LimitReached, what: string): T {
   if (!('limit' in outcome)) return outcome;
   throw new ProblemError({ code: 'limit_reached', detail: `At most ${outcome.limit} ${what} are allowed.` });
@@ -71,10 +71,10 @@ export function withinLimit<T extends object>(outcome: T | LimitReached, what: s
 
 /**
  * Waits until every replica enforces a committed change, adds the receipt header, and returns the value. If no replica
- * can hold an outdated fact (`seq: null`), it neither waits nor adds the header.
+ * can hold an outdated fact (`seq: null`), does not wait or add the header.
  *
- * @param header name of the receipt header, `X-Service-Enforced` unless configured
- * @param count called before a wait; absent for operators, who have no limit
+ * @param header name of the receipt header, `X-Service-Enforced` unless configured otherwise
+ * @param count called before waiting; absent for operators, who have no limit
  * @throws ProblemError `unavailable` if enforcement cannot be confirmed; the change is committed, and the client may
  * repeat the request
  */
@@ -92,8 +92,8 @@ export async function enforced<T>(
 }
 
 /**
- * Formats a receipt, such as `replicas=3; ms=4`. Replicas that timed out and streams that were ended appear only if
- * there are any.
+ * Formats a receipt, such as `replicas=3; ms=4`. Replicas that timed out and streams that were closed are mentioned
+ * only if there were any.
  */
 export function receiptText({ replicas, ms, timedOut, streamsClosed }: Receipt): string {
   const parts = [`replicas=${replicas}`, `ms=${Math.ceil(ms)}`];
@@ -104,7 +104,10 @@ export function receiptText({ replicas, ms, timedOut, streamsClosed }: Receipt):
 
 const keyForm = /^[!-~]{1,255}$/;
 
-/** Returns the canonical text of a request: ids in lower case, members of the body sorted, no white space. */
+/**
+ * Returns the canonical form of a request: method, path in lower case, and body with its members sorted, without white
+ * space. The query is left out.
+ */
 function canonical({ method, url, body }: FastifyRequest): string {
   return JSON.stringify([method, withoutQuery(url).toLowerCase(), body ?? null], (_name, value: unknown) =>
     typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -4,11 +4,11 @@ import { ProblemError, type Problem } from '../../domain/problem.ts';
 import { notFound } from '../../http/not-found.ts';
 
 /**
- * Claims every path and method under the prefix of `app`: an unsupported method gets 405 with `Allow`, an unknown path
+ * Claims every path and method under the prefix of `app`: unsupported methods get a 405 with `Allow`, unknown paths a
  * 404.
  *
  * @param register adds the routes, all of them on `app` itself
- * @param unknown problem of unknown paths
+ * @param unknown problem for unknown paths
  * @param elsewhere paths under the prefix whose GET and HEAD another plugin serves
  */
 export function claimPrefix(
@@ -28,7 +28,7 @@ export function claimPrefix(
   for (const url of elsewhere) known.set(url, new Set(['GET', 'HEAD']));
   for (const [url, methods] of [...known]) reject(app, url, methodNotAllowed([...methods].sort()), methods);
   if (!known.has('')) reject(app, '', unknown);
-  // Without these rejections, a path that ends with a slash would match a route with an empty parameter.
+  // Otherwise a path that ends with a slash would match a route with an empty parameter.
   const slashes = new Set(['/', ...[...known.keys()].flatMap((url) => /^.*\/(?=:[^/]+$)/.exec(url) ?? [])]);
   for (const url of slashes) reject(app, url, unknown);
   reject(app, '/*', unknown);
@@ -45,7 +45,7 @@ function reject(app: FastifyInstance, url: string, rejection: Problem, except?: 
     prefixTrailingSlash: 'slash',
     exposeHeadRoute: false,
     config: { rejection },
-    // Runs after authentication, so that only known callers learn which paths exist, and before the body is read.
+    // Runs after authentication, so that only known callers find out which paths exist, but before the body is read.
     onRequest: (_request, _reply, done) => done(new ProblemError(rejection)),
     handler: () => {
       throw new Error('a request was let through that must be rejected');
@@ -54,13 +54,13 @@ function reject(app: FastifyInstance, url: string, rejection: Problem, except?: 
 }
 
 /**
- * Adds the methods that Node parses but Fastify does not route. Otherwise such requests would skip the routes and their
- * hooks.
+ * Adds the methods that Node can parse but Fastify does not route; otherwise requests with these methods would bypass
+ * the routes and their hooks.
  */
 function allowEveryMethod(app: FastifyInstance): void {
   const routed = new Set(app.supportedMethods);
   for (const method of METHODS) {
-    // Node emits CONNECT as an event of its own, so Fastify never sees it.
+    // Node emits CONNECT as a separate event, so Fastify never sees it.
     if (!routed.has(method) && method !== 'CONNECT') app.addHttpMethod(method);
   }
 }

@@ -1,17 +1,17 @@
 import { Type } from 'typebox';
 
 /**
- * Characters that break lines or change the direction of text, by which a name could imitate other text on a screen.
+ * Characters that break lines or change the direction of text. A name could use them to imitate other text on a screen.
  */
 const forging = '\\p{Cc}\\p{Zl}\\p{Zp}\\u202a-\\u202e\\u2066-\\u2069';
-/** Letters and symbols of Unicode that have no visible form. */
+/** Unicode letters and symbols that are invisible. */
 const invisible = '\\u115f\\u1160\\u2800\\u3164\\uffa0';
 
 /**
- * Schema of a name that people read. It requires at least one visible character, and forbids characters by which the
- * name could imitate other text.
+ * Schema of a name that people read. The name must have at least one visible character, and none of the characters by
+ * which it could imitate other text.
  *
- * @param what noun for the description in faults, such as `name`
+ * @param what noun used in the description of faults, such as `name`
  * @param maxLength maximum number of characters (code points, as JSON Schema and PostgreSQL count them)
  */
 export function displayName(what: string, maxLength: number) {

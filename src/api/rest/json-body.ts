@@ -7,34 +7,37 @@ import { escapePointer, invalidField, invalidRequest } from '../../http/invalid-
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Set if the operation takes no body. It then accepts no body, an empty one or `{}`, with any content type. */
+    /**
+     * Set if the operation takes no body. It then accepts no body at all, an empty one, or `{}`, whatever its content
+     * type.
+     */
     readonly action?: true;
-    /** Maximum number of members and elements in the body, if the operation allows more than usual. */
+    /** Maximum number of members and elements in the body; set if the operation allows more than usual. */
     readonly mostItems?: number;
   }
 }
 
-/** JSON with an optional charset. RFC 8259 defines no parameters, but many clients send this one. */
+/** JSON with an optional charset. RFC 8259 defines no such parameter, but many clients send it. */
 const jsonType = /^application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?$/i;
 
 /**
- * Installs the parser of bodies: strict JSON in UTF-8, at most `managementBodyBytes` long. A body that is too long is
- * rejected by its Content-Length, or as soon as it exceeds the limit. If a body stops arriving for `bodyIdleMs`, the
- * request gets 408.
+ * Installs the body parser, which accepts strict JSON in UTF-8, up to `managementBodyBytes`. A longer body is rejected
+ * by its Content-Length, or as soon as it exceeds the limit. If a body stops arriving for `bodyIdleMs`, the response is
+ * a 408.
  */
 export function installJsonBodies(
   app: FastifyInstance,
   { managementBodyBytes: bodyLimit, bodyIdleMs }: Pick<LimitsConfig, 'managementBodyBytes' | 'bodyIdleMs'>,
 ): void {
-  // Called before the body is read.
+  // Runs before the body is read.
   app.addHook('preParsing', (request, _reply, payload, done) => {
     const { config, schema } = request.routeOptions;
     const carries = hasBody(request.raw);
-    // Fastify may reject a request because of its content type, but the content type of an action does not matter.
+    // Fastify may reject a request for its content type, but for an action the content type does not matter.
     if (config.action) delete request.raw.headers['content-type'];
     const problem = schema?.body && carries ? mediaProblem(request.raw.rawHeaders) : undefined;
     const giveUp = (): void => {
-      // While Fastify reads a body, it listens for errors of `payload` and rejects the request with them.
+      // While Fastify is reading a body, it listens for errors of `payload` and rejects the request with them.
       if (payload.listenerCount('error') > 0) payload.emit('error', new ProblemError(bodyStopped));
     };
     if (carries) watchBody(request.raw, bodyIdleMs, giveUp);
@@ -62,7 +65,7 @@ function mediaProblem(rawHeaders: readonly string[]): Problem | undefined {
   return undefined;
 }
 
-/** Parses a body. Returns `undefined` if it is empty. */
+/** Parses a body. Returns `undefined` for an empty one. */
 function readJson(bytes: Uint8Array, mostItems: number | undefined): unknown {
   if (bytes.length === 0) return undefined;
   let text: string;
@@ -84,15 +87,15 @@ function requireNothing(bytes: Uint8Array): undefined {
   throw invalidField('', 'must be empty: this operation takes no body.');
 }
 
-/** Maximum nesting depth of a document, far more than valid bodies need. */
+/** Maximum nesting depth of a document, far more than any valid body needs. */
 const maxDepth = 32;
 /**
- * Maximum number of members and elements in a document, unless an operation allows more. Validation may find a fault in
- * each of them.
+ * Maximum number of members and elements in a document, unless an operation allows more. Each of them could give rise
+ * to a fault during validation.
  */
 const usualMostItems = 1000;
 
-/** Thrown if a document is rejected. `fault` names the place. */
+/** Thrown if a document is rejected. `fault` says where and why. */
 export class JsonFault extends Error {
   readonly fault: FieldFault;
 
@@ -104,15 +107,16 @@ export class JsonFault extends Error {
 }
 
 /**
- * Parses JSON as I-JSON (RFC 7493 §2.1 to §2.3): no repeated members and no unpaired surrogates. It also rejects
- * U+0000, which PostgreSQL cannot store, names that reach an object's prototype, and documents that are too deep or too
+ * Parses JSON as I-JSON (RFC 7493 §2.1 to §2.3): no repeated members and no unpaired surrogates. Also rejects U+0000,
+ * which PostgreSQL cannot store, names that would reach an object's prototype, and documents that are too deep or too
  * large.
  *
  * @param mostItems maximum number of members and elements
  * @throws JsonFault
  */
 export function parseStrictJson(text: string, mostItems = usualMostItems): unknown {
-  // The scan comes first, because it stops as soon as a limit is exceeded. The parser would build the whole document.
+  // The scan comes first, because it stops as soon as a limit is exceeded, whereas the parser would build the whole
+  // document.
   const found = scan(text, mostItems);
   try {
     const value: unknown = JSON.parse(text);
@@ -124,9 +128,9 @@ export function parseStrictJson(text: string, mostItems = usualMostItems): unkno
 }
 
 interface Level {
-  /** Names seen in this object; `null` in an array. */
+  /** Names seen so far in this object; `null` in an array. */
   readonly names: Set<string> | null;
-  /** Name or index of the member or element that is being read. */
+  /** Name of the member, or index of the element, that is being read. */
   at: string | number;
 }
 
@@ -135,8 +139,8 @@ const afterName = /\s*:/y;
 const loneSurrogate = /\p{Surrogate}/u;
 
 /**
- * Returns the first fault that `JSON.parse` does not report. Text that is not JSON may pass, because the parser rejects
- * it afterwards. Throws at once if the text is too deep or too large.
+ * Returns the first fault that `JSON.parse` would not report. Text that is not JSON may pass, because the parser
+ * rejects it afterwards. Throws as soon as the text turns out to be too deep or too large.
  */
 function scan(text: string, mostItems: number): JsonFault | undefined {
   const levels: Level[] = [];

@@ -4,8 +4,8 @@ import type { KeyLimits } from '../../ports/api-keys.ts';
 import { closed, nullableInteger } from './typebox.ts';
 
 /**
- * Maximum values of limits. They are more than a gateway can forward, and every language can read them as JSON numbers
- * without loss.
+ * Maximum values of limits. They are higher than any gateway's throughput, and every language can read them as JSON
+ * numbers without loss.
  */
 const most = {
   perSecond: 1_000_000,
@@ -15,7 +15,7 @@ const most = {
   perMonth: 1_000_000_000_000,
 };
 
-/** Limits in responses, with every member. */
+/** Limits in responses. Every member is present. */
 export const limitsBody = closed({
   requests_per_second: nullableInteger(),
   burst: nullableInteger(),
@@ -30,7 +30,7 @@ const requestFields = {
   requests_per_minute: Type.Optional(nullableInteger({ minimum: 1, maximum: most.perMinute })),
 };
 
-/** Limits of an account in requests. An absent member leaves the limit unchanged, `null` removes the limit. */
+/** Limits of an account in requests. A missing member leaves its limit unchanged; `null` removes the limit. */
 export const accountLimits = Type.Optional(
   closed({
     ...requestFields,
@@ -40,8 +40,8 @@ export const accountLimits = Type.Optional(
 );
 
 /**
- * Limits of a key in requests. Keys have no limits by the day or month, but `null` is accepted, so that a client can
- * send back the limits from a response.
+ * Limits of a key in requests. Keys have no daily or monthly limits, but `null` is accepted, so that clients can send
+ * back the limits from a response.
  */
 export const keyLimits = Type.Optional(
   closed({
@@ -53,7 +53,7 @@ export const keyLimits = Type.Optional(
 
 type AccountLimits = NonNullable<Static<typeof accountLimits>>;
 
-/** Converts the limits of an account from a request body. */
+/** Reads an account's limits from a request body. */
 export function accountLimitsOf(body: AccountLimits): Partial<Limits> {
   const { requests_per_day: requestsPerDay, requests_per_month: requestsPerMonth } = body;
   return {
@@ -63,7 +63,7 @@ export function accountLimitsOf(body: AccountLimits): Partial<Limits> {
   };
 }
 
-/** Converts the limits of a key from a request body. */
+/** Reads a key's limits from a request body. */
 export function keyLimitsOf({
   requests_per_second: requestsPerSecond,
   burst,
@@ -76,7 +76,7 @@ export function keyLimitsOf({
   };
 }
 
-/** Converts limits to their form in responses. */
+/** Returns the response members for limits. */
 export function limitsToBody(limits: Limits): Static<typeof limitsBody> {
   return {
     requests_per_second: limits.requestsPerSecond,

@@ -5,10 +5,10 @@ import type { Page } from '../../ports/tenant-store.ts';
 import { nullableText } from './typebox.ts';
 import { invalidField } from '../../http/invalid-request.ts';
 
-/** Number of rows on a page if the client does not send `limit`. */
+/** Number of rows per page if the client does not send `limit`. */
 const defaultLimit = 50;
 
-/** Returns the query parameters of a list. @param most maximum number of rows on a page */
+/** Returns the query parameters of a list. @param most maximum number of rows per page */
 export function pageQuery(most = 100) {
   return {
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: most, description: 'rows of a page' })),
@@ -24,15 +24,15 @@ export function pageOf<Row extends TSchema>(row: Row) {
 }
 
 /**
- * Names a list and its filters. A cursor is valid only for the list that it came from, because with other filters it
- * would skip rows silently.
+ * Identifies a list and its filters. A cursor is valid only for the list that it came from, because with other filters
+ * it would silently skip rows.
  */
 export type ListName = readonly (string | undefined)[];
 
 /**
  * Reads the paging parameters of a list.
  *
- * @param isPosition checks the text in the cursor that stands for a row, because a client may have made up the cursor
+ * @param isPosition checks a cursor's position, because clients can make up cursors
  * @throws ProblemError `invalid_request` if the cursor is not from this list
  */
 export function readPage(
@@ -56,9 +56,9 @@ function invalidCursor(): Error {
 }
 
 /**
- * Converts a page to its form in responses.
+ * Returns the response body for a page.
  *
- * @param positionOf returns the text that stands for a row in a cursor; {@link readPage} returns this text as `after`
+ * @param positionOf returns a row's position as it is stored in a cursor; {@link readPage} returns it as `after`
  */
 export function writePage<Row, Body>(
   page: Page<Row>,
@@ -74,7 +74,7 @@ export function writePage<Row, Body>(
   };
 }
 
-/** Version of the format of cursors. A cursor begins with it. */
+/** Version of the cursor format. Each cursor begins with it. */
 const version = 1;
 
 function cursor(position: string, list: ListName): string {
@@ -82,8 +82,8 @@ function cursor(position: string, list: ListName): string {
 }
 
 /**
- * Reads a cursor; returns `undefined` if it is not from this list. The fingerprint guards against mistakes, not malice:
- * a made-up cursor only leads to other rows of the same list.
+ * Reads the position from a cursor; returns `undefined` if the cursor is not from this list. The fingerprint guards
+ * against mistakes, not malice: a made-up cursor merely leads to other rows of the same list.
  */
 function positionOf(text: string, list: ListName): string | undefined {
   let content: unknown;

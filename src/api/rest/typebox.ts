@@ -14,7 +14,7 @@ import type {
 import { Type, type Static, type TSchema } from 'typebox';
 
 /**
- * Derives the types of handlers from their schemas, so that one declaration serves validation, serialisation and
+ * Derives the types of handlers from their schemas, so that a single declaration serves validation, serialisation and
  * typing.
  */
 export interface TypeBoxProvider extends FastifyTypeProvider {
@@ -56,32 +56,32 @@ type AddRoute<Access> = <const Schema extends FastifySchema>(
   >,
 ) => unknown;
 
-/** A typed app on which each route must say in its `config` who may call it. */
+/** A typed app whose routes must each say in their `config` who may call them. */
 export type RoutesWith<Access> = Readonly<
   Record<'get' | 'post' | 'put' | 'patch' | 'delete', AddRoute<Access>>
 >;
 
 /**
- * Schema of a text or `null`. It is not a union of schemas, because validators would report one fault for each member
- * of a union.
+ * Schema of a string or `null`. It is not a union, because validators would report a fault for each member of the
+ * union.
  */
 export function nullableText(options: Readonly<Record<string, unknown>> = {}) {
   return Type.Unsafe<string | null>({ type: ['string', 'null'], ...options });
 }
 
-/** Schema of a whole number or `null`. */
+/** Schema of an integer or `null`. */
 export function nullableInteger(options: Readonly<Record<string, unknown>> = {}) {
   return Type.Unsafe<number | null>({ type: ['integer', 'null'], ...options });
 }
 
-/** A time in responses: RFC 3339 in UTC, to the millisecond. */
+/** A timestamp in responses: RFC 3339 in UTC, to the millisecond. */
 export const timestamp = Type.String({ format: 'date-time' });
 export const nullableTimestamp = nullableText({ format: 'date-time' });
 
-/** Schema of an object with the declared members and no others, in requests and responses. */
+/** Schema of an object that has only the declared members, in requests as well as responses. */
 export function closed<P extends Parameters<typeof Type.Object>[0]>(properties: P, options: object = {}) {
   return Type.Object(properties, { ...options, additionalProperties: false });
 }
 
-/** Query schema of an operation that rejects every query parameter. */
+/** Query schema for operations that take no query parameters and reject any that are sent. */
 export const noQuery = closed({});

@@ -6,20 +6,20 @@ const options = {
   allErrors: true,
   verbose: true,
   allowUnionTypes: true,
-  // TypeBox makes valid schemas. Validating them would cost time at every start.
+  // TypeBox makes valid schemas, and validating them would take time at every start.
   meta: false,
   validateSchema: false,
   formats: { 'date-time': isInstant },
 };
 
-/** Compiles a schema to a validator with the options of {@link installValidation}. */
+/** Compiles a schema to a validator, with the same options as {@link installValidation}. */
 export function bodyValidator(schema: object): ValidateFunction {
   return new Ajv(options).compile(schema);
 }
 
 /**
- * Validates requests of `app` by the schemas of its routes. A body is accepted unchanged or rejected: nothing is
- * coerced, filled in or dropped. Query parameters are text and may be read as numbers.
+ * Validates requests to `app` against its routes' schemas. A body is accepted unchanged or rejected: nothing is
+ * coerced, filled in or dropped. Query parameters are strings, but may be read as numbers.
  */
 export function installValidation(app: FastifyInstance): void {
   const strict = new Ajv(options);

@@ -7,10 +7,10 @@ import { pageOf, pageQuery, type ListName } from '../rest/paging.ts';
 import { closed } from '../rest/typebox.ts';
 import { externalId, nameStart, statuses, subAccountBody, subAccountToBody } from './resource.ts';
 
-/** Filter for accounts that have used at least this fraction of a quota, from 0 to 1. */
+/** Filter for accounts that have used up at least this fraction of a quota, from 0 to 1. */
 export const near = Type.Optional(Type.Number({ minimum: 0, maximum: 1 }));
 
-/** Query parameters of a list of sub-accounts. A filter by metadata sends `metadata[name]=value` once for each pair. */
+/** Query parameters for a list of sub-accounts. To filter by metadata, send one `metadata[name]=value` per pair. */
 export const listQuery = closed(
   {
     ...pageQuery(),
@@ -29,10 +29,10 @@ export const listQuery = closed(
   },
 );
 
-/** Body of a response with a page of sub-accounts. */
+/** Response body for a page of sub-accounts. */
 export const listBody = closed(pageOf(subAccountBody));
 
-/** Lists a page of the sub-accounts of a parent. */
+/** Lists one page of a parent's sub-accounts. */
 export async function listSubAccounts(
   tenants: Pick<TenantStore, 'listSubAccounts'>,
   parent: AccountId,
@@ -65,8 +65,8 @@ function metadataOf(query: object): Metadata | undefined {
 }
 
 /**
- * Returns the name of a list. If version 0.1.0 knows all filters of the list, it is the same name as in that version,
- * so cursors of that version stay valid.
+ * Returns the name of a list. If version 0.1.0 has all the filters that are set, the name is the same as in that
+ * version, which keeps its cursors valid.
  */
 function listName(parent: AccountId, filter: SubAccountFilter): ListName {
   const { status, externalId, nameStart, metadata = {}, near } = filter;

@@ -23,7 +23,7 @@ export const externalId = {
   description: 'visible ASCII characters without space and comma',
 };
 
-/** Schema of the beginning of a name, for a search. */
+/** Schema of the beginning of a name, used for searching. */
 export const nameStart = displayName('text', nameMaxLength);
 
 /** Metadata in responses. */
@@ -46,26 +46,26 @@ export const subAccountBody = closed({
   warnings: Type.Optional(Type.Array(warningBody)),
 });
 
-/** Members of the body that creates an account, whether a parent or a sub-account. */
+/** Members of a request that creates an account, whether a parent or a sub-account. */
 export const creatable = {
   name: displayName('name', nameMaxLength),
   external_id: Type.Optional(nullableText(externalId)),
   metadata: Type.Optional(pairs<string>('string', metadataMaxPairs)),
 };
 
-/** Members of the body that changes an account, whether a parent or a sub-account. */
+/** Members of a request that changes an account, whether a parent or a sub-account. */
 export const changeable = {
   name: Type.Optional(displayName('name', nameMaxLength)),
   external_id: Type.Optional(nullableText(externalId)),
-  // One request may remove every pair and add as many new ones.
+  // A single request may remove every pair and add just as many new ones.
   metadata: Type.Optional(pairs<string | null>(['string', 'null'], 2 * metadataMaxPairs)),
   limits: accountLimits,
 };
 
-/** Body that creates a sub-account. */
+/** Body of the request that creates a sub-account. */
 export const createBody = closed({ ...creatable, limits: accountLimits });
 
-/** Body that changes a sub-account. */
+/** Body of the request that changes a sub-account. */
 export const updateBody = closed(
   {
     ...changeable,
@@ -99,14 +99,14 @@ export function changeOf(body: {
   };
 }
 
-/** Converts the limits in a body to the member `limits`. Returns `{}` if the body has none. */
+/** Returns the limits in a body as the member `limits`; `{}` if there are none. */
 export function limitsMember(
   limits: Static<typeof accountLimits> | undefined,
 ): Pick<AccountChange, 'limits'> {
   return limits === undefined ? {} : { limits: accountLimitsOf(limits) };
 }
 
-/** Converts a sub-account to its form in responses. */
+/** Returns the response body for a sub-account. */
 export function subAccountToBody(account: SubAccount): Static<typeof subAccountBody> {
   return {
     id: account.id,

@@ -44,7 +44,9 @@ export function subAccountRoutes(app: ManagementApp, deps: ManagementDeps, count
   statusRoute(app, deps, enforce, 'reactivate', 'active');
 }
 
-/** Calls {@link enforced} with the gateway's barrier and header, and counts the change for the parent. */
+/**
+ * Calls {@link enforced} with the gateway's barrier and header name, and counts the change against the parent's limit.
+ */
 type Enforce = <T>(committed: Committed<T>, reply: FastifyReply) => Promise<T>;
 
 function createRoute(app: ManagementApp, deps: ManagementDeps, enforce: Enforce): void {

@@ -16,25 +16,28 @@ export interface WarningDeps {
   readonly clock: Pick<Clock, 'wallMs'>;
 }
 
-/** Number of days, before the present day in UTC, whose writes without the acting header count for the warning. */
+/** Number of days before today (UTC) whose writes without the acting header count towards the warning. */
 const lookBackDays = 7;
 
-/** Returns the start of the period whose writes without the acting header count, milliseconds since 1970. */
+/**
+ * Returns the start of the look-back period, milliseconds since 1970. Writes without the acting header count from then
+ * on.
+ */
 export function onboardingSinceMs(nowMs: number): number {
   return (Math.floor(nowMs / dayMs) - lookBackDays) * dayMs;
 }
 
 /**
- * Returns the member `warnings` of the response to a create. Once a parent has an active sub-account, its writes need
- * the acting header. So the create of the first one warns if keys of the parent recently wrote without the header.
- * Otherwise the result is `{}`. Errors also lead to `{}`, because the sub-account exists already.
+ * Returns the member `warnings` for the response to a create. Once a parent has an active sub-account, its writes need
+ * the acting header, so creating the first one gives a warning if the parent's keys have recently been used for writes
+ * without it. Otherwise the result is `{}`. Errors also give `{}`, because the sub-account already exists.
  */
 export async function warningsOf(
   { tenants, usage, clock }: WarningDeps,
   parent: AccountId,
   { seq }: Pick<Committed<unknown>, 'seq'>,
 ): Promise<{ warnings?: Static<typeof warningBody>[] }> {
-  // The create of the first active sub-account has a `seq`, because other replicas must apply it.
+  // Creating the first active sub-account yields a `seq`, because other replicas have to apply that change.
   if (seq === null) return {};
   try {
     if ((await tenants.getParent(parent, parent))?.activeSubAccounts !== 1) return {};

@@ -16,43 +16,43 @@ import {
   type RowToBody,
 } from './read-report.ts';
 
-/** Number of lines that are read from the store at once. */
+/** Number of lines read from the store at a time. */
 const linesOfPage = 1_000;
-/** Maximum time for which a client may read nothing before the connection is aborted, in milliseconds. */
+/** Maximum time that a client may go without reading before the connection is aborted, in milliseconds. */
 const stalledMs = 60_000;
 
 /**
- * Detail of the fault if a period starts or ends within an hour. JSON reports round such a time and say so. CSV has no
- * place to say so, and the hour could appear in two invoices.
+ * Fault reported if a period does not start and end on the hour. A JSON report rounds such times and says so. CSV has
+ * nowhere to say so, and the same hour could end up on two invoices.
  */
 const withinHour =
   'must be on the hour, UTC: usage is kept by the hour, and CSV does not say what was rounded.';
 
-/** Columns of a CSV report, and the function that converts its rows. */
+/** Columns of a CSV report, and a function that converts its rows. */
 export interface CsvForm<Group extends UsageGroup> {
-  /** Members of a row, in order. `api_key_id` is left out unless the report is grouped by key. */
+  /** Members of a row, in order. `api_key_id` is dropped unless the report is grouped by key. */
   readonly columns: readonly string[];
   readonly rowToBody: RowToBody<Group, Readonly<Record<string, Cell>>>;
-  /** Called before each page after the first. It rejects if the caller has lost its access to the report. */
+  /** Called before each page after the first. Rejects if the caller has lost access to the report. */
   readonly mayGoOn?: () => Promise<void>;
 }
 
-/** Whether the client asks for CSV; sets `Vary: Accept`. */
+/** Whether the client prefers CSV. Also sets `Vary: Accept`. */
 export function wantsCsv({ headers }: FastifyRequest, reply: FastifyReply): boolean {
   void reply.header('vary', 'Accept');
   return prefersCsv(headers.accept);
 }
 
 /**
- * Sends all lines of a report as CSV. Pages are read as the client consumes them: a slow client holds no connection to
- * the store, and at most two pages are in memory. Each line appears once, with its counts at the time of reading. A
- * page starts after the id and time of the previous line, and these do not change.
+ * Sends all lines of a report as CSV. Pages are read as fast as the client takes them: a slow client does not tie up a
+ * connection to the store, and at most two pages are in memory. Each line appears once, with its counts at the time it
+ * was read, because a page starts after the previous line's id and time, which never change.
  *
- * If a page cannot be read, or the client reads nothing for a minute, the connection is aborted, so that the report
+ * If a page cannot be read, or the client stops reading for a minute, the connection is aborted, so that the report
  * does not look complete.
  *
- * @throws as {@link wantedReport}; ProblemError `invalid_request` if the period starts or ends within an hour; any
- * error of the first page
+ * @throws as {@link wantedReport}; ProblemError `invalid_request` if `limit` or `cursor` was sent, or if the period
+ * does not start and end on the hour; any error from the first page
  */
 export async function sendCsv<Group extends UsageGroup>(
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
@@ -100,7 +100,7 @@ export async function sendCsv<Group extends UsageGroup>(
     }
   }
   const stream = Readable.from(lines(), { objectMode: false });
-  // The cast is needed because the route declares only the type of its JSON response.
+  // The cast is necessary because the route declares only the type of its JSON response.
   return reply.send(stream) as never;
 }
 
@@ -108,7 +108,7 @@ function pageQueryOf(wanted: Omit<UsageQuery, 'limit' | 'after'>, after: string 
   return { ...wanted, limit: linesOfPage, ...(after !== undefined && { after }) };
 }
 
-/** Name of the file, such as `usage-2026-01-01-2026-02-01.csv`. */
+/** Returns the name of the file, such as `usage-2026-01-01-2026-02-01.csv`. */
 function fileName({ period }: Pick<UsageQuery, 'period'>): string {
   const [from, to] = [period.fromMs, period.toMs].map((ms) => new Date(ms).toISOString().slice(0, 10));
   return `usage-${from}-${to}.csv`;

@@ -2,14 +2,14 @@
 export type Cell = string | number | null;
 
 /**
- * Places where a spreadsheet may see the start of a formula (OWASP, CSV Injection): the start of a text, and after any
- * character that some country or import setting uses to separate cells.
+ * Positions at which a spreadsheet may see the start of a formula (OWASP, CSV Injection): at the start of the text, and
+ * after any character that separates cells in some locale or import setting.
  */
 const formulas = /(?<=^|[;|\t\r\n])(?= *[=+\-@\t\r])/g;
 
 /**
- * Writes a line of CSV (RFC 4180) with its CRLF. An apostrophe precedes text that a spreadsheet would read as a
- * formula, because names may come from customers.
+ * Formats a line of CSV, including its CRLF (RFC 4180). Text that a spreadsheet would read as a formula is prefixed
+ * with an apostrophe, because names may come from customers.
  */
 export function csvLine(cells: readonly Cell[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`;

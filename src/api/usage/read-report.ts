@@ -54,7 +54,7 @@ export function reportFields<Group extends TSchema, Row extends TSchema>(groupBy
   };
 }
 
-/** Query parameters of a report, as the client sent them. */
+/** Query parameters of a report as the client sent them. */
 export interface ReportQuery<Group extends UsageGroup> {
   readonly limit?: number;
   readonly cursor?: string;
@@ -72,15 +72,15 @@ export interface ReportSource {
   readonly config: { readonly usage: Pick<UsageConfig, 'lostAfterMs'> };
 }
 
-/** Scope of a report. */
+/** Subject of a report, and the caller who asked for it. */
 export interface ReportScope {
-  /** Parent whose usage is reported; `null` for all accounts. */
+  /** Parent whose usage is reported; `null` for all of them. */
   readonly parent: AccountId | null;
-  /** Caller that asks for the report. Cursors in the report are valid for no other caller. */
+  /** Caller who asked for the report. The report's cursors are not valid for anyone else. */
   readonly asker: string;
 }
 
-/** Converts a row to its form in responses, for the grouping of the report. */
+/** Returns the response body for a row, depending on how the report is grouped. */
 export type RowToBody<Group extends UsageGroup, Row> = (
   row: UsageReportRow,
   groupBy: Group | 'sub_account',
@@ -89,8 +89,8 @@ export type RowToBody<Group extends UsageGroup, Row> = (
 /**
  * Reads one page of a report.
  *
- * @throws ProblemError `invalid_request` if the period or the cursor is not valid; `not_found` if there is no such
- * account
+ * @throws ProblemError `invalid_request` if the period or the cursor is not valid, or some of the usage is no longer
+ * kept; `not_found` if there is no such account
  */
 export async function readReport<Group extends UsageGroup, Row>(
   source: ReportSource,
@@ -103,11 +103,13 @@ export async function readReport<Group extends UsageGroup, Row>(
   if (sub_account_id !== undefined) list.push(sub_account_id.toLowerCase());
   const wanted = await wantedReport(source, parent, query);
   const { limit, after } = readPage(query, list, (text) => readPosition(text) !== undefined);
-  // All pages cover the period of the first one. The default end is the current time, which would differ on each page.
+  // All pages cover the same period as the first. The default end is the current time, which would otherwise differ
+  // from page to page.
   const resumed = after === undefined ? undefined : readPosition(after);
   const period = resumed?.period ?? wanted.period;
 
-  // Completeness is read first, so that the rows read afterwards contain everything that `complete_through` promises.
+  // Completeness is read first: the rows are read after it, so they include everything that `complete_through`
+  // promises.
   const { throughMs, incomplete, silent } = await source.usage.completeness(
     period,
     source.config.usage.lostAfterMs,
@@ -143,13 +145,17 @@ export async function readKept(
   query: UsageQuery,
 ): Promise<Page<UsageReportRow>> {
   const page = await usage.report(parent, query);
-  // Retention is read last. Usage that is still kept by then was also kept while the page was read.
+  // Retention is read last: usage that is still kept now was also kept while the page was being read.
   const missing = missingUsage(query.period, query.granularity, await usage.kept(parent ?? undefined));
   if (missing !== null) throw new ProblemError(invalidRequest([missing]));
   return page;
 }
 
-/** Reads a query without its paging parameters. @throws as {@link readReport} */
+/**
+ * Reads a query, except for its paging parameters.
+ *
+ * @throws ProblemError `invalid_request` if the period is not valid; `not_found` if there is no such account
+ */
 export async function wantedReport(
   { usage, clock }: ReportSource,
   parent: AccountId | null,
@@ -160,12 +166,12 @@ export async function wantedReport(
   if (sub_account_id === undefined) return { period, granularity, groupBy };
   const account = found(parseAccountId(sub_account_id), 'account');
   const root = found(await usage.parentOf(account, parent ?? undefined), 'account');
-  // An account of another parent counts as one that does not exist.
+  // An account that belongs to another parent is treated as if it did not exist.
   found(parent === null || root === parent ? root : null, 'account');
   return { period, granularity, groupBy, account };
 }
 
-/** Converts the period and the counts of a row to their form in responses. */
+/** Returns the response members for a row's period and counts. */
 export function countsToBody(row: UsageReportRow) {
   return {
     period_start: isoDate(row.periodStartMs),

@@ -16,12 +16,12 @@ const reportRow = closed({
   api_key_id: Type.Optional(Type.String()),
   ...rowFields,
 });
-/** Columns of CSV, in this order. A report has `api_key_id` only if it is grouped by key. */
+/** Columns of a CSV report, in order. `api_key_id` is dropped unless the report is grouped by key. */
 const columns = Object.keys(reportRow.properties);
 
 /**
- * `GET /v1/sub-accounts/usage` (spec section 4): reports requests of the parent and its sub-accounts. Each request
- * counts for the account that it acted as.
+ * `GET /v1/sub-accounts/usage` (spec section 4): reports the requests of the parent and its sub-accounts. Each request
+ * counts towards the account that it acted as.
  */
 export function usageReportRoute(app: ManagementApp, deps: ManagementDeps): void {
   const querystring = closed({ ...reportQuery, group_by: Type.Optional(groupBy) });

@@ -40,21 +40,21 @@ export interface RowRules {
   readonly newId: () => string;
 }
 
-/** A value that must be unique in an import, with the name of its member. */
+/** A value that must be unique within an import, and the name of its member. */
 export type Claim = readonly [member: string, text: string];
 
-/** How an import reads rows of one kind. */
+/** Describes how an import reads one kind of row. */
 export interface RowKind<Name extends string, Read> {
-  /** Member of the body that holds the rows. */
+  /** Member of the body that contains the rows. */
   readonly member: Name;
   readonly body: TSchema;
-  /** Names of the members that a row may have. */
+  /** Names of the members that a row can have. */
   readonly columns: readonly string[];
-  /** Checks each row for faults that the schema does not report. The schema may have rejected some of the rows. */
+  /** Checks each row for faults that the schema does not report. Rows that the schema rejected may be among them. */
   readonly faults: (rows: readonly unknown[], rules: RowRules) => readonly FieldFault[];
-  /** Returns the values of a row that must be unique in the import. The row may have faults. */
+  /** Returns a row's values that must be unique within the import. The row may have faults. */
   readonly claims: (row: unknown, rules: RowRules) => readonly Claim[];
-  /** Converts a row, which must have no faults, to input for the store. */
+  /** Converts a row to input for the store. The row must be free of faults. */
   readonly read: (row: unknown, rules: RowRules) => Read;
 }
 
@@ -68,14 +68,14 @@ function rowKind<Name extends string, Read>(
   return { ...more, member, body, columns: Object.keys(row.properties) };
 }
 
-/** How `POST …/accounts/import` reads rows. Each row is a parent. */
+/** Describes how `POST …/accounts/import` reads rows. Each row is a parent. */
 export const accountRows = rowKind<'accounts', ParentToImport>('accounts', account, {
   faults: (rows) => rows.flatMap((row, index) => idFaults(row, `/accounts/${index}`)),
   claims: (row) => accountClaims(row, ''),
   read: (row, rules) => readAccount(row as Account, rules),
 });
 
-/** How `POST …/sub-accounts/import` reads rows. Each row is a sub-account and names its parent. */
+/** Describes how `POST …/sub-accounts/import` reads rows. Each row is a sub-account and names its parent. */
 export const subAccountRows = rowKind<'sub_accounts', SubAccountToImport>('sub_accounts', subAccount, {
   faults: (rows) =>
     rows.flatMap((row, index) => {
@@ -86,7 +86,9 @@ export const subAccountRows = rowKind<'sub_accounts', SubAccountToImport>('sub_a
   read: (row, rules) => ({ ...readAccount(row as SubAccount, rules), ...readParent(row as SubAccount) }),
 });
 
-/** How the command line reads rows for the parent whose key it uses. It sends each row, a sub-account, by a PUT. */
+/**
+ * Describes how the command line reads rows if it runs with a parent's key. Each row is a sub-account, sent in a PUT.
+ */
 export const ownSubAccountRows = rowKind<'sub_accounts', ParentToImport>(
   'sub_accounts',
   closed({ external_id: accountFields.external_id, name: creatable.name, metadata: changeable.metadata }),
@@ -102,11 +104,11 @@ export const ownSubAccountRows = rowKind<'sub_accounts', ParentToImport>(
   },
 );
 
-/** Matches a path segment of only dots, which clients and proxies resolve or remove. */
+/** Matches a path segment that consists only of dots, because clients and proxies resolve or remove such segments. */
 const dotSegment = /(?:^|[\\/])\.+(?:[\\/]|$)/;
 const asDots = 'has a segment of only dots, which no path can hold: create this sub-account by POST.';
 
-/** How `POST …/api-keys/import` reads rows. Each row is a key and names its account. */
+/** Describes how `POST …/api-keys/import` reads rows. Each row is a key and names its account. */
 export const keyRows = rowKind<'keys', KeyRowToImport>('keys', key, {
   faults: (rows, rules) => {
     const { ungrantable, others } = keyFaults(rows, 'sub_account_external_id', rules);
@@ -154,15 +156,15 @@ function parentFaults(row: unknown, at: string): readonly FieldFault[] {
     : [];
 }
 
-/** Returns text that identifies a row's parent. */
+/** Returns a string that identifies a row's parent. */
 function parentText(row: unknown): string {
   const { account_id: id, account_external_id: name } = record(row);
   return typeof id === 'string' ? `id ${id.toLowerCase()}` : `ext ${String(name)}`;
 }
 
 /**
- * Returns the values of an account that must be unique in the import. An `external_id` must be unique only among the
- * accounts of one parent, which `parent` identifies.
+ * Returns the values of an account that must be unique within the import. An `external_id` need only be unique among
+ * the accounts of one parent, which `parent` identifies.
  */
 function accountClaims(row: unknown, parent: string): readonly Claim[] {
   const { external_id: name, id } = record(row);
@@ -172,7 +174,7 @@ function accountClaims(row: unknown, parent: string): readonly Claim[] {
   return claims;
 }
 
-/** Returns a fault for each value that must be unique but also occurs in an earlier row. */
+/** Returns a fault for each value that must be unique but has already occurred in an earlier row. */
 export function repeats(
   { member, claims }: Pick<RowKind<string, unknown>, 'member' | 'claims'>,
   rows: readonly unknown[],

@@ -30,9 +30,9 @@ const importedBody = closed({
 });
 
 /**
- * `POST /accounts/import`, `/sub-accounts/import` and `/api-keys/import`: import up to 1,000 rows a call, for any
- * parents. Each row succeeds or fails on its own. With `plan`, the response shows the outcome of each row, and nothing
- * changes.
+ * `POST /accounts/import`, `/sub-accounts/import` and `/api-keys/import`: import up to 1,000 rows per call, for any
+ * parents. Each row succeeds or fails on its own. With `plan`, the response shows what would happen to each row, and
+ * nothing is changed.
  */
 export function importRoutes(app: TypedApp, deps: AdminDeps): void {
   const { tenants, config } = deps;
@@ -63,7 +63,7 @@ function importRows<Read>(
       schema: { querystring: noQuery, body: kind.body, response: { 200: importedBody } },
       bodyLimit: importBodyLimit,
       config: { mostItems },
-      // The handler runs despite schema faults, so that it can report them together with the faults that it finds.
+      // The handler runs even if the schema reports faults, so that it can report its own faults along with them.
       attachValidation: true,
     },
     async (request, reply) => {
