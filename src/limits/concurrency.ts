@@ -5,31 +5,31 @@ import { Shares, type Share, type Tenancy } from './shares.ts';
 type InFlightLimits = Pick<LimitsConfig, 'inFlightPerTenant' | 'maxConnections'>;
 
 /**
- * Counts the requests and upstream connections of each tenant and parent, so that none can take everything. One object
- * serves all generations of the configuration, so that a tenant gets no more after a reload than before.
+ * Counts each tenant's and parent's requests and upstream connections, so that none of them can take everything. A
+ * single instance outlives all configuration reloads, so a tenant gets no more after a reload than before.
  */
 export class TenantConcurrency {
-  /** Limits in force. A reload may change them at any time. A request that already has a place keeps it. */
+  /** Current limits. A reload may change them at any time, but a request that already has a slot keeps it. */
   limits: InFlightLimits;
   /** Bytes of request bodies held in memory. */
   readonly heldBodies = new Shares();
   /**
-   * Places for requests. There are as many places as client connections may be open, because each connection has at
-   * most one request under way.
+   * Slots for requests. There are as many as there may be open client connections, because each connection has at most
+   * one request in progress.
    */
   readonly #inFlight = new Shares();
   readonly #routes = new Map<string, RouteShares>();
   readonly #waitsOf: ((prefix: string) => ConnectionWaits) | undefined;
 
-  /** @param waitsOf returns, for the prefix of a route, the observer of requests that wait for a connection */
+  /** @param waitsOf returns, given a route's prefix, the observer of requests that wait for a connection */
   constructor(limits: InFlightLimits, waitsOf?: (prefix: string) => ConnectionWaits) {
     this.limits = limits;
     this.#waitsOf = waitsOf;
   }
 
   /**
-   * Takes a place for a request; returns `null` if its tenant or parent may take no more. The caller gives the place
-   * back with {@link leave}.
+   * Reserves a slot for a request. Returns `null` if its tenant or parent may take no more. The caller must free the
+   * slot with {@link leave}.
    */
   enter(tenancy: Tenancy): Share | null {
     const share = this.#inFlight.find(tenancy);
@@ -43,7 +43,7 @@ export class TenantConcurrency {
     this.#inFlight.giveBack(share);
   }
 
-  /** Returns the shares of a route. After a reload, a route with the same prefix and upstream keeps its shares. */
+  /** Returns a route's shares. A route that keeps its prefix and upstream across a reload keeps its shares too. */
   sharesOf({ prefix, upstream }: { readonly prefix: string; readonly upstream: string }): RouteShares {
     const route = `${prefix} ${upstream}`;
     let shares = this.#routes.get(route);
@@ -57,10 +57,10 @@ export class TenantConcurrency {
   }
 }
 
-/** Shares of all tenants in one route. */
+/** All tenants' shares of one route's connections. */
 export interface RouteShares {
-  /** Connections that carry a request or are being made for one. */
+  /** Connections that carry a request or are being opened for one. */
   readonly connections: Shares;
-  /** Connections of WebSockets, and of requests that ask for a WebSocket. */
+  /** Connections used by WebSockets, and by requests to open one. */
   readonly webSockets: Shares;
 }

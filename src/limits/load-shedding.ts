@@ -9,23 +9,25 @@ type Limits = Pick<LimitsConfig, 'maxEventLoopDelayMs' | 'maxHeapBytes' | 'maxMe
 
 /** Load of the process over one window. */
 export interface Pressure {
-  /** Average delay of the event loop in milliseconds; 0 without a measurement. */
+  /** Average event loop delay in milliseconds; 0 if nothing was measured. */
   readonly delayMs: number;
   readonly heapBytes: number;
   /**
-   * Bytes of the heap and of buffers outside the heap. RSS is not used, because it stays high long after this memory is
-   * free again.
+   * Bytes in the heap and in buffers outside it. RSS is not used, because it stays high long after this memory has been
+   * freed.
    */
   readonly memoryBytes: number;
 }
 
-/** Which requests to reject now. Code that does not run in a hook of Fastify, such as the proxy, reads this object. */
+/**
+ * Tells which requests to reject now. Code that does not run in a Fastify hook, such as the proxy, checks this object.
+ */
 export interface Shedding {
   /** Whether all requests are rejected. */
   readonly active: boolean;
   /**
-   * Shares of parents, and of networks for requests without a known caller; `null` while no shares are needed. A
-   * request is admitted only if its share has room.
+   * Capacity shares of parents, and of networks that send requests without a known caller; `null` while no shares are
+   * needed. A request is admitted only if its share has room.
    */
   readonly shares: FairShares | null;
 }
@@ -33,17 +35,17 @@ export interface Shedding {
 const windowMs = 1_000;
 const resolutionMs = 10;
 /**
- * Number of windows in a row in which memory must be short before all requests are rejected. One window says little,
- * because a garbage collection may free the memory.
+ * Number of consecutive windows in which memory must be short before all requests are rejected. A single window says
+ * little, because a garbage collection may free the memory.
  */
 const windowsInARow = 2;
 /**
- * Rejects requests with 503 while the process cannot keep up, because it is better to send some responses in time than
- * all of them late. If only CPU time is short, it first rejects requests without a known caller, then those of the
- * parents that ask for most. Management calls with a valid key pass, because they may revoke access. If memory is
- * short, it rejects all requests. Call it on the root app, before any hook that works on requests.
+ * Rejects requests with 503 while the process cannot keep up, because a few responses in time are better than all of
+ * them late. If only CPU time is short, requests without a known caller are rejected first, then those from the parents
+ * that send the most. Management calls with a valid key still pass, because they may revoke access. If memory is short,
+ * all requests are rejected. Call this on the root app, before adding any hook that does work for a request.
  *
- * @param look returns the pressure since the last call
+ * @param look returns the pressure since the previous call
  */
 export function shedLoad(
   app: FastifyInstance,
@@ -58,7 +60,7 @@ export function shedLoad(
     const { active, shares } = shedding;
     shedding.active = level === 'all';
     if (shares === null) shedding.shares = tooMuch ? new FairShares() : null;
-    // After a window that rejected all requests, the demand of each parent is unknown, so the capacity stays.
+    // After a window that rejected all requests, each parent's demand is unknown, so the capacity stays as it is.
     else if (!active && !shares.endWindow(tooMuch) && !tooMuch) shedding.shares = null;
   }, windowMs).unref();
   app.addHook('onClose', async () => clearInterval(timer));
@@ -69,8 +71,8 @@ export function shedLoad(
 }
 
 /**
- * Which requests are shed: none, those beyond the share of their parent or network, or all. Shares have no limit in
- * their first window, because one overloaded window may be a single long pause, such as a garbage collection.
+ * Which requests are shed: none, those beyond their parent's or network's share, or all. Shares are unlimited in their
+ * first window, because a single overloaded window may just be one long pause, such as a garbage collection.
  */
 export type ShedLevel = 'none' | 'shares' | 'all';
 

@@ -1,17 +1,17 @@
 import type { AccountId } from '../domain/ids.ts';
 
-/** Length of a burst: a parent may make as many calls at once as the rate allows in this many seconds. */
+/** Length of a burst in seconds: a parent may make this many seconds' worth of calls at once. */
 const burstS = 10;
 const leastRoom = 1_000;
-/** Waits shorter than this, in milliseconds, are rounding errors. */
+/** Waits shorter than this many milliseconds are rounding errors. */
 const nothingMs = 0.001;
 
 /**
- * Rate limit on management calls in one process: a token bucket for each parent, stored as the time at which the bucket
- * is full again.
+ * Rate limit on management calls in one process: one token bucket per parent, stored as the time at which the bucket
+ * will be full again.
  *
- * A call may be counted some time after it was admitted. So concurrent calls may exceed the rate together, and later
- * calls then wait longer.
+ * A call may be counted some time after it was admitted, so concurrent calls may together exceed the rate. Later calls
+ * then wait longer.
  */
 export class ParentRate {
   readonly perSecond: number;
@@ -19,7 +19,7 @@ export class ParentRate {
   #fullAtMs = new Map<AccountId, number>();
   #room = leastRoom;
 
-  /** @param perSecond calls a second; 0 means no limit */
+  /** @param perSecond calls per second; 0 for no limit */
   constructor(perSecond: number) {
     this.perSecond = perSecond;
     this.#costMs = 1000 / perSecond;
@@ -31,7 +31,8 @@ export class ParentRate {
   }
 
   /**
-   * Returns the milliseconds until a parent may make another call; 0 if it may call now. @param nowMs monotonic time
+   * Returns how many milliseconds a parent must wait before its next call; 0 if it may call now. @param nowMs monotonic
+   * time
    */
   waitMs(parent: AccountId, nowMs: number): number {
     if (this.perSecond === 0) return 0;

@@ -5,7 +5,7 @@ import type { ConnectionWaits } from '../ports/connection-waits.ts';
 /** Accounts whose shares a request counts against. */
 export type Tenancy = Pick<Permit, 'resolvedTenant' | 'parentTenant'>;
 
-/** Share of a parent together with all its sub-accounts. */
+/** Combined share of a parent and all its sub-accounts. */
 interface ParentShare {
   readonly parent: AccountId | null;
   held: number;
@@ -20,41 +20,41 @@ export interface Share {
   readonly parent: ParentShare;
   held: number;
   /**
-   * Number of {@link Shares.use} calls without a {@link Shares.release}. Until it is 0, the share stays in memory even
-   * if it holds nothing.
+   * Number of {@link Shares.use} calls without a matching {@link Shares.release}. The share stays in memory until this
+   * is 0, even if it holds nothing.
    */
   users: number;
 }
 
-/** Pool of connections that one generation of the configuration makes. Requests may wait for a connection. */
+/** Connection pool of one generation of the configuration. Requests may have to wait for a connection. */
 export interface SharingPool {
-  /** Serves waiting requests after connections were given back, perhaps by another pool. */
+  /** Serves waiting requests after connections have been given back, possibly by another pool. */
   serveWaiting(): void;
 }
 
-/** Part of the total that all requests without a key may hold together. They may always hold one thing. */
+/** Fraction of the total that all requests without a key may hold together. They may always hold one unit. */
 const withoutKey = 1 / 8;
 
-/** Empty shares are dropped only if at least this many shares are in memory. */
+/** Empty shares are dropped only once at least this many shares are in memory. */
 const leastRoom = 10_000;
 
 const unseen: ConnectionWaits = { began: () => undefined, ended: () => undefined };
 
 /**
- * Divides a number of things (connections, WebSockets, requests in flight, bytes) among parents, and each parent's part
+ * Divides a number of units (connections, WebSockets, requests in flight, bytes) among parents, and each parent's part
  * among its tenants: the parent itself and its sub-accounts.
  *
- * - A parent holds at most three quarters of the things that other parents do not hold.
- * - A tenant holds at most two thirds of its parent's part, after the holdings of the parent's other tenants are
- * subtracted. So the only tenant of a parent holds at most half of the things that other parents do not hold.
- * - A parent that holds nothing may take one thing while any is left. A tenant that holds nothing may take one whenever
- * its parent may.
+ * - A parent holds at most three quarters of the units that other parents do not hold.
+ * - A tenant holds at most two thirds of what is left of its parent's part after subtracting what the parent's other
+ *   tenants hold. So a parent's only tenant holds at most half of the units that other parents do not hold.
+ * - A parent that holds nothing may take one unit as long as any is left. A tenant that holds nothing may take one
+ *   whenever its parent may.
  *
- * So a parent that comes late finds room, however many sub-accounts another parent has. Within a parent, a sub-account
- * that comes late finds room, too (dynamic thresholds, Choudhury and Hahne 1998).
+ * So a parent that arrives late still finds room, however many sub-accounts another parent has. The same goes for a
+ * sub-account within its parent (dynamic thresholds, Choudhury and Hahne 1998).
  */
 export class Shares {
-  /** Number of things that all tenants hold together. */
+  /** Number of units that all tenants hold together. */
   taken = 0;
   /** Observer of requests that wait because there is no room. */
   readonly waits: ConnectionWaits;
@@ -68,7 +68,7 @@ export class Shares {
     this.waits = waits;
   }
 
-  /** Adds a pool. From now on this pool takes from these shares in place of the previous pool. */
+  /** Adds a pool, which replaces the previous one as the pool that takes from these shares. */
   join(pool: SharingPool): void {
     this.#pools.push(pool);
   }
@@ -78,7 +78,7 @@ export class Shares {
     if (index !== -1) this.#pools.splice(index, 1);
   }
 
-  /** Whether this pool joined last, so that no pool of a later configuration has replaced it. */
+  /** Whether this pool was the last to join, so that no pool of a later configuration has replaced it. */
   isLatest(pool: SharingPool): boolean {
     return this.#pools[this.#pools.length - 1] === pool;
   }
@@ -88,7 +88,7 @@ export class Shares {
   }
 
   /**
-   * Returns the share of a tenant. The share may leave memory as soon as it holds nothing.
+   * Returns a tenant's share, which may leave memory as soon as it holds nothing.
    *
    * @param tenancy `null` for requests without a key
    */
@@ -97,7 +97,7 @@ export class Shares {
     return this.#shares.get(tenant) ?? this.#add(tenant, tenancy === null ? null : tenancy.parentTenant);
   }
 
-  /** Returns the share of a tenant and keeps it in memory. The caller must later call {@link release}. */
+  /** Returns a tenant's share and keeps it in memory. The caller must call {@link release} later. */
   use(tenancy: Tenancy | null): Share {
     const share = this.find(tenancy);
     share.users += 1;
@@ -110,10 +110,10 @@ export class Shares {
   }
 
   /**
-   * Whether a tenant may take more things.
+   * Whether a tenant may take more units.
    *
-   * @param most number of things in total
-   * @param more number that the tenant wants to take
+   * @param most total number of units
+   * @param more number of units that the tenant wants to take
    */
   hasRoom({ tenant, held, parent }: Share, most: number, more = 1): boolean {
     const left = most - this.taken;
@@ -121,8 +121,8 @@ export class Shares {
     if (tenant === null && held > 0 && held + more > most * withoutKey) return false;
     const forParent = left + parent.held;
     if (parent.held > 0 && 4 * (parent.held + more) > 3 * forParent) return false;
-    // The tenant's limit is two thirds of a difference: three quarters of `forParent` minus the holdings of the
-    // parent's other tenants.
+    // The tenant's limit is two thirds of this difference: three quarters of `forParent`, minus what the parent's other
+    // tenants hold.
     return held === 0 || 6 * (held + more) <= 3 * forParent - 4 * (parent.held - held);
   }
 
@@ -138,14 +138,14 @@ export class Shares {
     this.taken -= less;
   }
 
-  /** Serves requests that wait in other pools. */
+  /** Serves requests that are waiting in other pools. */
   serveOthers(pool: SharingPool): void {
     if (this.#pools.length < 2) return;
     for (const other of [...this.#pools]) if (other !== pool) other.serveWaiting();
   }
 
   #add(tenant: AccountId | null, parent: AccountId | null): Share {
-    // Most tenants come back, so empty shares are dropped seldom, and all at once.
+    // Most tenants come back, so empty shares are dropped rarely, and all at once.
     if (this.#shares.size >= this.#room) {
       for (const share of this.#shares.values()) this.#dropUnused(share);
       this.#room = Math.max(leastRoom, 2 * this.#shares.size);

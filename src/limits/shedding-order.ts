@@ -1,26 +1,26 @@
 import type { AccountId } from '../domain/ids.ts';
 
 /**
- * After a window with too many requests, the capacity is at most this fraction of the requests that the window
- * admitted.
+ * After a window in which the process could not keep up, the capacity is at most this fraction of the requests that the
+ * window admitted.
  */
 const lessBy = 0.7;
-/** Factor by which capacity grows after a window in which the process could keep up. */
+/** Factor by which capacity grows after a window in which the process kept up. */
 const moreBy = 1.25;
 
 /**
- * Divides capacity while the process is overloaded: first among parents, each with its sub-accounts, then among the
- * networks of strangers. A stranger is a request without a known caller. Both use max-min fairness (Bertsekas and
- * Gallager, Data Networks, 6.5.2): a parent that asks for less than an equal share gets all it asks for, and the rest
- * is divided among the others. So strangers are rejected first, and then the parents that ask for most. Shares for each
- * sub-account would favour the parent with the most sub-accounts.
+ * Divides capacity while the process is overloaded: first among parents, each together with its sub-accounts, then
+ * among the networks of strangers. A stranger is a request without a known caller. Both steps use max-min fairness
+ * (Bertsekas and Gallager, Data Networks, 6.5.2): a parent that asks for less than an equal share gets all it asks for,
+ * and the rest is divided among the others. So strangers are rejected first, and then requests from the parents that
+ * ask for the most. Giving each sub-account a share of its own would favour the parent with the most sub-accounts.
  *
- * Requests are counted in windows of time, which the caller ends. Each window decides the capacity of the next one.
+ * Requests are counted in time windows, which the caller ends. Each window determines the capacity of the next one.
  */
 export class FairShares {
   readonly #parents = new Shares<AccountId>();
   readonly #networks = new Shares<string>();
-  /** Number of requests that a window admits in total. */
+  /** Total number of requests that a window admits. */
   #capacity = Infinity;
 
   /** Counts a request. Returns `false` if its parent has used up its share of this window. */
@@ -34,8 +34,7 @@ export class FairShares {
   }
 
   /**
-   * Ends the window. Returns `true` if shares are still needed, because the demand exceeds the capacity of the next
-   * window.
+   * Ends the window. Returns `true` if shares are still needed, because demand exceeds the next window's capacity.
    *
    * @param tooMuch whether the process could not keep up with the admitted requests
    */
@@ -45,8 +44,8 @@ export class FairShares {
     this.#capacity = tooMuch
       ? lessBy * Math.min(this.#capacity, parents.admitted + networks.admitted)
       : moreBy * this.#capacity + 1;
-    // A rejection costs as much as a stranger's 401. So rejecting parents cannot help if strangers send most of the
-    // requests.
+    // A rejection costs as much as responding 401 to a stranger. So rejecting parents cannot help if strangers send
+    // most of the requests.
     if (networks.asked > parents.asked) this.#capacity = Math.max(this.#capacity, parents.asked);
     const left = Math.max(0, this.#capacity - parents.asked);
     parents.divide(this.#capacity);
@@ -55,7 +54,7 @@ export class FairShares {
   }
 }
 
-/** Counts the requests of the present window by sender, and limits how many requests of each sender are admitted. */
+/** Counts the current window's requests by sender, and limits how many of each sender's requests are admitted. */
 class Shares<Who> {
   #asked = new Map<Who, number>();
   #most = Infinity;
@@ -75,7 +74,7 @@ class Shares<Who> {
     return true;
   }
 
-  /** Ends this window, and divides the capacity of the next window according to the demands in this one. */
+  /** Ends this window, and divides the next window's capacity according to the demand in this one. */
   divide(capacity: number): void {
     this.#most = fairShare([...this.#asked.values()], capacity);
     this.#asked = new Map();
@@ -85,7 +84,7 @@ class Shares<Who> {
 }
 
 /**
- * Returns the share, at least 1, to which larger demands must be cut so that all demands together fit the capacity;
+ * Returns the share, at least 1, that larger demands must be cut down to so that all demands together fit the capacity;
  * `Infinity` if they fit without a cut.
  */
 export function fairShare(demands: readonly number[], capacity: number): number {

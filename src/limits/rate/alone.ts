@@ -1,53 +1,53 @@
 import type { BucketFigures } from '../../domain/limits/bucket.ts';
 
-/** Data from which a replica decides while it cannot reach the store. */
+/** What a replica bases its decisions on while it cannot reach the store. */
 interface AloneState {
   /** Number of running replicas, this one included. */
   readonly replicas: number;
   /** Tokens in the store, according to its last answer. */
   readonly left: number;
-  /** Milliseconds of the monotonic clock. */
+  /** Monotonic time in milliseconds. */
   readonly nowMs: number;
 }
 
-/** A replica's share of a limit. The replica admits requests from this share while it cannot reach the store. */
+/** A replica's share of a limit, from which it admits requests while it cannot reach the store. */
 export interface Alone {
-  /** Number of tokens that were taken while the store was away, and that the store does not know of yet. */
+  /** Number of tokens taken while the store was unreachable and not yet reported to it. */
   readonly debt: number;
-  /** Counts tokens from the store that were used. A negative number counts tokens that were put back. */
+  /** Records that tokens from the store were used. A negative number records tokens that were put back. */
   noteUse(tokens: number): void;
   /** Takes a token from the share. Returns `false` if none is left. */
   take(figures: BucketFigures, state: AloneState): boolean;
-  /** Returns the debt, which the next question reports to the store. */
+  /** Returns the debt, which the next query reports to the store. */
   pay(): number;
-  /** Called if the question got no answer: adds the reported tokens to the debt again. */
+  /** Called if the query got no answer: counts the tokens it reported as debt again. */
   owe(tokens: number): void;
-  /** Called when the store has answered. The next outage begins with a new share. */
+  /** Called when the store has answered. The next outage starts with a fresh share. */
   end(figures: BucketFigures, nowMs: number): void;
-  /** Returns the maximum number of tokens at hand. It limits how many tokens are lost if the replica is killed. */
+  /** Returns the maximum number of tokens to keep on hand. These tokens are lost if the replica is killed. */
   mostAtHand(figures: BucketFigures, replicas: number): number;
 }
 
 /**
- * Time over which a replica's use of a limit is averaged: `fills` times the time in which the bucket fills, but at
- * least `leastMs`. With these figures, the averages of all replicas add up to at most 1.1 times the rate, even after a
+ * Time over which a replica's use of a limit is averaged: `fills` times as long as the bucket takes to fill, but at
+ * least `leastMs`. With these values, the averages of all replicas add up to at most 1.1 times the rate, even after a
  * burst.
  */
 const average = { leastMs: 10_000, fills: 10 };
 /**
- * Ratio of a replica's share to its average use, greater than 1 to leave room for random variation. With this ratio,
- * all shares together are at most 1.32 times the rate.
+ * Ratio of a replica's share to its average use, greater than 1 to leave room for random variation. At this ratio, all
+ * shares together come to at most 1.32 times the rate.
  */
 const growth = 1.2;
 /**
- * Minimum share of a replica, as a part of an equal share. With this minimum, all shares together are at most 1.5 times
- * the rate.
+ * Minimum share of a replica, as a fraction of an equal share. With this minimum, all shares together come to at most
+ * 1.5 times the rate.
  */
 const least = 0.18;
-/** A replica may admit this part of its share of the burst at once. */
+/** Fraction of its share of the burst that a replica may admit at once. */
 const atOnce = 0.4;
 
-/** A replica's share of a bucket: its recent use, and a little more. */
+/** A replica's share of a bucket, based on its recent use plus a little more. */
 export class AloneBucket implements Alone {
   debt = 0;
   #used = 0;
@@ -108,18 +108,19 @@ export class AloneBucket implements Alone {
   }
 }
 
-/** Part of a quota by which all replicas together may exceed the quota. */
+/** Fraction of a quota by which all replicas together may exceed it. */
 const beyond = 0.001;
 /**
- * If more than this part of a quota is left, all replicas together admit at most a quarter of the rest while the store
- * is away. If less is left, they admit at most the part `beyond` of the quota.
+ * If more than this fraction of a quota is left, all replicas together admit at most a quarter of what is left while
+ * the store is unreachable. If less is left, they admit at most the fraction `beyond` of the quota. Either way, each
+ * replica may admit one request as long as any of the quota is left.
  */
 const far = 0.1;
 
-/** A replica's share of a quota: the requests that it may admit without the store. */
+/** A replica's share of a quota: the requests that it may admit without asking the store. */
 export class AloneQuota implements Alone {
   debt = 0;
-  /** Part of the debt that the present question reports. */
+  /** Part of the debt that the current query reports. */
   #paying = 0;
 
   noteUse(): void {}

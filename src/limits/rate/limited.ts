@@ -8,18 +8,18 @@ export interface Limited {
   readonly kind: LimitKind;
   readonly id: string;
   limits: Limits;
-  /** One portion for each limit, the shortest period first. */
+  /** One portion per limit, shortest period first. */
   portions: readonly Portion[];
   lastUseMs: number;
 }
 
-/** Makes a state that has no portions yet. {@link applyLimits} adds them. */
+/** Creates a state without portions. {@link applyLimits} adds them. */
 export function newLimited({ kind, id }: LimitedBy, limits: Limits, nowMs: number): Limited {
   return { kind, id, limits, portions: [], lastUseMs: nowMs };
 }
 
 /**
- * Applies new limits. A limit that is still set keeps its tokens. Returns the portions of the limits that were removed.
+ * Applies new limits, and returns the portions of those that were removed. Limits that are still set keep their tokens.
  */
 export function applyLimits(limited: Limited, limits: Limits, nowMs: number): readonly Portion[] {
   const before = limited.portions;
@@ -37,8 +37,8 @@ export function applyLimits(limited: Limited, limits: Limits, nowMs: number): re
 }
 
 /**
- * Holds the accounts and keys whose limits are in use. Sweeps forget those without recent use, and forget them earlier
- * while there are more than `most`.
+ * Holds the accounts and keys whose limits are in use. Sweeps forget those that were not used recently, and do so
+ * sooner while there are more than `most`.
  */
 export class LimitedByKind {
   readonly #most: number;
@@ -67,7 +67,7 @@ export class LimitedByKind {
     this.#of[limited.kind].set(limited.id, limited);
   }
 
-  /** Checks the next `steps` accounts and keys, and forgets unused ones. */
+  /** Checks the next `steps` accounts and keys, and forgets the unused ones. */
   sweep(steps: number): void {
     const isFull = this.size > this.#most;
     for (let step = 0; step < steps; step++) {

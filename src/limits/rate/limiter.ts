@@ -17,40 +17,40 @@ import { retryAfterS, scarcer, stateOf } from './states.ts';
 import { WaitingRequest, type WaitingParts } from './waiting-request.ts';
 
 export interface LimiterParts {
-  /** Store that holds the tokens of limits per second and per minute. */
+  /** Store that holds the tokens of per-second and per-minute limits. */
   readonly buckets: TokenStore;
-  /** Store that holds the tokens of limits per day and per month. */
+  /** Store that holds the tokens of per-day and per-month limits. */
   readonly quotas: TokenStore;
   readonly clock: Clock;
   readonly timers: Timers;
   /** Returns the number of running replicas, this one included; `null` if it is unknown. */
   readonly replicas: () => number | null;
   readonly events?: LimiterEvents;
-  /** Approximate maximum number of accounts and keys in memory. */
+  /** Approximate maximum number of accounts and keys to keep in memory. */
   readonly mostTracked?: number;
 }
 
 /** Number of replicas to assume while the real number is unknown. */
 const unknownReplicas = 4;
-/** Interval in milliseconds at which the limiter forgets unused limits. */
+/** Interval in milliseconds between two sweeps that forget unused limits. */
 const lookMs = 500;
 const lookedAt = 5_000;
 /**
- * Milliseconds without use after which limits are forgotten. While more than `mostTracked` accounts and keys are in
- * memory, `forgetShortMs` applies.
+ * Milliseconds without use after which limits are forgotten. `forgetShortMs` applies instead while more than
+ * `mostTracked` accounts and keys are in memory.
  */
 const forgetMs = 10_000;
 const forgetShortMs = 2_000;
 
-/** A quota counts as nearly used up if at most this part of it is left. */
+/** A quota counts as nearly used up if at most this fraction of it is left. */
 const nearEnd = 0.1;
 
 const order: Record<LimitKind, number> = { api_key: 0, sub_account: 1, parent: 2 };
 
 /**
- * Enforces limits across all replicas. A shared store holds the tokens of each limit, as a bucket or a quota. This
- * replica may have a few of these tokens at hand, so that most requests need not wait for the store. See
- * `docs/limits.md` and `docs/decisions/rate-limits.md`.
+ * Enforces limits across all replicas. A shared store holds each limit's tokens, as a bucket or a quota. This replica
+ * may keep a few of them on hand, so that most requests need not wait for the store. See `docs/limits.md` and
+ * `docs/decisions/rate-limits.md`.
  */
 export class SharedRateLimiter implements RateLimiter {
   readonly #parts: LimiterParts;
@@ -78,7 +78,7 @@ export class SharedRateLimiter implements RateLimiter {
     };
   }
 
-  /** Starts the timer that forgets unused limits. {@link take} works before this call, too. */
+  /** Starts the timer that forgets unused limits. {@link take} works even without it. */
   start(): void {
     this.#stopLooking = this.#parts.timers.after(lookMs, () => {
       this.#limited.sweep(lookedAt);
@@ -86,13 +86,13 @@ export class SharedRateLimiter implements RateLimiter {
     });
   }
 
-  /** Gives the tokens at hand back to the stores, and stops. */
+  /** Returns the tokens on hand to the stores, and stops. */
   async stop(): Promise<void> {
     this.#stopLooking();
     await Promise.all([this.#buckets.stop(), this.#quotas.stop()]);
   }
 
-  /** Whether this replica admits requests from its own shares of the limits, because a store cannot be reached. */
+  /** Whether this replica is admitting requests from its own shares of the limits, because a store is unreachable. */
   get degraded(): boolean {
     return this.#buckets.isDegraded || this.#quotas.isDegraded;
   }
@@ -102,7 +102,7 @@ export class SharedRateLimiter implements RateLimiter {
     return this.#limited.size;
   }
 
-  /** Number of quotas with at most a tenth left, among the quotas that this replica used recently. */
+  /** Number of quotas with at most a tenth left, among those that this replica has used recently. */
   get quotasNearEnd(): number {
     let near = 0;
     for (const { portions } of this.#limited.all()) {
@@ -145,8 +145,8 @@ export class SharedRateLimiter implements RateLimiter {
   }
 
   /**
-   * Waits until the stores have answered, takes the units, and then calls `later`. If the stores cannot be reached,
-   * returns the result at once.
+   * Takes the units that are on hand, waits for the stores to supply the rest, and then calls `later`. If the stores
+   * are unreachable, returns the result right away.
    */
   #takeLater(
     by: readonly LimitedBy[],
@@ -193,8 +193,7 @@ export class SharedRateLimiter implements RateLimiter {
   }
 
   /**
-   * Returns the portions of an account or key, one for each of its limits. Applies the limits first if they have
-   * changed.
+   * Returns the portions of an account or key, one per limit. If its limits have changed, applies the new ones first.
    */
   #of(by: LimitedBy, nowMs: number): readonly Portion[] {
     const { kind, id, limits } = by;
@@ -222,12 +221,12 @@ export class SharedRateLimiter implements RateLimiter {
   }
 }
 
-/** Portions of the limits of a request, grouped by account or key. */
+/** Portions of a request's limits, grouped by account or key. */
 type Found = readonly (readonly Portion[])[];
 
 /**
- * Returns the portion whose limit a rejection names: the one whose kind comes first in `order`, and among portions of
- * one kind the one with the shortest period.
+ * Returns the portion whose limit a rejection should name: the one whose kind comes first in `order` or, if both are of
+ * one kind, the one with the shorter period.
  */
 function first(before: Portion | null, portion: Portion): Portion {
   return before === null || rank(portion) < rank(before) ? portion : before;

@@ -3,34 +3,34 @@ import type { LimitFigures, LimitKind } from '../../domain/limits/limits.ts';
 import type { TokenAnswer, TokenQuestion } from '../../ports/limits/token-store.ts';
 import type { Alone } from './alone.ts';
 
-/** Times that decide how early a replica asks for tokens and how long it keeps them, in milliseconds. */
+/** How far ahead a replica asks for tokens, and how long it keeps them, in milliseconds. */
 export interface Pace {
   /** The replica asks for enough tokens to cover the demand that it expects within this time. */
   readonly aheadMs: number;
-  /** Time without use after which tokens at hand are given back. */
+  /** Tokens on hand are given back after this long without use. */
   readonly keptMs: number;
-  /** Time over which demand is averaged. After a longer pause, the average starts at 0 again. */
+  /** Time over which demand is averaged. After a longer pause, the average restarts at 0. */
   readonly averageMs: number;
-  /** Time for which a store without tokens is not asked again, if it cannot tell when the next token comes. */
+  /** Time to wait before asking again after the store had no tokens, if it cannot tell when the next one is due. */
   readonly emptyMs: number;
 }
 
 /**
- * A replica has tokens of a bucket at hand only if it gets at least 40 requests a second. Otherwise the tokens stay in
- * the store, for a burst on any replica.
+ * With this pace, a replica keeps tokens of a bucket on hand only if it gets at least 40 requests a second. Otherwise
+ * the tokens stay in the store, for a burst on any replica.
  */
 export const bucketPace: Pace = { aheadMs: 25, keptMs: 50, averageMs: 250, emptyMs: 0 };
-/** The store of quotas is asked less often, because it is the database. */
+/** The store of quotas is the database, so it is queried less often. */
 export const quotaPace: Pace = { aheadMs: 5_000, keptMs: 10_000, averageMs: 10_000, emptyMs: 250 };
 
 /** Minimum time between two updates of the average demand, in milliseconds. */
 const leastMs = 5;
-/** Milliseconds for which no tokens are requested in advance after the store had none to spare. */
+/** Milliseconds for which no more tokens are requested in advance, once the store has had none to spare. */
 const noneSpareMs = 25;
-/** The replica asks again after this part of the computed time until the next token, because clocks differ. */
+/** The replica asks again after this fraction of the computed time until the next token, because clocks differ. */
 const sooner = 0.95;
 
-/** Called once: with `true` if the waiting request has got a token, otherwise with `false`. */
+/** Called once: with `true` if the waiting request got a token, otherwise with `false`. */
 export type Waiting = (hasToken: boolean) => void;
 
 export interface PortionParts {
@@ -43,8 +43,8 @@ export interface PortionParts {
 }
 
 /**
- * The tokens of one limit that this replica has at hand, and the requests that wait for a token. All times are
- * milliseconds of this machine's monotonic clock.
+ * The tokens of one limit that this replica has on hand, and the requests that are waiting for tokens. All times are in
+ * milliseconds on this machine's monotonic clock.
  */
 export class Portion {
   readonly kind: LimitKind;
@@ -57,32 +57,32 @@ export class Portion {
   #hand = 0;
   /** Tokens in the store, according to its last answer. */
   #left: number;
-  /** Tokens that this replica has spent in the present series of a quota. `#series` is the number of the series. */
+  /** Tokens that this replica has spent in the current series of a quota. `#series` is the number of that series. */
   #spent = 0;
   #series: number | null = null;
-  /** Number of spent tokens that the store knows of. */
+  /** Number of spent tokens that the store knows about. */
   #told = 0;
   /** Length and end of a quota's window. */
   #windowMs = 0;
   #endsMs = Infinity;
   /** Time until which the store is expected to have no token for any replica. */
   #emptyUntilMs = -Infinity;
-  /** Time until which this replica requests no tokens in advance. */
+  /** Time before which this replica requests no tokens in advance. */
   #noneSpareUntilMs = -Infinity;
   readonly #waiting: Waiting[] = [];
-  /** Number of waiting requests that the present question covers. */
+  /** Number of waiting requests that the current query covers. */
   #included = 0;
   #isAsking = false;
   #isLeaving = false;
-  /** Time of the present or the last question. */
+  /** Time of the current or most recent query. */
   #sentMs = 0;
-  /** Number of requests since `#sinceMs`. `#demand` is the average number per millisecond before that time. */
+  /** Number of requests since `#sinceMs`. `#demand` is the average number per millisecond up to then. */
   #requests = 0;
   #sinceMs: number;
   #demand = 0;
-  /** Number of tokens at hand below which more are requested. */
+  /** More tokens are requested once fewer than this many are on hand. */
   #low = 0;
-  /** Debt that the present question reports. It is owed again if there is no answer. */
+  /** Debt that the current query reports. It is added back if the store does not answer. */
   #paying = 0;
 
   constructor({ kind, id, figures, pace, alone }: PortionParts, nowMs: number) {
@@ -96,22 +96,22 @@ export class Portion {
     this.#sinceMs = nowMs;
   }
 
-  /** Tokens that this replica knows of: those at hand, and those in the store. */
+  /** Tokens that this replica knows about: those on hand, and those in the store. */
   get known(): number {
     return Math.min(this.figures.capacity, this.#hand + this.#left);
   }
 
-  /** Returns the length of a quota's window, and the time until its end. */
+  /** Returns the length of a quota's window, and the time until it ends. */
   windowAt(nowMs: number): { readonly lengthMs: number; readonly endsInMs: number } {
     return { lengthMs: this.#windowMs, endsInMs: Math.max(0, this.#endsMs - nowMs) };
   }
 
-  /** Whether the portion may be forgotten: no request or question is open, and a quota has nothing to report. */
+  /** Whether the portion may be forgotten: no request waits, no query is open, and a quota has nothing to report. */
   get isForgettable(): boolean {
     return this.#waiting.length === 0 && !this.#isAsking && !(this.#isQuota && this.isHolding);
   }
 
-  /** Whether a question is due that gives back tokens, or reports spent tokens or a debt to the store. */
+  /** Whether a query is due to give back tokens, or to report spent tokens or a debt to the store. */
   hasSomethingToSay(nowMs: number): boolean {
     if (this.#isAsking) return false;
     const { keptMs } = this.#pace;
@@ -119,7 +119,7 @@ export class Portion {
     return this.#alone.debt > 0 || (this.isHolding && isOld);
   }
 
-  /** Whether tokens are at hand, or tokens were spent that the store does not know of yet. */
+  /** Whether there are tokens on hand, or spent tokens or a debt that the store does not know about yet. */
   get isHolding(): boolean {
     return this.#hand > 0 || this.#alone.debt > 0 || (this.#isQuota && this.#spent !== this.#told);
   }
@@ -130,7 +130,7 @@ export class Portion {
 
   /** Counts a request as demand. */
   noteRequest(nowMs: number): void {
-    // After a long pause the demand starts at 0, because a burst after the pause says nothing about later demand.
+    // After a long pause, demand restarts at 0, because a burst after the pause says nothing about later demand.
     if (nowMs - this.askedMs >= this.#pace.averageMs)
       [this.#demand, this.#requests, this.#sinceMs] = [0, 0, nowMs];
     this.#requests += 1;
@@ -146,14 +146,14 @@ export class Portion {
     return nowMs < this.#emptyUntilMs && !this.hasToken(nowMs);
   }
 
-  /** Takes a token that is at hand. */
+  /** Takes one of the tokens on hand. */
   take(): void {
     this.#hand -= 1;
     this.#spend(1);
   }
 
   /**
-   * Takes a token from this replica's own share, because the store cannot be reached. Returns `false` if none is left.
+   * Takes a token from this replica's own share, because the store is unreachable. Returns `false` if none is left.
    *
    * @param replicas number of running replicas, this one included
    */
@@ -169,7 +169,7 @@ export class Portion {
     this.#spend(-1);
   }
 
-  /** Lets a request wait. Returns a function that cancels the wait. */
+  /** Adds a request that waits for a token. Returns a function that cancels the wait. */
   wait(waiting: Waiting): () => void {
     this.#waiting.push(waiting);
     return () => {
@@ -180,15 +180,15 @@ export class Portion {
     };
   }
 
-  /** Prepares for the end of the process: the next question gives back all tokens at hand. */
+  /** Prepares for shutdown: the next query gives back all tokens on hand. */
   leave(): void {
     this.#isLeaving = true;
   }
 
-  /** Applies new figures of the limit. */
+  /** Applies the limit's new figures. */
   change(figures: LimitFigures): void {
     if (this.#isQuota) {
-      // It is unknown whether the smaller quota still includes the tokens at hand, so they are dropped.
+      // The smaller quota may no longer include the tokens on hand, so they are dropped.
       if (figures.capacity < this.figures.capacity) this.#hand = 0;
       this.#left += figures.capacity - this.figures.capacity;
     }
@@ -203,14 +203,14 @@ export class Portion {
     return Math.max(0, this.#emptyUntilMs - nowMs);
   }
 
-  /** Whether a question is due: requests wait, or the tokens at hand run out soon. */
+  /** Whether a query is due: requests are waiting, or the tokens on hand will run out soon. */
   needsToAsk(nowMs: number): boolean {
     if (this.#isAsking) return false;
     return this.#waiting.length > 0 || (this.#hand < this.#low && nowMs >= this.#noneSpareUntilMs);
   }
 
   /**
-   * Returns the question to send now. The caller must call {@link answered} or {@link failed} afterwards.
+   * Returns the query to send now. The caller must call {@link answered} or {@link failed} afterwards.
    *
    * @param replicas number of running replicas, this one included
    */
@@ -226,23 +226,23 @@ export class Portion {
     return this.#questionOf(back, this.#included, Math.max(0, expected - this.#hand));
   }
 
-  /** Returns a question that takes no tokens. */
+  /** Returns a query that takes no tokens. */
   look(): TokenQuestion {
     return this.#questionOf(0, 0, 0);
   }
 
-  /** Applies the answer to the question of {@link look}. */
+  /** Applies the answer to a query from {@link look}. */
   looked({ left, window }: TokenAnswer, nowMs: number): void {
     this.#left = left;
     this.#emptyUntilMs = -Infinity;
     if (window !== undefined) [this.#windowMs, this.#endsMs] = [window.lengthMs, nowMs + window.endsInMs];
   }
 
-  /** Applies an answer and serves waiting requests. Returns `true` if some still wait and need another question. */
+  /** Applies an answer and serves waiting requests. Returns `true` if some are still waiting and need another query. */
   answered({ granted, left, window }: TokenAnswer, nowMs: number): boolean {
     if (window !== undefined) {
       if (window.series !== this.#series) {
-        // Tokens that were spent before the first answer belong to this series. Tokens of an earlier series do not.
+        // Tokens spent before the first answer belong to this series. Tokens of an earlier series do not.
         this.#spent = window.spent + (this.#series === null ? this.#spent : 0);
         this.#series = window.series;
         this.#hand = 0;
@@ -261,7 +261,7 @@ export class Portion {
     const served = Math.min(this.#waiting.length, this.#hand);
     const isEmpty = untilTokenMs(left, 1) > 0;
     if (isEmpty && this.#hand - served < 1) this.#emptyUntilMs = this.#nextTokenMs(left, nowMs);
-    // If the store is empty, requests that came after the question was sent are rejected, too.
+    // If the store is empty, requests that arrived after the query was sent are rejected as well.
     const settled = isEmpty
       ? this.#waiting.length
       : Math.max(served, Math.min(included, this.#waiting.length));
@@ -272,7 +272,7 @@ export class Portion {
     return this.#waiting.length > 0;
   }
 
-  /** Called if the store has not answered: serves the waiting requests from this replica's own share. */
+  /** Called if the store did not answer: serves the waiting requests from this replica's own share. */
   failed(nowMs: number, replicas: number): void {
     this.#isAsking = false;
     this.#alone.owe(this.#paying);
@@ -280,7 +280,7 @@ export class Portion {
     for (const waiting of this.#waiting.splice(0)) waiting(this.takeAlone(nowMs, replicas));
   }
 
-  /** Makes a question. The object is a literal, because a spread would cost several times as much. */
+  /** Builds a query. It is an object literal, because a spread would cost several times as much. */
   #questionOf(back: number, needed: number, ahead: number): TokenQuestion {
     const { capacity, perSecond, period } = this.figures;
     return {
@@ -305,13 +305,13 @@ export class Portion {
   #nextTokenMs(left: number, nowMs: number): number {
     const { perSecond } = this.figures;
     if (this.#isQuota) return nowMs + this.#pace.emptyMs;
-    // The store answered at some time between the question and now, so the middle is assumed.
+    // The store answered at some time between the query and now, so assume the midpoint.
     return (this.#sentMs + nowMs) / 2 + untilTokenMs(left, perSecond) * sooner;
   }
 
   /**
-   * Returns the number of tokens for requests that are expected soon. A burst is not expected to continue: another
-   * replica may get the rest of the burst, and would miss the tokens that are kept here.
+   * Returns how many tokens to keep for the requests expected soon. A burst is not expected to continue: the rest of it
+   * may go to another replica, which would then lack the tokens kept here.
    */
   #expected(nowMs: number, replicas: number): number {
     const { aheadMs, keptMs, averageMs } = this.#pace;

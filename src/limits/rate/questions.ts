@@ -3,15 +3,15 @@ import type { TokenAnswer, TokenStore } from '../../ports/limits/token-store.ts'
 import type { Timers } from '../../ports/timers.ts';
 import type { Portion } from './portion.ts';
 
-/** Milliseconds for which a request waits for the answer of the store. After that time the store counts as away. */
+/** Milliseconds that a request waits for the store's answer. After that, the store is treated as unreachable. */
 export const patienceMs = 25;
 /** Milliseconds after which a call to the store is abandoned. */
 const giveUpMs = 300;
-/** Milliseconds between two attempts to reach a store that is away. */
+/** Milliseconds between two attempts to reach an unreachable store. */
 const retryMs = 1_000;
 /** Milliseconds between two checks for tokens to give back. */
 const sweepMs = 25;
-/** Maximum number of questions in one call. */
+/** Maximum number of queries in one call. */
 const mostTogether = 1_000;
 
 export interface QuestionsParts {
@@ -25,17 +25,20 @@ export interface QuestionsParts {
 }
 
 /**
- * Sends this replica's questions about limits to the store, one call at a time. Each call contains all questions that
- * are due, up to a maximum.
+ * Sends this replica's queries about limits to the store, one call at a time. Each call carries all queries that are
+ * due, up to {@link mostTogether}.
  */
 export class Questions {
   readonly #parts: QuestionsParts;
   readonly #due = new Set<Portion>();
   readonly #holding = new Set<Portion>();
-  /** Portions whose part of the store cannot be reached although other parts can, with the time of the next attempt. */
+  /**
+   * Portions whose part of the store is unreachable although other parts are not, each with the time of the next
+   * attempt.
+   */
   readonly #unreached = new Map<Portion, number>();
   #isCalling = false;
-  /** Time at which the present call began; `Infinity` while there is no call. */
+  /** Time at which the current call began; `Infinity` while there is no call. */
   #beganMs = Infinity;
   #call: Promise<void> = Promise.resolve();
   #isAway = false;
@@ -47,47 +50,47 @@ export class Questions {
     this.#parts = parts;
   }
 
-  /** Whether the store, or a part of it that holds limits in use, cannot be reached. */
+  /** Whether the store is unreachable, or a part of it that holds limits in use. */
   get isDegraded(): boolean {
     return this.#isAway || this.#unreached.size > 0;
   }
 
-  /** Whether the store counts as away for this limit, so that requests do not wait for its answer. */
+  /** Whether the store is treated as unreachable for this limit, so that requests do not wait for its answer. */
   isAway(portion: Portion, nowMs: number): boolean {
     if (this.#isAway || nowMs - this.#beganMs > patienceMs) return true;
     const until = this.#unreached.size === 0 ? undefined : this.#unreached.get(portion);
     return until !== undefined && nowMs < until;
   }
 
-  /** Asks the store about the portion's limit in the next call. */
+  /** Adds a query about the portion's limit to the next call. */
   ask(portion: Portion): void {
     this.#due.add(portion);
     if (this.#isCalling || this.#isAway || this.#isStopped) return;
     this.#isCalling = true;
-    // The call starts in a microtask, so that questions about other limits of the same request join it.
+    // The call starts in a microtask, so that queries about the same request's other limits can join it.
     queueMicrotask(() => this.#next());
   }
 
-  /** Watches a portion, and gives its tokens at hand back to the store when they have not been used for a while. */
+  /** Watches a portion, and gives its tokens back to the store once they have gone unused for a while. */
   watch(portion: Portion): void {
     this.#holding.add(portion);
     this.#stopSweeping ??= this.#parts.timers.after(sweepMs, () => this.#sweep());
   }
 
-  /** Asks how many tokens are left in the store. If the store cannot be reached, the portion keeps its last number. */
+  /** Asks how many tokens are left in the store. If the store is unreachable, the portion keeps its last number. */
   async refresh(portion: Portion): Promise<void> {
     const [answer] = await this.#inTime(this.#parts.store.ask([portion.look()])).catch(() => []);
     if (answer !== undefined && !(answer instanceof Error))
       portion.looked(answer, this.#parts.clock.monotonicMs());
   }
 
-  /** Forgets a limit. Tokens at hand are lost, but their bucket fills again. */
+  /** Forgets a limit. Tokens on hand are lost, but their bucket fills again. */
   forget(portion: Portion): void {
     this.#holding.delete(portion);
     this.#unreached.delete(portion);
   }
 
-  /** Gives all tokens at hand back to the store, and stops. */
+  /** Gives all tokens on hand back to the store, and stops. */
   async stop(): Promise<void> {
     this.#stopLooking();
     this.#stopSweeping?.();
@@ -95,7 +98,7 @@ export class Questions {
       portion.leave();
       if (portion.isHolding) this.ask(portion);
     }
-    // Questions that became due during a call are asked in the next call.
+    // Queries that became due during a call go out in the next call.
     while (this.#isCalling) await this.#call;
     this.#isStopped = true;
   }
@@ -151,7 +154,9 @@ export class Questions {
     if (portion.isHolding) this.watch(portion);
   }
 
-  /** Marks the store as away. Requests are served from this replica's own shares until the store answers again. */
+  /**
+   * Marks the store as unreachable. Requests are served from this replica's own shares until the store answers again.
+   */
   #beAway(error: unknown, waiting: Iterable<Portion>): void {
     const { clock, replicas, onAway } = this.#parts;
     if (!this.#isAway) onAway(true, error);

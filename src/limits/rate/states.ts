@@ -4,10 +4,10 @@ import type { LimitState } from '../../ports/limits/rate-limiter.ts';
 import type { Portion } from './portion.ts';
 
 /**
- * Returns the state of a limit. The window of a bucket is the time in which an empty bucket fills, but at least a
+ * Returns the state of a limit. A bucket's window is the time that an empty bucket takes to fill, but at least a
  * second.
  *
- * @param nowMs milliseconds of the monotonic clock
+ * @param nowMs monotonic time
  */
 export function stateOf(portion: Portion, nowMs: number): LimitState {
   const { kind, figures, known } = portion;
@@ -30,7 +30,7 @@ export function stateOf(portion: Portion, nowMs: number): LimitState {
   return { kind, period, quota, windowS: Math.ceil(quota / perSecond), remaining, resetS };
 }
 
-/** Returns the state with the smaller part of its quota left. If both parts are equal, returns `a`. */
+/** Returns the state with the smaller fraction of its quota left, or `a` if the fractions are equal. */
 export function scarcer(a: LimitState | null, b: LimitState): LimitState {
   return a === null || b.remaining * a.quota < a.remaining * b.quota ? b : a;
 }
@@ -39,12 +39,12 @@ export function scarcer(a: LimitState | null, b: LimitState): LimitState {
 const mostRetryS = 60;
 
 /**
- * Returns the number of whole seconds, at least 1, until a limit that is used up may have room.
+ * Returns the number of whole seconds, at least 1, until a used-up limit may have room again.
  *
- * @param nowMs milliseconds of the monotonic clock
+ * @param nowMs monotonic time
  */
 export function retryAfterS(portion: Portion, nowMs: number): number {
-  // If tokens of a quota are left, other replicas may have them at hand and give them back soon.
+  // If the quota still has tokens, other replicas may have them on hand and give them back soon.
   if (isQuota(portion.figures.period))
     return portion.known >= 1 ? 1 : Math.max(1, Math.ceil(portion.windowAt(nowMs).endsInMs / 1000));
   return Math.min(Math.max(1, Math.ceil(portion.emptyForMs(nowMs) / 1000)), mostRetryS);

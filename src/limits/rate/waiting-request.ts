@@ -3,7 +3,7 @@ import type { Portion } from './portion.ts';
 import { patienceMs, type Questions } from './questions.ts';
 
 export interface WaitingParts {
-  /** Returns the {@link Questions} to the store that holds this limit. */
+  /** Returns the {@link Questions} for the store that holds this limit. */
   readonly questionsOf: (portion: Portion) => Questions;
   readonly timers: Timers;
   readonly nowMs: () => number;
@@ -12,25 +12,25 @@ export interface WaitingParts {
 }
 
 /**
- * A request without a token at hand for some of its limits. It takes the tokens that are at hand, and waits for the
- * others. If the store does not answer in time or is away, it takes the others from this replica's own shares.
+ * A request that has no token on hand for some of its limits. It takes the tokens that are on hand, and waits for the
+ * rest. If the store is unreachable or does not answer in time, it takes the rest from this replica's own shares.
  */
 export class WaitingRequest {
   readonly #parts: WaitingParts;
   readonly #taken: Portion[] = [];
   readonly #empty: Portion[] = [];
-  /** Portions for which the request waits, each with a function that cancels the wait. */
+  /** Portions that the request is waiting for, each with a function that cancels the wait. */
   readonly #open = new Map<Portion, () => void>();
   #later: (() => void) | null = null;
   #callOff: () => void = () => undefined;
 
-  /** @param portions portions of the request; none is known to be empty */
+  /** @param portions the request's portions, none of them known to be empty */
   constructor(portions: readonly Portion[], parts: WaitingParts) {
     this.#parts = parts;
     for (const portion of portions) this.#begin(portion);
   }
 
-  /** Portions that had no token. If there are none when the result is known, the request has all of its tokens. */
+  /** Portions that had no token. If this is empty once the result is known, the request has all of its tokens. */
   get empty(): readonly Portion[] {
     return this.#empty;
   }
@@ -46,7 +46,7 @@ export class WaitingRequest {
     return false;
   }
 
-  /** Puts back the tokens that the request has. */
+  /** Puts back the tokens that the request took. */
   putBack(): void {
     for (const portion of this.#taken) {
       portion.putBack();
