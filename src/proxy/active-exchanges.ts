@@ -4,38 +4,38 @@ import type { ExchangeState } from './exchange-states.ts';
 
 /** An exchange in progress that depends on facts: a proxied request, or an open WebSocket. */
 export interface ActiveExchange {
-  /** Index in the array of {@link ActiveExchanges}; only that class writes it. */
+  /** Index in the array of {@link ActiveExchanges}. Only that class writes it. */
   slot: number;
   readonly state: ExchangeState;
   /** Facts whose revocation ends the exchange; empty before the decision. */
   dependsOn(): readonly FactKey[];
-  /** Ends the exchange because a fact was revoked. Returns `false` if the exchange need not end. */
+  /** Ends the exchange because a fact was revoked. Returns `false` if the exchange does not have to end. */
   revoke(): boolean;
-  /** Called when the record of the API key has changed without a revocation. The key may now expire at another time. */
+  /** Called when the API key's record has changed without a revocation. The key may now expire at a different time. */
   keyChanged(): void;
   /**
-   * Ends an open WebSocket because the process is about to end. Does nothing for other exchanges, which end by
-   * themselves.
+   * Closes an open WebSocket because the process is shutting down. Does nothing for other exchanges, which end on their
+   * own.
    */
   goAway(): void;
-  /** Records in the usage that the API key is in use. */
+  /** Records that the API key is in use. */
   noteUse(): void;
-  /** Adds the bytes that were sent and received since the last call to the usage. */
+  /** Adds the bytes sent and received since the previous call to the usage figures. */
   noteBytes(): void;
   /**
-   * Called at intervals. Ends the exchange if a side has fallen silent or the API key has expired.
+   * Called at intervals. Ends the exchange if one side has been idle for too long or the API key has expired.
    *
-   * @param nowMs monotonic
+   * @param nowMs monotonic time
    */
   check(nowMs: number): void;
 }
 
 /**
- * All active exchanges. `enter` and `leave` are cheap, because they are called for every request. A revocation is rare,
- * so it may search all exchanges for those that depend on the revoked fact.
+ * All active exchanges. `enter` and `leave` are cheap, because they are called for every request. Revocations are rare,
+ * so each may search all exchanges for those that depend on the revoked fact.
  *
- * The exchanges are in an array. When an exchange leaves, the last one in the array takes its index. A Set would cost
- * ten times as much, because V8 moves all members that a Set ever had to the old generation.
+ * The exchanges are kept in an array. When one leaves, the last one in the array moves to its index. A Set would cost
+ * ten times as much, because V8 moves every member that a Set ever had to the old generation.
  */
 export class ActiveExchanges {
   readonly #active: ActiveExchange[] = [];
@@ -44,7 +44,7 @@ export class ActiveExchanges {
     return this.#active.length;
   }
 
-  /** Adds the number of exchanges in each state to `counts`. Call it rarely, because it visits all exchanges. */
+  /** Adds the number of exchanges in each state to `counts`. Use it sparingly, because it visits all exchanges. */
   countInto(counts: Map<ExchangeState, number>): void {
     for (const { state } of this.#active) counts.set(state, (counts.get(state) ?? 0) + 1);
   }
@@ -53,7 +53,7 @@ export class ActiveExchanges {
     exchange.slot = this.#active.push(exchange) - 1;
   }
 
-  /** Removes an exchange. Does nothing for an exchange that has already left. */
+  /** Removes an exchange. Does nothing if it has already left. */
   leave(exchange: ActiveExchange): void {
     if (this.#active[exchange.slot] !== exchange) return;
     const last = this.#active.pop();
@@ -83,10 +83,11 @@ export class ActiveExchanges {
   }
 
   /**
-   * Follows the directory: ends the exchanges that depend on revoked facts before the revocations are confirmed, and
-   * tells exchanges when the record of their key has changed.
+   * Subscribes to the directory: ends exchanges that depend on revoked facts before the revocations are confirmed, and
+   * notifies exchanges whose key's record has changed. If the directory can no longer tell which facts have changed,
+   * ends all exchanges.
    *
-   * @returns a function that stops following
+   * @returns a function that unsubscribes
    */
   follow(directory: Directory): () => void {
     const stops = [

@@ -7,13 +7,13 @@ interface Decided {
   readonly admission: { readonly permit: Permit; readonly caller: Caller } | null;
 }
 
-/** Counts one exchange in the usage. Nothing is counted before the request is handed to the upstream. */
+/** Counts one exchange in the usage figures. Nothing is counted before the request is handed to the upstream. */
 export class Counted {
   readonly #usage: UsageSink;
   readonly #method: MethodKind | undefined;
   #kind: CountedKind = 'read';
   #counted: CountedRequest | null = null;
-  /** Number of bytes in each direction that the usage has counted so far. */
+  /** Number of bytes in each direction that the usage figures already include. */
   #bytesIn = 0;
   #bytesOut = 0;
 
@@ -28,7 +28,7 @@ export class Counted {
   }
 
   /**
-   * Counts the request under its account when it is handed to the upstream, or when no upstream can be reached. Only
+   * Counts the request against its account when it is handed to the upstream, or when no upstream can be reached. Only
    * the first call counts. A preflight has no account, so it is not counted.
    */
   handOver({ admission }: Decided): void {
@@ -39,13 +39,13 @@ export class Counted {
     this.#counted = this.#usage.count(permit.resolvedTenant, caller.keyId, this.#kind);
   }
 
-  /** Undoes the count of a request that was not sent after all. */
+  /** Undoes the count, because the request was not sent after all. */
   takeBack(): void {
     if (this.#counted !== null) this.#usage.takeBack(this.#counted, this.#kind);
     this.#counted = null;
   }
 
-  /** Adds the bytes since the last call to the usage. Both parameters are totals of the exchange. */
+  /** Adds the bytes since the previous call to the usage figures. Both parameters are totals for the exchange. */
   noteBytes(bytesIn: number, bytesOut: number): void {
     if (this.#counted === null || (bytesIn === this.#bytesIn && bytesOut === this.#bytesOut)) return;
     this.#usage.noteBytes(this.#counted, bytesIn - this.#bytesIn, bytesOut - this.#bytesOut);

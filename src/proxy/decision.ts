@@ -39,46 +39,47 @@ function saysTheSame(a: Permit, b: Permit): boolean {
   );
 }
 
-/** Owner of a decision. It is told later if {@link Decision.takeFromLimits} does not know the result at once. */
+/** User of a decision. It is told later if {@link Decision.takeFromLimits} cannot return the result right away. */
 export interface UnitsUser {
   /**
-   * Called when the result is known. @param full problem of a limit without room; `undefined` if all units were taken
+   * Called once the result is known. @param full problem to report if a limit is used up; `undefined` if all units were
+   * taken
    */
   onUnits(full: Problem | undefined): void;
 }
 
-/** Whether two lists name the same limits; the figures of the limits may differ. */
+/** Whether two lists name the same limits. The limits' figures may differ. */
 function sameLimited(a: readonly LimitedBy[], b: readonly LimitedBy[]): boolean {
   return a.length === b.length && a.every(({ kind, id }, i) => kind === b[i]?.kind && id === b[i].id);
 }
 
 /**
- * The decision about one request, which may be made more than once. While the request is admitted, it holds a place
- * among the requests in flight of its tenant.
+ * The decision on one request, which may be made more than once. While the request is admitted, it occupies one of its
+ * tenant's slots for requests in flight.
  */
 export class Decision {
-  /** The admission, while the request is admitted; otherwise `null`. */
+  /** The admission while the request is admitted; otherwise `null`. */
   admission: Admission | null = null;
-  /** Caller for the log, as soon as it is known. */
+  /** Caller to log, once known. */
   caller: Caller | null = null;
-  /** Id of the key that was sent. It is also known for a revoked or expired key, which has no caller. */
+  /** Id of the key that was sent. A revoked or expired key also has an id, but no caller. */
   keyId: KeyId | null = null;
-  /** Headers about limits for the response, a flat list of names and values; `null` if there are none. */
+  /** Rate limit headers for the response, as a flat list of names and values; `null` if there are none. */
   rateLimit: readonly string[] | null = null;
   readonly #route: Route;
   readonly #trace: RequestTrace | null;
-  /** Share of the tenant against which the request counts while it is in flight. */
+  /** The tenant's share that the request counts against while it is in flight. */
   #place: Share | null = null;
-  /** Units that were taken from the request's limits; `null` if none were taken. */
+  /** Units taken from the request's limits; `null` if none were taken. */
   #units: Taken | null = null;
   #unitsOf: readonly LimitedBy[] = [];
   /** Whether the request was counted against its parent's share during an overload. */
   #hasShare = false;
   #request: ProxiedRequest | null = null;
   #factsVersion = NaN;
-  /** Whether the key's record has changed and the new expiry could not be loaded. */
+  /** Whether the key's record has changed but the new expiry could not be loaded. */
   #expiryUnknown = false;
-  /** Number of loads of the expiry that are in progress. */
+  /** Number of expiry loads in progress. */
   #asking = 0;
 
   /** @param trace `null` if requests are not traced */
@@ -88,7 +89,7 @@ export class Decision {
   }
 
   /**
-   * Reads the key and the acting header. Returns a problem if the request has no API key, more than one, or a faulty
+   * Reads the key and the acting header. Returns a problem if the request has no API key, more than one, or a malformed
    * one.
    */
   read(head: RequestHead): Problem | undefined {
@@ -105,14 +106,16 @@ export class Decision {
     return this.#route.deps.directory.decide(this.#evaluate);
   }
 
-  /** Decides from the facts in memory and those of a look-up. Returns `undefined` if more facts must be loaded. */
+  /**
+   * Decides from the facts in memory and those that a look-up has loaded. Returns `undefined` if more must be loaded.
+   */
   fromLookup(lookup: Lookup): Admission | Rejection | undefined {
     return lookup.decide(this.#evaluate);
   }
 
   /**
-   * Applies a decision. If it admits the request, takes a place among the tenant's requests in flight. Returns the
-   * problem if the request is rejected.
+   * Applies a decision. If it admits the request, reserves one of the tenant's slots for requests in flight. If it
+   * rejects the request, returns the problem.
    */
   enter(decision: Admission | Rejection): Problem | undefined {
     this.caller = decision.caller;
@@ -120,7 +123,7 @@ export class Decision {
     this.#trace?.decided();
     if ('problem' in decision) return decision.problem;
     const { concurrency, shedding } = this.#route.deps;
-    // While the gateway is overloaded, requests of the parents that send most are rejected.
+    // While the gateway is overloaded, requests from the parents that send the most are rejected.
     if (shedding.shares !== null && !this.#hasShare) {
       if (!shedding.shares.admits(decision.permit.parentTenant)) return overloaded;
       this.#hasShare = true;
@@ -132,7 +135,7 @@ export class Decision {
     return undefined;
   }
 
-  /** Gives the place back. The request is no longer admitted. */
+  /** Frees the slot. The request is no longer admitted. */
   leave(): void {
     if (this.#place !== null) this.#route.deps.concurrency.leave(this.#place);
     this.#place = null;
@@ -140,11 +143,11 @@ export class Decision {
   }
 
   /**
-   * Whether the facts of this instant still lead to the same decision. Returns `false` if a look-up is needed. The
-   * request may be sent only if {@link mayAct} is also true.
+   * Whether the current facts still lead to the same decision. Returns `false` if a look-up is needed. The request may
+   * be sent only if {@link mayAct} is true as well.
    *
-   * @param sameTurn whether the decision was made in this turn of the event loop; it then holds unless facts have
-   * changed
+   * @param sameTurn whether the decision was made in this turn of the event loop, in which case it holds unless facts
+   * have changed
    */
   stillHolds(sameTurn = false): boolean {
     const before = this.admission;
@@ -159,17 +162,17 @@ export class Decision {
     return true;
   }
 
-  /** Whether the lease still lets this replica act on the decision. Call it right before the request is written. */
+  /** Whether the lease still lets this replica act on the decision. Call this right before the request is written. */
   mayAct(): boolean {
     return this.admission === null || this.#route.deps.directory.mayAct();
   }
 
   /**
    * Takes a unit from each limit of the key and the accounts. If the request is decided again with the same limits, no
-   * further units are taken.
+   * more units are taken.
    *
-   * @returns `undefined` if all units were taken, the problem of a limit without room, or `'later'` if `user` is told
-   * the result later
+   * @returns `undefined` if all units were taken, the problem to report if a limit is used up, or `'later'` if `user`
+   * will be told the result later
    */
   takeFromLimits(user: UnitsUser): Problem | 'later' | undefined {
     const limitedBy = this.admission?.limitedBy ?? null;
@@ -198,8 +201,8 @@ export class Decision {
   }
 
   /**
-   * Loads the new expiry after the key's record has changed. If the load fails, the old expiry holds, and the next call
-   * of {@link checkExpiry} loads again.
+   * Loads the new expiry after the key's record has changed. If that fails, the old expiry stays in force, and the next
+   * call to {@link checkExpiry} tries again.
    */
   async renewExpiry(): Promise<void> {
     const request = this.#request as ProxiedRequest;
@@ -217,9 +220,9 @@ export class Decision {
     }
   }
 
-  /** Whether the key has expired, as far as is known. An expiry causes no revocation, so callers check at intervals. */
+  /** Whether the key has expired, as far as is known. Expiry causes no revocation, so callers check at intervals. */
   checkExpiry(): boolean {
-    // While the new expiry is being loaded, the old one is not applied, because the new one may be later.
+    // While the new expiry is being loaded, the old one is ignored, because the new one may be later.
     if (this.#asking > 0) return false;
     const expiresAtMs = this.admission?.expiresAtMs ?? null;
     if (expiresAtMs !== null && expiresAtMs <= this.#route.deps.clock.wallMs()) return true;
@@ -227,7 +230,7 @@ export class Decision {
     return false;
   }
 
-  /** Facts on which the admitted request depends; empty if the request is not admitted. */
+  /** Facts that the admitted request depends on; empty if the request is not admitted. */
   dependsOn(): readonly FactKey[] {
     return this.admission === null || this.#request === null
       ? []

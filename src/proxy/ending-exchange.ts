@@ -17,7 +17,7 @@ import type { Route } from './route.ts';
 import { Counted } from './counted-request.ts';
 import { writeProblem } from './write-problem.ts';
 
-/** Status and body bytes of an exchange so far. */
+/** Status and body byte counts of an exchange so far. */
 export interface ResponseProgress {
   readonly status: number;
   readonly bytesIn: number;
@@ -25,15 +25,15 @@ export interface ResponseProgress {
 }
 
 /**
- * Base class with the code that ends an exchange: with the upstream's response, with a problem, by cutting the
- * response, or after an exception in the gateway's own code, which ends only this exchange.
+ * Base class with the code that ends an exchange: with the upstream's response, with a problem, by cutting the response
+ * short, or after an exception in the gateway's own code. An exception ends only the exchange in which it occurred.
  */
 export abstract class EndingExchange implements ActiveExchange, Breakable {
   slot = 0;
   state: ExchangeState = 'deciding';
   /** Monotonic time at which the exchange began to wait for its body, for a connection, or for the upstream. */
   protected waitingSinceMs = 0;
-  /** Milliseconds from the hand-over to the head of the upstream's response; `null` before that. */
+  /** Milliseconds from the hand-over to the head of the upstream's response; `null` until then. */
   protected upstreamMs: number | null = null;
   protected readonly route: Route;
   readonly request: IncomingMessage;
@@ -46,10 +46,10 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
   /** `null` if requests are not traced. */
   protected readonly trace: RequestTrace | null;
   readonly #startedMs: number;
-  /** Number of bytes of the problem's body; `null` if the response was not a problem. */
+  /** Number of bytes in the problem body; `null` if the response was not a problem. */
   #problemBytes: number | null = null;
   #limit: Problem['limit'];
-  /** Whether an exception was logged. Only the first exception of an exchange is logged. */
+  /** Whether an exception has been logged. Only the first exception of an exchange is logged. */
   #logged = false;
 
   constructor(route: Route, request: IncomingMessage, response: ServerResponse, requestId: string) {
@@ -71,12 +71,12 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
   abstract goAway(): void;
   abstract noteUse(): void;
   abstract check(nowMs: number): void;
-  /** Releases the connection to the upstream and the request's body. */
+  /** Releases the upstream connection and the request body. */
   protected abstract release(): void;
-  /** Returns the status, and the bytes of both bodies so far. */
+  /** Returns the status and the body byte counts so far. */
   protected abstract progress(): ResponseProgress;
 
-  /** Rejects the request with a problem and ends the exchange. @param cause error for the log */
+  /** Rejects the request with a problem and ends the exchange. @param cause error to log */
   protected reject(problem: Problem, cause?: unknown): void {
     if (this.state === 'finished') return;
     const { names, problemTypeBase } = this.route.deps;
@@ -93,7 +93,7 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
     this.finish(problemStatus(problem.code), problem.code, cause);
   }
 
-  /** Ends the exchange early: with a problem if the response has not begun, otherwise by cutting the response. */
+  /** Ends the exchange early: with a problem if the response has not begun, otherwise by cutting the response short. */
   protected endEarly(problem: Problem, code: RequestRecord['code']): void {
     if (this.state !== 'responding') return this.reject(problem);
     this.finish(this.progress().status, code);
@@ -105,7 +105,7 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
     this.counted.noteBytes(bytesIn, bytesOut);
   }
 
-  /** Notes how the exchange ended and releases everything. Only the first call has an effect. */
+  /** Records how the exchange ended and releases everything. Only the first call has an effect. */
   protected finish(status: number, code: RequestRecord['code'], cause?: unknown): void {
     if (this.state === 'finished') return;
     this.state = 'finished';
@@ -126,7 +126,7 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
     this.trace?.end(record);
   }
 
-  /** Releases everything. Each of the calls below has no effect the second time. */
+  /** Releases everything. Repeating any of the calls below has no effect. */
   #letGo(): void {
     try {
       this.route.deps.exchanges.leave(this);
@@ -160,12 +160,14 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
     };
   }
 
-  /** Ends the exchange: with a problem if nothing has been sent to the client, otherwise by cutting the response. */
+  /**
+   * Ends the exchange: with a problem if nothing has been sent to the client, otherwise by cutting the response short.
+   */
   broke(error: unknown): void {
     const isOut = this.state === 'finished' && this.response.writableEnded;
     try {
       this.#endBroken(error);
-      // If the exchange had already finished, `finish` does nothing, so everything is released here.
+      // `finish` does nothing if the exchange had already finished, so everything is released here.
       this.#letGo();
     } catch (another) {
       this.#logException(another);
@@ -173,7 +175,7 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
     }
     if (isOut || this.#problemBytes !== null) return;
     cutResponse(this.response);
-    // The response of an open WebSocket has no socket any more, so the socket is destroyed here.
+    // The response of an open WebSocket no longer has a socket, so the socket is destroyed here.
     this.request.socket.destroy();
   }
 
@@ -209,16 +211,16 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
     });
   }
 
-  /** Returns the headers of the response to the client: the permitted ones of the upstream, and the gateway's own. */
+  /** Returns the headers of the response to the client: the upstream's permitted ones, and the gateway's own. */
   protected responseHeaders(status: number, rawHeaders: readonly string[]): FilteredHeaders {
     const tenant = this.decision.admission?.permit.resolvedTenant ?? null;
     return this.route.deps.responseHeaders.headers(status, rawHeaders, this.requestId, tenant);
   }
 
   /**
-   * Replaces the upstream's headers about limits and CORS with the gateway's own.
+   * Replaces the upstream's rate limit and CORS headers with the gateway's own.
    *
-   * @param headers flat list of names and values, like the result
+   * @param headers flat list of names and values, as is the result
    */
   protected withOwn(headers: string[]): string[] {
     const { rateLimit } = this.decision;

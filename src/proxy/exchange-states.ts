@@ -3,13 +3,13 @@ export type ExchangeState =
   'deciding' | 'receiving' | 'ready' | 'queued' | 'sent' | 'responding' | 'open' | 'finished';
 
 interface StateRules {
-  /** States that may follow. */
+  /** States that may follow this one. */
   readonly next: readonly ExchangeState[];
   /**
    * Effect of a revocation on the request.
    *
-   * - `decides again`: nothing now, because the request is decided again before it is sent.
-   * - `rejects`: the client gets 503, because the upstream may have acted already.
+   * - `decides again`: nothing yet, because the request is decided again before it is sent.
+   * - `rejects`: the client gets a 503, because the upstream may already have acted on the request.
    * - `cuts`: the connection is closed, because the response has begun.
    * - `closes`: the client gets a close frame.
    * - `over`: nothing, because the exchange has ended.
@@ -21,15 +21,15 @@ interface StateRules {
  * The states of an exchange.
  *
  * - `deciding`: facts are missing, or the decision is being made.
- * - `receiving`: the request is admitted, and its short body is read before anything is sent to the upstream.
+ * - `receiving`: the request is admitted, and its short body is being read before anything is sent to the upstream.
  * - `ready`: the request was admitted in this tick.
- * - `queued`: the request waits for a connection, or for the end of the turn of the event loop. The decision is checked
- *   again in the tick that sends the request.
- * - `sent`: the request was written to the upstream. If a reused connection ended without a response, a safe request is
- *   `queued` once more.
- * - `responding`: the head of the upstream's response was sent to the client.
- * - `open`: a WebSocket passes frames in both directions.
- * - `finished`: the request is counted and logged.
+ * - `queued`: the request is waiting for a connection, or for the turn of the event loop to end. The decision is
+ *   checked again in the tick that sends the request.
+ * - `sent`: the request has been written to the upstream. If a reused connection ends without a response, a safe
+ *   request is `queued` once more.
+ * - `responding`: the head of the upstream's response has been sent to the client.
+ * - `open`: a WebSocket is passing frames in both directions.
+ * - `finished`: the request has been counted and logged.
  */
 export const exchangeStates: Readonly<Record<ExchangeState, StateRules>> = {
   deciding: { next: ['receiving', 'ready', 'queued', 'finished'], onRevocation: 'decides again' },

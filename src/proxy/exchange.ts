@@ -15,26 +15,26 @@ import { accessRevoked, keepsChanging } from './problems.ts';
 const mostSuperseded = 10;
 
 /**
- * A proxied request: the gateway decides about it, hands it to the upstream, responds to it, and counts it once. This
- * class has the code that plain requests and requests for a WebSocket share. Their states are listed in
+ * A proxied request: the gateway decides whether to admit it, hands it to the upstream, responds to it, and counts it
+ * once. Plain requests and WebSocket upgrades share the code in this class. Their states are listed in
  * `exchange-states.ts`.
  */
 export abstract class Exchange extends EndingExchange implements UnitsUser {
   #superseded = 0;
 
-  /** Serves the request to its end. */
+  /** Serves the request until it is finished. */
   abstract start(head: RequestHead): void;
-  /** Continues an admitted request. Called in the tick in which the request was admitted. */
+  /** Continues an admitted request, in the tick in which it was admitted. */
   protected abstract admitted(): void;
   /** Ends an open WebSocket with a close frame. */
   protected closeOpen(): void {
     throw new Error('this exchange is never open');
   }
 
-  /** Does nothing, because a plain response ends by itself. */
+  /** Does nothing, because a plain response ends on its own. */
   goAway(): void {}
 
-  /** Reads the head of the request and decides about the request. */
+  /** Reads the request's head and makes the decision. */
   protected decideAbout(head: RequestHead): void {
     const problem = this.decision.read(head);
     if (problem === undefined) this.#decide();
@@ -42,8 +42,8 @@ export abstract class Exchange extends EndingExchange implements UnitsUser {
   }
 
   /**
-   * Counts a request without a known caller. Returns `true` if the request must be shed, because its network has used
-   * up its share.
+   * Counts a request without a known caller. Returns `true` if it must be shed, because its network has used up its
+   * share.
    */
   protected isShed(): boolean {
     const { shedding, addressOf } = this.route.deps;
@@ -69,7 +69,7 @@ export abstract class Exchange extends EndingExchange implements UnitsUser {
     const lookup = directory.lookUp(networkOf(addressOf(this.request)));
     let decision: Admission | Rejection | undefined;
     while ((decision = this.decision.fromLookup(lookup)) === undefined) await lookup.load();
-    // Nothing is awaited between the decision and its effect, so the decision is still valid.
+    // Nothing is awaited between the decision and its effect, so the decision still holds.
     this.#act(decision);
   }
 
@@ -85,9 +85,9 @@ export abstract class Exchange extends EndingExchange implements UnitsUser {
   }
 
   /**
-   * Continues a request that waited for its units. Facts may have changed meanwhile.
+   * Continues a request that was waiting for its units. Facts may have changed in the meantime.
    *
-   * @param full problem of a limit without room, if there is one
+   * @param full problem to report if a limit is used up
    */
   onUnits(full: Problem | undefined): void {
     if (this.state === 'finished') this.decision.giveBackUnits();
@@ -96,7 +96,10 @@ export abstract class Exchange extends EndingExchange implements UnitsUser {
     else this.decideAgain();
   }
 
-  /** Returns the headers for the upstream, for plain requests and for upgrades, as a flat list of names and values. */
+  /**
+   * Returns the headers to send to the upstream, for plain requests and upgrades alike, as a flat list of names and
+   * values.
+   */
   protected upstreamHeaders(): string[] {
     const { config, deps, upstream } = this.route;
     const { rawHeaders, socket } = this.request;
@@ -139,5 +142,5 @@ export abstract class Exchange extends EndingExchange implements UnitsUser {
 
 guardMethods(Exchange, undefined, 'noteUse', 'noteBytes', 'keyChanged', 'onUnits');
 guardMethods(Exchange, [], 'dependsOn');
-// A `revoke` that throws counts as done, because the exception ends the exchange.
+// If `revoke` throws, the exchange counts as ended, because the exception ends it.
 guardMethods(Exchange, true, 'revoke');

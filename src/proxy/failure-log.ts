@@ -6,9 +6,9 @@ export interface FailureLogger {
   error(fields: object, message: string): void;
 }
 
-/** Members of a log line about a failed exchange, in addition to the error. */
+/** Fields of a log line about a failed exchange, besides the error. */
 export interface FailedExchange {
-  /** `null` if the failing code serves all routes. */
+  /** `null` if the code that failed serves all routes. */
   readonly route: string | null;
   /** `null` outside an exchange. */
   readonly requestId: string | null;
@@ -21,7 +21,7 @@ export interface FailedExchange {
  */
 const quietMs = 1000;
 
-/** Logs why exchanges failed. Clients do not learn the reasons, because errors name hosts and ports of upstreams. */
+/** Logs why exchanges failed. Clients are not told, because errors name upstream hosts and ports. */
 export class FailureLog {
   readonly #log: FailureLogger;
   readonly #clock: Clock;
@@ -44,9 +44,7 @@ export class FailureLog {
     this.#log.warn({ err: error, code, route, request_id: requestId, ...suppressed }, 'exchange failed');
   }
 
-  /**
-   * Logs every exception in the gateway's own code, without a limit, because two exceptions may have different causes.
-   */
+  /** Logs every exception in the gateway's own code, however many there are, because two may have different causes. */
   writeException(error: unknown, { route, requestId, code }: FailedExchange): void {
     const ended = requestId === null ? 'an exception ended no exchange' : 'an exception ended an exchange';
     this.#log.error({ err: error, code, route, request_id: requestId }, ended);

@@ -18,20 +18,20 @@ import { UpstreamTimeout } from './upstream/errors.ts';
 import { noteVersion } from './upstream/upstream.ts';
 
 /**
- * One plain HTTP request with its response.
+ * One plain HTTP request and its response.
  *
- * Headers stay raw in both directions, because parsing and writing them again would take time. A request may wait for a
- * free connection, and the process may be suspended at any instant. So the decision is checked again right before the
+ * Headers stay raw in both directions, because parsing and rewriting them would take time. A request may wait for a
+ * free connection, and the process may be suspended at any moment. So the decision is checked again right before the
  * request is written ({@link HttpExchange.sending}).
  */
 export class HttpExchange extends Exchange implements ResponseHandler, BodyHandler {
   readonly #writer: ResponseWriter;
-  /** Number of bytes; `undefined` if the body has no stated length. */
+  /** Number of bytes; `undefined` if the request states no length. */
   #bodyLength: number | undefined = 0;
   #body: BodyProgress | null = null;
   #inFlight: InFlightRequest | null = null;
   #timeouts: SideTimeouts | null = null;
-  /** Whether the request got its connection in the turn of the event loop in which it was decided. */
+  /** Whether the request got its connection in the same turn of the event loop as its decision. */
   #sameTurn = false;
   #repeated = false;
 
@@ -42,7 +42,7 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
 
   start(head: RequestHead): void {
     this.#bodyLength = head.bodyLength;
-    // The connection broke after the request was read, so no client waits for the response.
+    // The connection broke after the request was read, so no client is waiting for the response.
     if (this.request.socket.destroyed) return this.finish(clientGone, 'client_gone');
     this.response.on('close', this.#onClose);
     const { cors, config } = this.route;
@@ -56,11 +56,11 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
   }
 
   protected admitted(): void {
-    // A body already exists if the request was decided again.
+    // If the request was decided again, it already has a body.
     if (this.#body instanceof BufferedBody) return this.#send(this.#body.content);
     if (this.#body instanceof StreamedBody) return this.#send(this.#body);
     if (this.#bodyLength === 0) return this.#send(null);
-    // An upstream of HTTP/1.0 sees no body in a chunked request. So the body is read whole and sent with its length.
+    // An HTTP/1.0 upstream sees no body in a chunked request. So the body is read whole and sent with its length.
     const unseen = this.#bodyLength === undefined && this.route.upstream.version !== '1.1';
     if (!unseen && (this.#bodyLength === undefined || this.#bodyLength > mostBufferedBytes))
       return this.#stream();
@@ -74,7 +74,7 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
     this.#send(content);
   }
 
-  /** Streams a body that cannot be held. If the upstream takes no chunks, rejects the request instead. */
+  /** Streams a body that cannot be held. If the upstream does not accept chunks, rejects the request instead. */
   onNotHeld(body: BufferedBody, reason: 'too long' | 'no room'): void {
     const sees = this.#bodyLength !== undefined || this.route.upstream.version !== '1.0';
     if (sees) this.#stream(body.handOver());
@@ -166,7 +166,7 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
     if (error instanceof Fault) return this.broke(error);
     if (!this.#writer.started) return this.reject(upstreamProblem(error), error);
     this.finish(this.#writer.status, 'cut_by_upstream', error);
-    // Cuts the response, so that the client does not take the partial body for the whole.
+    // Cuts the response short, so that the client does not mistake the partial body for the whole.
     cutResponse(this.response);
   }
 
@@ -214,13 +214,13 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
     if (silent === 'upstream') this.#giveUp(new UpstreamTimeout(`send the ${awaited} of its response`));
   }
 
-  /** Closes the connection to the upstream, which cannot be used again, and fails the exchange. */
+  /** Closes the upstream connection, which cannot be used again, and fails the exchange. */
   #giveUp(error: Error): void {
     this.#abort();
     this.onFailure(error);
   }
 
-  /** Streams a held body as soon as chunks may be sent, because the client may wait for a response halfway. */
+  /** Streams a held body once chunks may be sent, because the client may want a response before sending the rest. */
   #checkHeld(nowMs: number): void {
     const { version } = this.route.upstream;
     const wait = version === null && nowMs - this.waitingSinceMs <= mostHeldMs;

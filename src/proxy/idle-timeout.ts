@@ -1,8 +1,8 @@
 import type { LimitsConfig, RouteConfig } from '../config.ts';
 
 /**
- * Tells whether a peer has made no progress for too long while the gateway waited for it. Callers check at intervals,
- * so the class needs no timer.
+ * Detects that a peer has made no progress for too long while the gateway was waiting for it. Callers check at
+ * intervals, so no timer is needed.
  */
 export class IdleTimeout {
   readonly #mostMs: number;
@@ -17,9 +17,9 @@ export class IdleTimeout {
   /**
    * Whether the gateway has waited for the peer for too long.
    *
-   * @param waiting whether the gateway waits for the peer now
+   * @param waiting whether the gateway is waiting for the peer now
    * @param progress any number that grows with the peer's activity
-   * @param nowMs monotonic
+   * @param nowMs monotonic time
    */
   expired(waiting: boolean, progress: number, nowMs: number): boolean {
     if (!waiting || progress !== this.#progress) {
@@ -35,20 +35,20 @@ export class IdleTimeout {
 const rateWindowMs = 60_000;
 
 /**
- * Tells whether a peer made too little progress in a minute in which the gateway waited for it. Callers check at
- * intervals, so the class needs no timer.
+ * Detects that a peer has made too little progress during a minute in which the gateway was waiting for it. Callers
+ * check at intervals, so no timer is needed.
  */
 export class LeastRate {
   readonly #least: number;
   #progress = 0;
   #sinceMs: number | null = null;
 
-  /** @param least minimum progress in a minute; 0 for no limit */
+  /** @param least minimum progress per minute; 0 for no limit */
   constructor(least: number) {
     this.#least = least;
   }
 
-  /** Whether the peer was too slow. The parameters are those of {@link IdleTimeout.expired}. */
+  /** Whether the peer was too slow. Takes the same parameters as {@link IdleTimeout.expired}. */
   tooSlow(waiting: boolean, progress: number, nowMs: number): boolean {
     const over = this.#sinceMs === null || nowMs - this.#sinceMs >= rateWindowMs;
     if (waiting && !over) return false;
@@ -61,22 +61,22 @@ export class LeastRate {
 
 /** Progress of the two sides of an exchange. */
 export interface ExchangeProgress {
-  /** Whether the gateway waits for the client to send more of its body, or to read more of the response. */
+  /** Whether the gateway is waiting for the client to send more of its body or to read more of the response. */
   readonly waitsForClient: boolean;
   /** Grows with every byte that the client sends or reads. */
   readonly clientProgress: number;
   /**
-   * Grows with the bytes sent to the upstream and, after the head of the response, with those received from it. `null`
-   * while the upstream does not have the request.
+   * Grows with every byte sent to the upstream and, after the head of the response, with every byte received from it.
+   * `null` while the upstream does not have the request.
    */
   readonly upstreamProgress: number | null;
-  /** The next part of the response that the upstream has to send. */
+  /** The part of the response that the upstream is due to send next. */
   readonly awaited: 'head' | 'body';
 }
 
 /**
- * Tells which side of an exchange has been silent or slow for too long. Callers check at intervals, so the class needs
- * no timer.
+ * Detects which side of an exchange has been idle or slow for too long. Callers check at intervals, so no timer is
+ * needed.
  */
 export class SideTimeouts {
   readonly #client: IdleTimeout;
@@ -92,7 +92,7 @@ export class SideTimeouts {
     this.#upstream = { head: new IdleTimeout(timeouts.headersMs), body: new IdleTimeout(timeouts.bodyMs) };
   }
 
-  /** Returns the side that has been silent or slow for too long; `null` if there is none. @param nowMs monotonic */
+  /** Returns the side that has been idle or slow for too long; `null` if neither has. @param nowMs monotonic time */
   silentSide(progress: ExchangeProgress, nowMs: number): 'client' | 'upstream' | null {
     const { waitsForClient, clientProgress, upstreamProgress, awaited } = progress;
     const silent = this.#client.expired(waitsForClient, clientProgress, nowMs);

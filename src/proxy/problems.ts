@@ -2,7 +2,8 @@ import { servedMethods } from '../domain/acting-decision.ts';
 import type { Problem } from '../domain/problem.ts';
 import { UpstreamTimeout } from './upstream/errors.ts';
 
-// Problems that the proxy itself finds. Problems of a request's target, head, key and acting header are elsewhere.
+// Problems that the proxy itself detects. Those with a request's target, head, key and acting header are defined
+// elsewhere.
 
 /** The acting rules do not cover the method, so the request is not proxied. */
 export const methodNotServed: Problem = {
@@ -30,14 +31,14 @@ export const tooManyWebSockets: Problem = {
   limit: 'websockets',
 };
 
-/** The client stopped sending its body, or sends it too slowly. */
+/** The client stopped sending the request body, or is sending it too slowly. */
 export const tooSlow: Problem = {
   code: 'request_timeout',
   detail: 'The request body stopped coming, or came too slowly.',
 };
 
 /**
- * The upstream takes only HTTP/1.0, so it needs the length of a chunked body, and the body is too long to be held until
+ * The upstream accepts only HTTP/1.0, so it needs the length of a chunked body, and this body is too long to hold until
  * its length is known.
  */
 export const lengthRequired: Problem = {
@@ -45,14 +46,14 @@ export const lengthRequired: Problem = {
   detail: 'This body is too long to be sent in chunks here: send it with a Content-Length.',
 };
 
-/** Facts changed again and again before the request could be sent, so the gateway gives up. */
+/** Facts kept changing before the request could be sent, so the gateway gave up. */
 export const keepsChanging: Problem = {
   code: 'unavailable',
   detail: 'The key or the accounts of this request keep changing. Try again in a moment.',
   retryAfter: 1,
 };
 
-/** A revocation ended the request after it was sent, so the upstream may have acted on it. */
+/** A revocation ended the request after it had been sent, so the upstream may have acted on it. */
 export const accessRevoked: Problem = {
   code: 'unavailable',
   detail: 'Access was revoked while the request was in flight. Whether it took effect is not known.',
@@ -63,8 +64,8 @@ export const accessRevoked: Problem = {
 export const ownFault = { code: 'internal', detail: 'The gateway failed.' } as const satisfies Problem;
 
 /**
- * Returns the problem for a request that failed at the upstream or on the way to it. The problem does not reveal the
- * host, the port or the upstream's fault.
+ * Returns the problem for a request that failed at the upstream or on the way there. The problem does not reveal the
+ * upstream's host or port, or what went wrong there.
  */
 export function upstreamProblem(error: unknown): Problem {
   const { code } = (error ?? {}) as { code?: unknown };

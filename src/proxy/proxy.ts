@@ -36,25 +36,25 @@ export interface ProxyDeps {
   readonly tracer: Tracer | null;
   /** All active exchanges. */
   readonly exchanges: ActiveExchanges;
-  /** Counts the requests in flight of each tenant, and limits them. */
+  /** Counts each tenant's requests in flight, and limits them. */
   readonly concurrency: TenantConcurrency;
-  /** Tells which requests are rejected while the process is overloaded. */
+  /** Tells which requests to reject while the process is overloaded. */
   readonly shedding: Shedding;
   /** Counts requests against the limits of keys and accounts. */
   readonly rateLimiter: Pick<RateLimiter, 'take'>;
   readonly logger: FailureLogger;
   readonly newRequestId: (request: IncomingMessage) => string;
-  /** Rule for each name of a client's header. The ingress uses the same rules. */
+  /** Rules for client header names. The ingress uses the same ones. */
   readonly rules: HeaderRules;
 }
 
 /** Serves all paths except the gateway's own. */
 export interface Proxy {
   /**
-   * Serves a request to its end: decides about the request, and sends it to its route's upstream.
+   * Serves a request until it is finished: decides whether to admit it, and sends it to its route's upstream.
    *
-   * @param route index in the `routes` of the configuration
-   * @param head as the ingress read it
+   * @param route index in the configuration's `routes`
+   * @param head as read by the ingress
    */
   readonly take: (
     route: number,
@@ -62,23 +62,23 @@ export interface Proxy {
     request: IncomingMessage,
     response: ServerResponse,
   ) => void;
-  /** Closes the connections to upstreams, even those in use. */
+  /** Closes all upstream connections, even those in use. */
   close(): Promise<void>;
 }
 
 /**
- * Interval in milliseconds at which the keys of active exchanges are recorded as in use, so that `last_used_at` stays
- * less than a minute behind (`usage_count`).
+ * Interval in milliseconds at which the keys of active exchanges are recorded as in use. It keeps `last_used_at` less
+ * than a minute behind (see the SQL function `usage_count`).
  */
 const useNotedEveryMs = 20_000;
 
-/** Maximum number of milliseconds between two checks for exchanges with a silent side. */
+/** Maximum number of milliseconds between two checks for idle exchanges. */
 const checkEveryMs = 1000;
 
 /**
- * Opens the routes to the upstreams, and returns the proxy that serves them.
+ * Opens the upstreams of all routes, and returns the proxy that serves the routes.
  *
- * @throws Error if a certificate or key file of a route cannot be read
+ * @throws Error if a route's certificate or key file cannot be read
  */
 export async function openProxy({
   config,
@@ -90,7 +90,7 @@ export async function openProxy({
   ...deps
 }: ProxyDeps): Promise<Proxy> {
   const failures = new FailureLog(logger, clock);
-  // Handles an exception in a timer that visits all exchanges: logs it, so that the next round still runs.
+  // Logs an exception in a timer that visits all exchanges, so that the timer's next run still takes place.
   const broke = (error: unknown): void =>
     failures.writeException(error, { route: null, requestId: null, code: ownFault.code });
   const shared: RouteDeps = {
@@ -134,7 +134,7 @@ export async function openProxy({
   };
 }
 
-/** Opens all routes. If one cannot be opened, closes the others and throws. */
+/** Opens all routes. If one cannot be opened, closes the rest and throws. */
 async function openRoutes(deps: RouteDeps, { routes, headers }: ProxyDeps['config']): Promise<Route[]> {
   const opened: Route[] = [];
   try {
@@ -156,8 +156,8 @@ async function openRoutes(deps: RouteDeps, { routes, headers }: ProxyDeps['confi
 }
 
 /**
- * Returns the milliseconds between two checks: a quarter of the shortest limit on silence, so that no side exceeds its
- * limit by much, but at least 20 and at most {@link checkEveryMs}.
+ * Returns the milliseconds between two checks: a quarter of the shortest timeout, so that no timeout is exceeded by
+ * much, but at least 20 and at most {@link checkEveryMs}.
  */
 function checkInterval({ routes, limits }: ProxyDeps['config']): number {
   const waits = routes.flatMap(({ timeouts }) => [

@@ -24,7 +24,7 @@ export interface RouteDeps {
   readonly directory: Directory;
   readonly clock: Clock;
   readonly usage: UsageSink;
-  /** Counts and sends the requests of each tick together, at the end of the tick. */
+  /** Counts and sends each tick's requests together, at the end of the tick. */
   readonly handOvers: HandOvers;
   /** `null` if requests are not traced. */
   readonly tracer: Tracer | null;
@@ -41,11 +41,11 @@ export interface RouteDeps {
   readonly rateLimiter: Pick<RateLimiter, 'take'>;
   readonly exchanges: ActiveExchanges;
   readonly limits: LimitsConfig;
-  /** Start of the `type` of a problem. */
+  /** Start of every problem's `type`. */
   readonly problemTypeBase: string;
 }
 
-/** A route of the configuration, with its upstream and everything else that its exchanges need. */
+/** A configured route, with its upstream and everything else that its exchanges need. */
 export interface Route {
   readonly config: RouteConfig;
   readonly rules: RouteRules;

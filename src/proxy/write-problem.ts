@@ -5,20 +5,20 @@ import { boundRest } from '../http/unfinished-body.ts';
 import { problemBody, problemContentType, problemHeaders } from '../http/problem-body.ts';
 
 /**
- * Responds with a problem (RFC 9457) without Fastify.
+ * Responds with a problem (RFC 9457) without going through Fastify.
  *
- * @returns number of bytes of the body
+ * @returns number of bytes in the body
  */
 export function writeProblem(
   response: ServerResponse,
   problem: Problem,
   about: {
-    /** Target as the client sent it; its query is not repeated. */
+    /** Target as the client sent it. The problem leaves its query out. */
     readonly target: string;
     readonly requestId: string;
-    /** Start of the `type` of the problem. */
+    /** Start of every problem's `type`. */
     readonly typeBase: string;
-    /** Further headers, flat list of names and values. */
+    /** Additional headers, as a flat list of names and values. */
     readonly headers: readonly string[];
   },
 ): number {

@@ -4,14 +4,14 @@ import type { Share, Shares, Tenancy } from '../../limits/shares.ts';
 import { sendContinue } from '../ingress/expect-continue.ts';
 import type { BodyProgress } from './streamed-body.ts';
 
-/** Maximum number of bytes of a body that is read whole before the request is sent to the upstream. */
+/** Maximum size in bytes of a body that is read whole before the request is sent to the upstream. */
 export const mostBufferedBytes = 16 * 1024;
-/** Milliseconds for which a chunked body is held while the HTTP version of the upstream is not known. */
+/** Milliseconds for which a chunked body is held while the upstream's HTTP version is unknown. */
 export const mostHeldMs = 1_000;
 
-/** Maximum number of bytes of one chunked body that are held for an upstream that might not accept chunks. */
+/** Maximum number of bytes of one chunked body to hold for an upstream that might not accept chunks. */
 const mostHeldBytes = 256 * 1024;
-/** Maximum number of bytes of all bodies held in this process, divided among parents and tenants. */
+/** Maximum total size in bytes of all bodies held in this process, divided among parents and tenants. */
 const mostHeldInAll = 64 * 1024 * 1024;
 const leastCapacity = 1024;
 
@@ -19,15 +19,15 @@ const leastCapacity = 1024;
 export interface BodyHandler extends Breakable {
   onBuffered(content: Buffer): void;
   /**
-   * Called if the body cannot be held: it has more than {@link mostHeldBytes}, or its tenant or parent has used up its
+   * Called if the body cannot be held: it is longer than {@link mostHeldBytes}, or its tenant or parent has used up its
    * share of {@link mostHeldInAll}.
    */
   onNotHeld(body: BufferedBody, reason: 'too long' | 'no room'): void;
 }
 
 /**
- * A short body, which is read whole and then sent together with the head. So a slow client holds no connection to the
- * upstream while it sends its body. A chunked body for an upstream of HTTP/1.0 is also read whole, because such an
+ * A short body that is read whole and then sent together with the head. So a slow client does not tie up an upstream
+ * connection while it sends its body. A chunked body for an HTTP/1.0 upstream is also read whole, because such an
  * upstream needs its length.
  */
 export class BufferedBody implements BodyProgress {
@@ -41,12 +41,15 @@ export class BufferedBody implements BodyProgress {
   readonly #tenancy: Tenancy | null;
   #share: Share | null = null;
   #held = 0;
-  /** Buffer that begins with the bytes received so far. After a second piece, unused bytes may follow them. */
+  /**
+   * Buffer that begins with the bytes received so far. Once a second piece has arrived, it may have unused bytes at its
+   * end.
+   */
   #begun: Buffer | null = null;
   readonly #onData: (chunk: Buffer) => void;
   readonly #onEnd: () => void;
 
-  /** @param shares shares of parents and tenants in {@link mostHeldInAll} */
+  /** @param shares the parents' and tenants' shares of {@link mostHeldInAll} */
   constructor(request: IncomingMessage, shares: Shares, tenancy: Tenancy | null, handler: BodyHandler) {
     this.#request = request;
     this.#shares = shares;
@@ -83,7 +86,8 @@ export class BufferedBody implements BodyProgress {
   }
 
   /**
-   * Copies all pieces into one buffer, because a buffer for one byte takes a hundred times as much memory as the byte.
+   * Copies all pieces into one buffer, because a buffer for a single byte takes a hundred times as much memory as the
+   * byte.
    */
   #append(chunk: Buffer): void {
     const bytes = this.bytes + chunk.length;

@@ -2,27 +2,24 @@ import type { ServerResponse } from 'node:http';
 import { pushUpgradeOption } from '../headers/response-headers.ts';
 import { mostUnsentBytes } from '../upstream/connection.ts';
 
-/**
- * Maximum number of bytes of a body that is written together with the head, which takes one system call instead of
- * three.
- */
+/** Maximum size in bytes of a body that is written together with the head, in one system call instead of three. */
 const mostCollected = 16 * 1024;
 
 /**
- * Maximum number of Early Hints that a client gets for one request. Otherwise they could fill memory if the client
- * reads slowly.
+ * Maximum number of Early Hints passed to a client for one request. Without a limit, they could fill memory if the
+ * client reads slowly.
  */
 const mostEarlyHints = 10;
 
 /**
  * Writes an upstream's response to the client. A short response is written whole. A long one, or one of unknown length,
- * is written as it comes in.
+ * is written as it arrives.
  */
 export class ResponseWriter {
   status = 0;
-  /** Number of bytes of the body so far. */
+  /** Number of body bytes so far. */
   bytes = 0;
-  /** Whether the head was written. After that the response can only be cut, not replaced by a problem. */
+  /** Whether the head has been written. From then on, the response can only be cut short, not replaced by a problem. */
   started = false;
   readonly #response: ServerResponse;
   readonly #bodyless: boolean;
@@ -39,10 +36,10 @@ export class ResponseWriter {
   }
 
   /**
-   * Writes Early Hints (RFC 8297) at once, or drops them if the client cannot take them now: HTTP/1.0 has no interim
+   * Writes Early Hints (RFC 8297) right away, or drops them if the client cannot take them now: HTTP/1.0 has no interim
    * responses, and on a pipelined connection earlier responses come first. Late hints would be useless.
    *
-   * @param headersOf makes the headers for the client, a flat list of names and values
+   * @param headersOf returns the headers for the client, as a flat list of names and values
    */
   earlyHints(headersOf: () => readonly string[]): void {
     const { socket, req } = this.#response;
@@ -54,7 +51,7 @@ export class ResponseWriter {
     socket.write(`${head}\r\n`, 'latin1');
   }
 
-  /** Begins the response. @param drained called whenever the client has taken all written bytes */
+  /** Begins the response. @param drained called whenever the client has taken all bytes written so far */
   begin(
     status: number,
     statusText: string,
@@ -72,14 +69,15 @@ export class ResponseWriter {
       status === 304;
     if (this.#collecting) return;
     this.#writeHead();
-    // Writes the head now, because an event stream may send nothing for a while after its head. `flushHeaders()` would
-    // write it as UTF-8, which turns one byte beyond ASCII into two.
+    // Writes the head right away, because an event stream may send nothing for a while after its head. `flushHeaders()`
+    // would write the head as UTF-8, which turns one non-ASCII byte into two.
     this.#response.write('', 'latin1');
     this.#response.on('drain', drained);
   }
 
   /**
-   * Takes a piece of the body. Returns `false` if the caller should pause, because too many bytes wait for the client.
+   * Takes a piece of the body. Returns `false` if the caller should pause, because too many bytes are waiting for the
+   * client.
    */
   data(chunk: Buffer): boolean {
     this.bytes += chunk.length;
@@ -94,8 +92,8 @@ export class ResponseWriter {
   }
 
   /**
-   * Ends the response. Returns `true` if all of it is written now, so that the exchange ends here. If it returns
-   * `false`, the exchange ends when the client has taken the rest.
+   * Ends the response. Returns `true` if all of it has now been written, which ends the exchange. Otherwise the
+   * exchange ends once the client has taken the rest.
    */
   end(trailers: readonly [string, string][]): boolean {
     if (!this.#collecting) {
@@ -111,14 +109,14 @@ export class ResponseWriter {
   }
 
   /**
-   * Writes head and body as one piece. Node joins a text body with the head, but `end(text)` also writes an empty
-   * second piece, which costs time. Latin-1 text keeps every byte.
+   * Writes head and body in one piece. Node joins a string body with the head, but `end(text)` also writes an empty
+   * second piece, which costs time. Latin-1 text keeps every byte intact.
    */
   #endWith(text: string): void {
     const { socket } = this.#response;
     // On a pipelined connection earlier responses come first. This response has no socket until they have ended.
     if (socket === null) return void this.#response.end(text, 'latin1');
-    // The socket is corked here, because otherwise Node's response would cork it and delay the write to the next tick.
+    // Corking the socket here keeps Node's response from corking it and delaying the write until the next tick.
     socket.cork();
     this.#response.write(text, 'latin1');
     socket.uncork();

@@ -8,7 +8,7 @@ import type { BodySink, BodySource } from '../upstream/message-head.ts';
 export interface BodyProgress {
   /** Number of bytes received so far. */
   readonly bytes: number;
-  /** Whether the gateway waits for the client to send more. */
+  /** Whether the gateway is waiting for the client to send more. */
   readonly starving: boolean;
   /** Stops reading. */
   destroy(): void;
@@ -29,8 +29,8 @@ export class StreamedBody implements BodyProgress, BodySource {
 
   /**
    * @param length bytes; `undefined` for a chunked body
-   * @param exchange ended if this class throws in a callback
-   * @param begun pieces of the body that were read before
+   * @param exchange exchange to end if a callback of this class throws
+   * @param begun pieces of the body that have already been read
    */
   constructor(
     request: IncomingMessage,

@@ -2,26 +2,26 @@ import type { CorsConfig } from '../../config.ts';
 import { servedMethods } from '../../domain/acting-decision.ts';
 
 /**
- * CORS headers of a route, for browsers that send requests from pages of other origins (Fetch standard, "CORS
+ * A route's CORS headers, for browsers that send requests from pages of other origins (Fetch standard, "CORS
  * protocol").
  */
 export interface CorsPolicy {
   /**
    * Returns the headers of the response to a preflight.
    *
-   * @param origin of the page; `undefined` if the request has none
+   * @param origin the page's origin; `undefined` if the request has none
    */
   preflight(origin: string | undefined): string[];
   /**
-   * Returns the headers of any other response, with the CORS headers of an upstream replaced by the gateway's own.
+   * Returns the headers of any other response, replacing the upstream's CORS headers with the gateway's own.
    *
-   * @param headers flat list of names and values, like the result
-   * @param origin of the page; `undefined` if the request has none
+   * @param headers flat list of names and values, as is the result
+   * @param origin the page's origin; `undefined` if the request has none
    */
   replace(headers: readonly string[], origin: string | undefined): string[];
 }
 
-/** Makes the CORS policy of a route. Returns `null` if the route has no `cors` settings. */
+/** Creates a route's CORS policy. Returns `null` if the route has no `cors` settings. */
 export function corsPolicy(config: CorsConfig | null): CorsPolicy | null {
   if (config === null) return null;
   const { origins, credentials, expose, headers, maxAgeS } = config;
@@ -46,8 +46,8 @@ export function corsPolicy(config: CorsConfig | null): CorsPolicy | null {
 }
 
 /**
- * Removes CORS headers, and adds `Vary: Origin`. Otherwise a cache could give a page of one origin the response that
- * was meant for another origin.
+ * Removes CORS headers, and adds `Vary: Origin`. Otherwise a cache could give a page of one origin a response meant for
+ * another.
  */
 function withVaryOrigin(headers: readonly string[]): string[] {
   const kept: string[] = [];

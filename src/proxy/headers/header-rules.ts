@@ -1,11 +1,11 @@
 import { headerRule, type HeaderNames, type HeaderRule } from '../../domain/header-names.ts';
 
 /**
- * Remembers a result for each header name, as written, because computing the results is most of the work on headers.
+ * Caches a result for each header name, as written, because computing these results is most of the work on headers.
  *
- * Callers can make up any number of names. So only names of admitted requests are remembered, in two generations of
- * 1,000 names each. When the newer generation is full, it replaces the older one, and names in use are remembered again
- * with the next request. A name of more than 100 characters is never remembered.
+ * Callers can make up any number of names. So only names from admitted requests are cached, in two generations of 1,000
+ * names each. When the newer generation is full, it replaces the older one, and names still in use are cached again by
+ * the next request. A name of more than 100 characters is never cached.
  */
 export class HeaderNameMemo<T> {
   #recent = new Map<string, T>();
@@ -17,13 +17,13 @@ export class HeaderNameMemo<T> {
   }
 
   /**
-   * Returns the result for a header of any caller. The name is not remembered, because made-up names could fill memory.
+   * Returns the result for a header from any caller. The name is not cached, because made-up names could fill memory.
    */
   look(rawName: string): T {
     return this.#recent.get(rawName) ?? this.#earlier.get(rawName) ?? this.#workOut(rawName);
   }
 
-  /** Returns the result for a header of an admitted request or of its response, and remembers it. */
+  /** Returns the result for a header of an admitted request or of its response, and caches it. */
   learn(rawName: string): T {
     const known = this.#recent.get(rawName);
     if (known !== undefined) return known;
@@ -41,7 +41,7 @@ export class HeaderNameMemo<T> {
 const generation = 1_000;
 const longestRemembered = 100;
 
-/** Remembers the rule for each name of a client's header. */
+/** Caches the rule for each client header name. */
 export type HeaderRules = HeaderNameMemo<HeaderRule>;
 
 export function headerRules(names: HeaderNames): HeaderRules {
@@ -49,8 +49,8 @@ export function headerRules(names: HeaderNames): HeaderRules {
 }
 
 /**
- * Adds the header names that are listed in a `Connection` header (RFC 9110 §7.6.1) to `named`, in lower case. These
- * headers belong to this connection only. Most messages list no names, so the set is created only when needed.
+ * Adds the header names listed in a `Connection` header (RFC 9110 §7.6.1) to `named`, in lower case. Those headers
+ * apply to this connection only. Most messages list no names, so the set is created only as needed.
  */
 export function namedByConnection(value: string, named?: Set<string>): Set<string> | undefined {
   const lower = value.toLowerCase();
@@ -60,7 +60,7 @@ export function namedByConnection(value: string, named?: Set<string>): Set<strin
   return all;
 }
 
-/** Removes the headers whose names are in `named`. @param headers flat list of names and values */
+/** Removes the headers named in `named`. @param headers flat list of names and values */
 export function withoutNamed(headers: readonly string[], named: ReadonlySet<string>): string[] {
   const passed: string[] = [];
   for (let i = 0; i < headers.length; i += 2) {

@@ -5,9 +5,9 @@ import { withoutNamed } from './header-rules.ts';
 const ours: ReadonlySet<string> = new Set(['ratelimit', 'ratelimit-policy']);
 
 /**
- * Returns the headers `RateLimit-Policy` and `RateLimit` of a response (draft-ietf-httpapi-ratelimit-headers,
- * structured fields of RFC 9651), as a flat list of names and values. They show one limit: among those that the caller
- * may see, the one with the smallest part left.
+ * Returns a response's `RateLimit-Policy` and `RateLimit` headers (draft-ietf-httpapi-ratelimit-headers, structured
+ * fields of RFC 9651), as a flat list of names and values. They describe one limit: of those that the caller may see,
+ * the one with the smallest fraction left.
  */
 export function rateLimitHeaders({ kind, period, quota, windowS, remaining, resetS }: LimitState): string[] {
   const name = `"${limitName(kind, period)}"`;
@@ -20,10 +20,10 @@ export function rateLimitHeaders({ kind, period, quota, windowS, remaining, rese
 }
 
 /**
- * Replaces the upstream's headers about limits with the gateway's own, because the upstream does not know the limit.
+ * Replaces the upstream's rate limit headers with the gateway's own, because the upstream does not know this limit.
  *
  * @param headers flat list of names and values
- * @param limit headers of {@link rateLimitHeaders}
+ * @param limit headers from {@link rateLimitHeaders}
  */
 export function withRateLimit(headers: readonly string[], limit: readonly string[]): string[] {
   const kept = withoutNamed(headers, ours);

@@ -8,17 +8,17 @@ import { namedByConnection, withoutNamed, type HeaderRules } from './header-rule
 /** Data about a request that its headers do not contain. */
 export interface OutboundContext {
   readonly requestId: string;
-  /** Caller and permit for the upstream; `null` for a CORS preflight, which carries no key. */
+  /** Caller and permit to pass to the upstream; `null` for a CORS preflight, which carries no key. */
   readonly identity: { readonly caller: Caller; readonly permit: Permit } | null;
   /** Address of the TCP peer, if it has one. */
   readonly peer: string | undefined;
-  /** Whether the peer is a trusted proxy (`trusted_proxies`), whose headers about the client are passed on. */
+  /** Whether the peer is a trusted proxy (`trusted_proxies`). If so, its headers about the client are passed on. */
   readonly peerTrusted: boolean;
-  /** Whether the request came by TLS. */
+  /** Whether the request came over TLS. */
   readonly encrypted: boolean;
 }
 
-/** Collects the data about a request. @param socket connection of the request */
+/** Builds the context of a request. @param socket the request's connection */
 export function outboundContext(
   requestId: string,
   identity: OutboundContext['identity'],
@@ -29,15 +29,15 @@ export function outboundContext(
   return { requestId, identity, peer: socket.remoteAddress, peerTrusted, encrypted };
 }
 
-/** Header settings of a route. */
+/** A route's header settings. */
 export interface OutboundRoute {
   readonly host: 'preserve' | 'upstream';
   readonly passAuthorization: boolean;
-  /** Header names with `_` that are passed on, in lower case. */
+  /** Header names containing `_` that are passed on, in lower case. */
   readonly underscoreHeaders: readonly string[];
 }
 
-/** Turns the raw headers of a request into those for its upstream. Both are flat lists of names and values. */
+/** Turns a request's raw headers into those for its upstream. Both are flat lists of names and values. */
 export type OutboundHeaders = (
   rawHeaders: readonly string[],
   context: OutboundContext,
@@ -45,10 +45,10 @@ export type OutboundHeaders = (
 ) => string[];
 
 /**
- * Makes the one function that writes all headers to upstreams, for plain requests and for upgrades.
+ * Creates the one function that writes all headers to upstreams, for plain requests and upgrades alike.
  *
- * Identity headers of the client are dropped in every spelling, and the gateway's own are appended last. So if a client
- * names an identity header in `Connection`, only the client's own copy is removed.
+ * Identity headers from the client are dropped in every spelling, and the gateway's own are appended last. So if a
+ * client names an identity header in `Connection`, only the client's own copy is removed.
  */
 export function outboundHeaders(rules: HeaderRules, names: HeaderNames): OutboundHeaders {
   const own = lowerCased(names);
@@ -57,7 +57,7 @@ export function outboundHeaders(rules: HeaderRules, names: HeaderNames): Outboun
     let named: Set<string> | undefined;
     let host = '';
     let length = '';
-    // A preflight has no key, so its header names are not remembered.
+    // A preflight has no key, so its header names are not cached.
     const known = context.identity !== null;
     const said: ForwardedWords = { for: '', host: '', proto: '' };
 
@@ -84,7 +84,7 @@ export function outboundHeaders(rules: HeaderRules, names: HeaderNames): Outboun
           if (route.underscoreHeaders.includes(name.toLowerCase())) out.push(name, value);
           break;
         case 'forwarding':
-          // The gateway has read the request id and appends it itself.
+          // The gateway has already read the request id, and appends it itself.
           if (context.peerTrusted && name.toLowerCase() !== 'x-request-id') out.push(name, value);
           break;
         case 'forwarded-for':
@@ -111,7 +111,7 @@ export function outboundHeaders(rules: HeaderRules, names: HeaderNames): Outboun
   };
 }
 
-/** Returns the names of the gateway's own headers in lower case. Called once, and not for each request. */
+/** Returns the names of the gateway's own headers in lower case. Called once, rather than for each request. */
 function lowerCased(names: HeaderNames) {
   return {
     resolvedTenant: names.resolvedTenant.toLowerCase(),
@@ -124,7 +124,7 @@ function lowerCased(names: HeaderNames) {
   };
 }
 
-/** Values of the headers about the client that a trusted proxy sent. */
+/** Values of a trusted proxy's headers about the client. */
 interface ForwardedWords {
   for: string;
   host: string;

@@ -5,7 +5,7 @@ import { HeaderNameMemo, namedByConnection, withoutNamed } from './header-rules.
 /** Rule for a header of the upstream's response. It depends only on the name. */
 type ResponseRule = 'pass' | 'drop' | 'connection' | 'content-length' | 'transfer-encoding' | 'upgrade';
 
-/** Headers of a response for the client. */
+/** Response headers for the client. */
 export interface FilteredHeaders {
   /** Flat list of names and values. */
   readonly headers: string[];
@@ -13,7 +13,7 @@ export interface FilteredHeaders {
   readonly contentLength: number | undefined;
 }
 
-/** Filters the headers and trailers of upstreams' responses. */
+/** Filters the headers and trailers of upstream responses. */
 export interface ResponseHeaderFilter {
   /**
    * Filters the headers of a response.
@@ -29,7 +29,7 @@ export interface ResponseHeaderFilter {
     resolvedTenant: string | null,
   ): FilteredHeaders;
   /**
-   * Filters trailers. A name that is dropped as a header is dropped here, too.
+   * Filters trailers. A name that is dropped as a header is dropped here as well.
    *
    * @param rawTrailers flat list of names and values
    */
@@ -37,8 +37,8 @@ export interface ResponseHeaderFilter {
 }
 
 /**
- * Makes the filter. The filter drops headers that belong to the connection to the upstream. It also drops, in every
- * spelling, the headers that clients trust because only the gateway sets them.
+ * Creates the filter. It drops headers that belong to the upstream connection. It also drops, in every spelling, the
+ * headers that clients trust because only the gateway sets them.
  */
 export function responseHeaderFilter(names: HeaderNames): ResponseHeaderFilter {
   const ruleFor = responseRules(names);
@@ -86,8 +86,8 @@ export function responseHeaderFilter(names: HeaderNames): ResponseHeaderFilter {
 }
 
 /**
- * Adds the header `Connection: Upgrade` to a 426, which must have it beside `Upgrade` (RFC 9110 §7.8). If a response
- * has a `Connection` header, Node no longer adds `close` or `keep-alive` by itself, so `close` is added here.
+ * Adds `Connection: Upgrade` to a 426, which needs it in addition to `Upgrade` (RFC 9110 §7.8). If a response has a
+ * `Connection` header, Node no longer adds `close` or `keep-alive`, so `close` is added here as needed.
  */
 export function pushUpgradeOption(
   status: number,
@@ -97,7 +97,7 @@ export function pushUpgradeOption(
   if (status === upgradeRequired) headers.push('connection', shouldKeepAlive ? 'Upgrade' : 'close, Upgrade');
 }
 
-/** Status of the only response that may name upgrades without being an upgrade itself (RFC 9110 §15.5.22). */
+/** Status of the only response that may list upgrades without being an upgrade itself (RFC 9110 §15.5.22). */
 const upgradeRequired = 426;
 
 /**
@@ -108,7 +108,7 @@ function mayStateLength(status: number): boolean {
   return status >= 200 && status !== 204;
 }
 
-/** Fields that change how the message before them is read, and so are not passed on as trailers (RFC 9110 §6.5.1). */
+/** Fields that change how the message itself is read, and so are not passed on as trailers (RFC 9110 §6.5.1). */
 const neverTrailers = new Set([
   'content-encoding',
   'content-type',

@@ -3,11 +3,11 @@ import type { Socket } from 'node:net';
 import { guardedOn } from '../../http/guarded.ts';
 import { hangUp } from '../../http/hang-up.ts';
 
-/** Bytes that arrived right after the head of a request for an upgrade. */
+/** Bytes that arrived right after the head of an upgrade request. */
 const early = new WeakMap<IncomingMessage, Buffer>();
 
 /**
- * Makes a response for a request for an upgrade, so that such a request gets the same checks as any other, in the same
+ * Creates a response for an upgrade request, so that the request goes through the same checks as any other, in the same
  * order. The code that carries out the upgrade takes the connection from the response ({@link takeConnection}). Any
  * other response is the last one on its connection.
  */
@@ -22,10 +22,10 @@ export function upgradeResponse(request: IncomingMessage, socket: Socket, head: 
 }
 
 /**
- * Takes the connection of a request for an upgrade, and the bytes that have already arrived. `response` must not be
+ * Takes the connection of an upgrade request, and the bytes that have already arrived on it. `response` must not be
  * used afterwards.
  *
- * @throws Error if the response has no connection any more
+ * @throws Error if the response no longer has a connection
  */
 export function takeConnection(response: ServerResponse): { readonly socket: Socket; readonly head: Buffer } {
   const { req, socket } = response;

@@ -1,18 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** Responses to requests whose client waits for `100 Continue` before it sends the body (RFC 9110 §10.1.1). */
+/** Responses to requests whose client is waiting for `100 Continue` before it sends the body (RFC 9110 §10.1.1). */
 const waiting = new WeakMap<IncomingMessage, ServerResponse>();
 
 /**
- * Holds `100 Continue` back until the gateway reads the body, so that the client of a rejected request need not send
- * its body. Node closes the connection after such a rejection, because a server cannot tell whether the body will still
- * come.
+ * Holds `100 Continue` back until the gateway reads the body, so that a client whose request is rejected need not send
+ * it. Node closes the connection after such a rejection, because a server cannot tell whether the body will still come.
  */
 export function noteContinue(request: IncomingMessage, response: ServerResponse): void {
   waiting.set(request, response);
 }
 
-/** Tells the client to send its body, if the client waits for that. It must be called right before the body is read. */
+/** Tells the client to send its body, if it is waiting for that. Call this right before the body is read. */
 export function sendContinue(request: IncomingMessage): void {
   const response = waiting.get(request);
   if (response === undefined) return;

@@ -2,12 +2,12 @@ import type { MethodKind } from '../../domain/acting-decision.ts';
 import type { Problem } from '../../domain/problem.ts';
 import type { HeaderRules } from '../headers/header-rules.ts';
 
-/** Members of a request's head that has passed the framing checks. */
+/** Parts of a request head that has passed the framing checks. */
 export interface RequestHead {
   readonly kind: MethodKind;
   /** All values of `Authorization`, in order. */
   readonly authorization: readonly string[];
-  /** All values of the further headers that carry API keys, in order. */
+  /** All values of the other headers that carry API keys, in order. */
   readonly apiKeys: readonly string[];
   /** All values of the acting header, in order. */
   readonly acting: readonly string[];
@@ -15,19 +15,19 @@ export interface RequestHead {
   readonly bodyLength: number | undefined;
 }
 
-/** A head as Node's parser returns it. */
+/** A head as parsed by Node. */
 export interface ParsedHead {
   readonly rawHeaders: readonly string[];
   readonly httpVersion: string;
 }
 
-/** Reads a head. Returns its members, or the problem for which the request is rejected. */
+/** Reads a head. Returns its parts, or the problem to reject the request with. */
 export type ReadHead = (head: ParsedHead, kind: MethodKind) => RequestHead | { readonly problem: Problem };
 
 /**
- * Makes the reader of heads. It rejects messages whose end two readers could see in different places, and messages with
- * too many headers. Node must therefore not drop headers beyond a limit of its own (`server-options.ts`). The function
- * is long because it looks at each header once, in one pass.
+ * Creates the function that reads heads. It rejects a message if two servers could disagree about where it ends, or if
+ * it has too many headers. Node must therefore not drop headers beyond a limit of its own (`server-options.ts`). The
+ * function is long because it handles all headers in a single pass.
  */
 /* eslint-disable max-lines-per-function -- one pass over the headers */
 export function headReader(rules: HeaderRules, maxHeaders: number): ReadHead {
@@ -38,7 +38,7 @@ export function headReader(rules: HeaderRules, maxHeaders: number): ReadHead {
 
   return ({ rawHeaders, httpVersion }, kind) => {
     if (rawHeaders.length > 2 * maxHeaders) return { problem: tooMany };
-    // Node's parser takes `GET /path` that ends with a bare LF for HTTP/0.9, and still reads headers after it.
+    // Node's parser takes `GET /path` followed by a bare LF for HTTP/0.9, and still reads headers after it.
     if (httpVersion !== '1.1' && httpVersion !== '1.0')
       return malformed('Its version is neither 1.1 nor 1.0.');
     let authorization: string[] | undefined;
@@ -97,7 +97,7 @@ export function headReader(rules: HeaderRules, maxHeaders: number): ReadHead {
     }
     if (hosts > 1 || (hosts === 0 && httpVersion !== '1.0')) return malformed('It must have one Host.');
     if (lengths > 1) return malformed('Its length is given more than once.');
-    // Node keeps such a connection open, and other servers close it. So two readers could disagree on whether another
+    // Node keeps such a connection open, but other servers close it. So they could disagree about whether another
     // request follows.
     if (asksKeepAlive && asksClose && httpVersion === '1.0')
       return malformed('It asks to keep the connection and to close it.');
@@ -114,14 +114,11 @@ export function headReader(rules: HeaderRules, maxHeaders: number): ReadHead {
 
 const none: readonly string[] = [];
 
-/**
- * Characters of a host and a port (RFC 3986 §3.2.2), without `@`, commas and blanks. A Host may be empty (RFC 9112
- * §3.2).
- */
+/** Characters of a host and a port (RFC 3986 §3.2.2), but no `@`, comma or blank. Host may be empty (RFC 9112 §3.2). */
 const hostForm = /^[\w.~!$&'()*+;=:%[\]-]*$/;
 const keepAliveOption = /(?:^|,)[\t ]*keep-alive[\t ]*(?:,|$)/i;
 const closeOption = /(?:^|,)[\t ]*close[\t ]*(?:,|$)/i;
-/** At most 15 digits, because longer numbers are not exact in JavaScript. */
+/** At most 15 digits, because JavaScript cannot represent longer numbers exactly. */
 const lengthForm = /^\d{1,15}$/;
 
 const unknownExpectation = {
@@ -132,9 +129,9 @@ const unknownExpectation = {
 } as const;
 
 /**
- * Problem of a request with a header that overrides its method. If the gateway dropped the header, the upstream would
- * carry out a POST although the client meant a DELETE. If it passed the header on, the upstream would carry out another
- * method than the one to which the acting rules were applied.
+ * Problem for a request with a header that overrides its method. If the gateway dropped the header, the upstream would
+ * carry out a POST although the client meant a DELETE. If the gateway passed it on, the upstream would carry out a
+ * method that the acting rules were not applied to.
  */
 const methodOverride = {
   problem: {

@@ -23,13 +23,13 @@ export type Ingress =
       readonly problem: Problem;
       readonly target: Target;
       /**
-       * Whether two readers could see the end of the request in different places. If so, its response is the last one
-       * on the connection, and later bytes are never served as a request (`server/pipelining.ts`).
+       * Whether two servers could disagree about where the request ends. If so, its response is the last one on the
+       * connection, and later bytes are never served as a request (`server/pipelining.ts`).
        */
       readonly ambiguous: boolean;
     };
 
-/** Reads every request to the public listener before any other code does. */
+/** Reads every request on the public listener before any other code does. */
 export interface IngressReader {
   /** Reads a request's target and head. */
   read(request: IncomingMessage): Ingress;
@@ -38,10 +38,10 @@ export interface IngressReader {
 }
 
 /**
- * Makes the reader. A request that passes means the same to every reader. The path by which it is routed is the path
- * that its upstream gets, and all readers agree on the end of the message.
+ * Creates the reader. A request that passes means the same to every server: the path that routes it is the path that
+ * its upstream gets, and all servers agree on where the message ends.
  *
- * @throws Error if two routes have the same prefix without regard to case
+ * @throws Error if two routes have the same prefix, ignoring case
  */
 export function ingressReader(config: Pick<Config, 'routes' | 'limits'>, rules: HeaderRules): IngressReader {
   const targetOf = compileTargets(config.routes.map((route) => route.prefix));
@@ -86,10 +86,10 @@ function faultOfUpgrade(request: IncomingMessage, head: RequestHead): Problem | 
   return request.upgrade ? upgradeFault(request, head) : undefined;
 }
 
-/** The destinations to which a request may go after the ingress has read it. */
+/** Where a request may go once the ingress has read it. */
 export interface Destinations {
   readonly ingress: IngressReader;
-  /** State of load shedding. While it is `active`, the dispatcher rejects requests for upstreams with 503. */
+  /** Load shedding state. While it is `active`, the dispatcher rejects requests for upstreams with 503. */
   readonly shedding: Shedding;
   readonly reject: (
     request: IncomingMessage,
@@ -107,17 +107,17 @@ export interface Destinations {
   readonly broke: (error: unknown) => void;
 }
 
-/** Functions of the public listener, one for each event of Node that brings a request. */
+/** The public listener's functions, one for each Node event that delivers a request. */
 export interface Dispatcher {
   request(request: IncomingMessage, response: ServerResponse): void;
-  /** Returns `false` to ignore the offer of an upgrade. The server then reads the request again, as a plain one. */
+  /** Returns `false` to ignore an offer to upgrade. The server then reads the request again, as a plain one. */
   upgrade(request: IncomingMessage, socket: Socket, head: Buffer): boolean;
   checkContinue(request: IncomingMessage, response: ServerResponse): void;
   checkExpectation(request: IncomingMessage, response: ServerResponse): void;
 }
 
 /**
- * Makes the dispatcher, through which every request enters. Whichever event of Node brought the request, the ingress
+ * Creates the dispatcher, through which every request enters. Whichever Node event delivered the request, the ingress
  * reads it, and the dispatcher passes it to one destination.
  */
 export function dispatcher({
@@ -150,8 +150,8 @@ export function dispatcher({
       case 'management':
         return management(request, response);
       case 'rejected':
-        // Counts the request as one without a known caller. All such rejections count under one empty network, because
-        // looking up the address of the client would cost more than the rejection.
+        // Counts the request as one without a known caller. All such rejections count against one empty network,
+        // because looking up the client's address would cost more than the rejection.
         shedding.shares?.admitsStranger('');
         return reject(request, response, read);
     }
@@ -171,7 +171,7 @@ export function dispatcher({
       noteContinue(message, response);
       request(message, response);
     },
-    // The ingress rejects every expectation except `100-continue`.
+    // The ingress rejects any expectation other than `100-continue`.
     checkExpectation: request,
   };
 }

@@ -1,16 +1,15 @@
-/** All readings of one path by the readers behind the gateway, or the reason to reject the path. */
+/** All the ways in which servers behind the gateway could read a path, or the reason to reject it. */
 export type Readings =
   | { readonly kind: 'paths'; readonly paths: readonly string[] }
   | { readonly kind: 'unacceptable'; readonly reason: string };
 
 /**
- * Returns all readings of `path`, folded to lower case: every path that some server, framework or proxy could take
- * `path` for. To find the readings, the function applies all known habits of such readers, in any order, until no new
- * reading appears.
+ * Returns all readings of `path`, in lower case: every path that some server, framework or proxy could take it for. To
+ * find them, the function applies all known habits of such software, in any order, until no new reading appears.
  *
- * Returns `unacceptable` if one of these readings contains something that no honest client sends (dot segments, control
- * bytes, overlong UTF-8, stacks of accents), or if there are more readings than {@link most} allows, for example
- * because of deeply nested encodings.
+ * Returns `unacceptable` if a reading contains something that no honest client sends (dot segments, control bytes,
+ * overlong UTF-8, stacks of accents), or if there are more readings than {@link most} allows, for example because of
+ * deeply nested encodings.
  *
  * @param path visible ASCII that starts with `/` and has well-formed percent-encodings
  */
@@ -22,7 +21,7 @@ export function readingsOf(path: string): Readings {
   const folded: string[] = [];
   const paths: string[] = [];
   for (const reading of asBytes) {
-    // An ASCII reading was reshaped above. Reshaping it again in lower case would add no other reading.
+    // An ASCII reading has already been reshaped above, and reshaping it again in lower case would yield nothing new.
     if (ascii.test(reading)) {
       paths.push(reading.toLowerCase());
       continue;
@@ -40,13 +39,13 @@ export function readingsOf(path: string): Readings {
 }
 
 /**
- * Limits on the work for one path, whose sender is not known yet: the number of readings, the number of their
- * characters in all, and the number of segments of each. Honest paths have a handful of readings. The limit on
- * characters lets a path with one `%2F` be nearly as long as a head.
+ * Limits on the work spent on one path, whose sender is not known yet: the number of readings, their total length in
+ * characters, and the number of segments in each. Honest paths have a handful of readings. The limit on characters
+ * still allows a path with one `%2F` to be nearly as long as a head.
  */
 const most = { readings: 64, characters: 32 * 1024, segments: 128 } as const;
 
-/** Numbers of further readings and characters that a path may have ({@link most}). */
+/** What is left of {@link most}: how many more readings and characters a path may have. */
 interface Budget {
   readings: number;
   characters: number;
@@ -55,9 +54,9 @@ interface Budget {
 type Habit = (path: string) => string;
 
 /**
- * Fills `readings` with `paths` and with all results of applying `habits` to them, until no new path appears.
+ * Fills `readings` with `paths` and everything that `habits` turn them into, until no new path appears.
  *
- * @returns the reason to reject the path, if a reading has a fault or the budget is used up
+ * @returns the reason to reject the path, if a reading is faulty or the budget is used up
  */
 function close(
   paths: readonly string[],
@@ -75,7 +74,7 @@ function close(
     return left.readings >= 0;
   };
   if (!paths.every(add)) return tooManyReadings;
-  // A loop over a Set also visits elements that are added during the loop.
+  // A loop over a Set also visits elements added during the loop.
   for (const reading of readings) {
     const fault = faultIn(reading);
     if (fault !== undefined) return fault;
@@ -97,14 +96,14 @@ function hasManySegments(path: string): boolean {
 }
 
 /**
- * Shortens runs of slashes to two. No reader and no route distinguishes three slashes in a row from two, so one reading
+ * Shortens runs of slashes to two. No server and no route distinguishes three slashes in a row from two, so one reading
  * stands for all such paths.
  */
 function withShortRuns(path: string): string {
   return path.includes('///') ? path.replace(/\/{3,}/g, '//') : path;
 }
 
-/** Decodes a path once: each encoded byte becomes one character, and all other text stays. */
+/** Decodes a path once: each encoded byte becomes one character, and everything else stays as it is. */
 function decodedOnce(path: string): string {
   const first = path.indexOf('%');
   if (first === -1) return path;
@@ -121,23 +120,23 @@ function decodedOnce(path: string): string {
 
 const percent = 0x25;
 
-/** Returns the byte that two hexadecimal digits stand for; `undefined` if they are not hexadecimal digits. */
+/** Returns the byte that two hexadecimal digits stand for; `undefined` for any other characters. */
 function byteOf(high: number | undefined, low: number | undefined): number | undefined {
   const value = ((hexDigits[high ?? 0] as number) << 4) | (hexDigits[low ?? 0] as number);
   return value < 0 ? undefined : value;
 }
 
-/** Value of each hexadecimal digit by its character code; negative for all other bytes. */
+/** Value of each hexadecimal digit, indexed by character code; negative for all other bytes. */
 const hexDigits = new Int8Array(256).fill(-1);
 for (const digit of '0123456789abcdefABCDEF') hexDigits[digit.charCodeAt(0)] = Number.parseInt(digit, 16);
 
-// Both patterns match only at the beginning of a run. Otherwise the time would grow with the square of the run's
-// length. U+0085 is a blank for Python, .NET and others, but not for `\s`. `+` is a blank for readers that decode paths
-// like forms.
+// Both patterns match only at the start of a run. Otherwise the time would grow with the square of the run's length.
+// Python, .NET and others treat U+0085 as a blank, but `\s` does not match it. Servers that decode paths like forms
+// treat `+` as a blank.
 const trailingSpace = /(?<![\s\x85+])[\s\x85+]+(?=\/|$)/g;
 const trailingDots = /(?<![.\s\x85+])[.\s\x85+]+(?=\/|$)/g;
 
-/** Changes that some readers make to a path before they route by it. Each leaves most paths unchanged. */
+/** Changes that some servers make to a path before they route it. Each leaves most paths unchanged. */
 const reshapings: readonly Habit[] = [
   function backslashesAsSlashes(path) {
     return path.includes('\\') ? path.replaceAll('\\', '/') : path;
@@ -148,30 +147,30 @@ const reshapings: readonly Habit[] = [
   function withoutParameters(path) {
     return path.includes(';') ? path.replace(/;[^/]*/g, '') : path;
   },
-  // Windows opens `admin. ` as `admin`, in any part of a path. Many programs also trim text before they compare it.
+  // Windows opens `admin. ` as `admin`, anywhere in a path. Many programs also trim text before they compare it.
   function withoutTrailingSpace(path) {
     return path.replace(trailingSpace, '');
   },
   function withoutTrailingDots(path) {
     return path.includes('.') ? path.replace(trailingDots, '') : path;
   },
-  // For a reader that decodes a path before it splits off the query, an encoded `?` or `#` ends the path.
+  // If a server decodes a path before it splits off the query, an encoded `?` or `#` ends the path.
   function cutAtQuery(path) {
     const end = path.search(/[?#]/);
     return end === -1 ? path : path.slice(0, end);
   },
-  // A reader that resolves `//host/path` as a URL reference takes `host` for another host (RFC 3986 §4.2). URL parsers
-  // of browsers skip any further slashes before the host.
+  // A server that resolves `//host/path` as a URL reference takes `host` for another host (RFC 3986 §4.2). Browsers'
+  // URL parsers skip any further slashes before the host.
   function withoutAuthority(path) {
     return path.startsWith('//') ? path.replace(/^\/\/[^/]*/, '') || '/' : path;
   },
 ];
 
 /**
- * Folds a path like readers that ignore case and normalise Unicode. For such readers full-width `／` is `/`, and long
- * `ſ` is `s`. Lower case, then upper case, then lower case again makes letters equal if they map to the same letter in
- * either direction, such as `ß` and `ẞ`, or dotless `ı` and `i`. Java's equalsIgnoreCase and Python's re.IGNORECASE do
- * the same. `İ` becomes `i` and a dot above, and the dot is removed.
+ * Folds a path the way servers do that ignore case and normalise Unicode. To them, full-width `／` is `/`, and long `ſ`
+ * is `s`. Converting to lower case, upper case and lower case again makes letters equal if they map to the same letter
+ * in either direction, such as `ß` and `ẞ`, or dotless `ı` and `i`. Java's equalsIgnoreCase and Python's re.IGNORECASE
+ * do the same. `İ` becomes `i` plus a combining dot, which is removed.
  */
 function fold(text: string): string {
   const folded = text.normalize('NFKC').toLowerCase().toUpperCase().toLowerCase();
@@ -179,7 +178,7 @@ function fold(text: string): string {
 }
 
 /**
- * Removes the characters that .NET's culture-sensitive comparisons and collations of databases ignore (Unicode,
+ * Removes the characters that .NET's culture-sensitive comparisons and database collations ignore (Unicode,
  * Default_Ignorable_Code_Point).
  */
 function withoutIgnorable(text: string): string {
@@ -187,16 +186,16 @@ function withoutIgnorable(text: string): string {
 }
 
 /**
- * Matches 31 combining marks in a row. No real text has so many (UAX #15 §13, Stream-Safe Text Format), and sorting
- * marks takes time that grows with the square of their number.
+ * Matches 31 combining marks in a row. Real text never has that many (UAX #15 §13, Stream-Safe Text Format), and the
+ * time it takes to sort marks grows with the square of their number.
  */
 const stackOfMarks = /\p{M}{31}/u;
 // eslint-disable-next-line no-control-regex
 const ascii = /^[\x00-\x7f]*$/;
 
 /**
- * Matches a segment of dots, or of dots and blanks. Windows takes `.. ` and `. .` for dot segments, old versions of
- * Windows took `...` for two levels up, and a reader that drops a final dot turns `...` into `..`.
+ * Matches a segment of dots, or of dots and blanks. Windows treats `.. ` and `. .` as dot segments, old versions of
+ * Windows took `...` to mean two levels up, and a server that drops a trailing dot turns `...` into `..`.
  */
 const dotSegment = /[/\\][\s\x85+]*\.[.\s\x85+]*(?:;[^/\\]*)?(?:[/\\?#]|$)/;
 // eslint-disable-next-line no-control-regex

@@ -10,23 +10,23 @@ import type { Destinations } from './ingress.ts';
 import { withoutQuery } from '../../domain/paths.ts';
 import type { Target } from './target.ts';
 
-/** Dependencies of the function that rejects requests. */
+/** Dependencies of {@link rejecter}. */
 export interface RejectDeps {
   readonly clock: Clock;
   readonly newRequestId: (request: IncomingMessage) => string;
-  /** Start of the `type` of a problem. */
+  /** Start of every problem's `type`. */
   readonly typeBase: string;
   readonly observe: RequestObserver;
   /** `null` if requests are not traced. */
   readonly tracer: Tracer | null;
-  /** Returns the name of a target for logs and metrics: the prefix of a route, never text of a client. */
+  /** Returns a target's name for logs and metrics, which never contains text from the client. */
   readonly nameOf: (target: Target) => string;
-  /** Returns the CORS policy of the target's route; `null` if the route has none, or if there is no route. */
+  /** Returns the CORS policy of the target's route; `null` if there is no route, or if it has no policy. */
   readonly corsOf: (target: Target) => CorsPolicy | null;
 }
 
 /**
- * Makes the function that rejects requests for the ingress. It responds with a problem, writes a log line, counts the
+ * Creates the function that rejects requests for the ingress. It responds with a problem, writes a log line, counts the
  * request and ends its trace.
  */
 export function rejecter({
@@ -69,7 +69,7 @@ export function rejecter({
   };
 }
 
-/** Members of the record that stay unknown, because the ingress rejects a request before the key is looked up. */
+/** Fields of the record that stay unknown, because the ingress rejects a request before its key is looked up. */
 const callerUnknown = {
   keyId: null,
   caller: null,
@@ -81,8 +81,7 @@ const callerUnknown = {
 } as const;
 
 /**
- * Returns the path for the log, without its query. The first line of HTTP/2 (`PRI *`) has no path, so `/` stands for
- * it.
+ * Returns the path to log, without its query. The first line of HTTP/2 (`PRI *`) has no path, so it is logged as `/`.
  */
 function pathOf({ method, url = '' }: IncomingMessage): string {
   if (method === 'PRI') return '/';

@@ -2,7 +2,7 @@ import { managementPath, withoutQuery } from '../../domain/paths.ts';
 import type { Problem } from '../../domain/problem.ts';
 import { readingsOf } from './path-readings.ts';
 
-/** Destination of a request target. `route` is the index in the list given to {@link compileTargets}. */
+/** Destination of a request target. `route` is an index into the list given to {@link compileTargets}. */
 export type Target =
   | { readonly kind: 'management' }
   | { readonly kind: 'route'; readonly route: number }
@@ -10,15 +10,15 @@ export type Target =
   | { readonly kind: 'rejected'; readonly problem: Problem };
 
 /**
- * Makes the function that checks and routes request targets. It works on the raw bytes. No other code routes, and the
- * upstream gets the checked path unchanged.
+ * Creates the function that checks and routes request targets. It works on the raw bytes. No other code does any
+ * routing, and the upstream gets the checked path unchanged.
  *
- * A path is rejected if a reader behind the gateway could take it for a path of another route; `path-readings.ts` lists
- * the habits of careless readers. A path that leads to the same route in every reading passes byte for byte, even with
+ * A path is rejected if a server behind the gateway could take it for a path of another route; `path-readings.ts` lists
+ * the habits of careless servers. A path that leads to the same route in every reading passes byte for byte, even with
  * `%2F`.
  *
- * @param prefixes of the routes; each matches whole segments, and the longest match wins
- * @throws Error if two prefixes are equal without regard to case
+ * @param prefixes prefixes of the routes; each matches whole segments, and the longest match wins
+ * @throws Error if two prefixes are equal, ignoring case
  */
 export function compileTargets(prefixes: readonly string[]): (rawTarget: string) => Target {
   const places = placesOf(prefixes);
@@ -40,15 +40,15 @@ export function compileTargets(prefixes: readonly string[]): (rawTarget: string)
 
 /**
  * Whether a target, as written, is under the path that the gateway serves itself. This test takes a fraction of the
- * time that computing all readings takes.
+ * time that computing all readings would take.
  */
 export function isManagement(rawTarget: string): boolean {
   return isWithin(withoutQuery(rawTarget), managementPath);
 }
 
 /**
- * Matches a path without encodings, parameters, `+`, empty segments, and segments that begin or end with a dot. Readers
- * can differ only about the case of such a path.
+ * Matches a path that has no encodings, parameters, `+` or empty segments, and no segment that begins or ends with a
+ * dot. Servers can disagree only about the case of such a path.
  */
 const plainPath = /^(?:\/|(?:\/[\w~!$&'()*,=:@-]+(?:\.+[\w~!$&'()*,=:@-]+)*)+\/?)$/;
 const visibleAscii = /^[!-"$-~]*$/;
@@ -58,7 +58,7 @@ const notVisible = rejected('It holds a `#`, or bytes that are not visible ASCII
 const none: Target = { kind: 'none' };
 
 function readUnusual(rawTarget: string, path: string, places: Places, folded: readonly string[]): Target {
-  // Targets in absolute form, in authority form, and `*` (RFC 9112 §3.2) are not served.
+  // Targets in absolute form or authority form, and `*` (RFC 9112 §3.2), are not served.
   if (!path.startsWith('/')) return rejected('It must be a path that starts with `/`.');
   if (!visibleAscii.test(rawTarget)) return notVisible;
   if (path.includes('\\')) return rejected('Its path holds a backslash.');
@@ -75,8 +75,8 @@ function readUnusual(rawTarget: string, path: string, places: Places, folded: re
 }
 
 /**
- * Makes the function that returns the name of a target for logs and metrics: the management path, a prefix of the
- * configuration, or `none`, never text of a client.
+ * Creates the function that names a target for logs and metrics: the management path, a configured prefix, or `none`,
+ * but never text from the client.
  */
 export function targetNames(prefixes: readonly string[]): (target: Target) => string {
   return (target) => {
@@ -85,10 +85,7 @@ export function targetNames(prefixes: readonly string[]): (target: Target) => st
   };
 }
 
-/**
- * Prefixes and their targets, in the same order: the management path first, then the routes, with longer prefixes
- * before shorter ones.
- */
+/** Prefixes and their targets, in the same order: the management path first, then the routes, longest prefix first. */
 interface Places {
   readonly written: readonly string[];
   readonly targets: readonly Target[];
@@ -96,7 +93,7 @@ interface Places {
 
 function placesOf(prefixes: readonly string[]): Places {
   const routes = prefixes
-    // The prefix `/` becomes the empty prefix, with which every path starts.
+    // The prefix `/` becomes the empty string, which every path starts with.
     .map((prefix, route) => ({
       prefix: prefix.replace(/\/+$/, ''),
       target: { kind: 'route', route } as const,
@@ -119,8 +116,8 @@ function targetAt({ targets }: Places, place: number): Target {
 }
 
 /**
- * Rejects a path that some reader would take for a path of another route. The detail names the other route's prefix
- * only if the client has written that prefix itself, in some spelling.
+ * Rejects a path that some server would take for a path of another route. The detail names that route's prefix only if
+ * the client wrote the prefix itself, in some spelling.
  */
 function elsewhere({ written }: Places, read: number, place: number): Target {
   const meant = written[read] ?? '';

@@ -5,16 +5,16 @@ import type { RequestHead } from './framing.ts';
 declare module 'node:http' {
   interface IncomingMessage {
     /**
-     * Whether Node treats the request as an upgrade. If so, the request has no body, and Node has left the connection
-     * to the gateway.
+     * Whether Node treats the request as an upgrade. If so, the request has no body, and Node leaves the connection to
+     * the gateway.
      */
     readonly upgrade?: boolean;
   }
 }
 
 /**
- * Whether a request offers to continue as a WebSocket. `Upgrade` is a list (RFC 9110 §7.8), and is ignored in HTTP/1.0.
- * A request with any other offer is served as if it had none.
+ * Whether a request offers to switch to WebSocket. `Upgrade` is a list (RFC 9110 §7.8), and is ignored in HTTP/1.0. A
+ * request that offers only other protocols is served as if it offered none.
  */
 export function offersWebSocket({ httpVersion, headers }: IncomingMessage): boolean {
   return httpVersion === '1.1' && webSocketOffer.test(headers.upgrade ?? '');
@@ -22,9 +22,7 @@ export function offersWebSocket({ httpVersion, headers }: IncomingMessage): bool
 
 const webSocketOffer = /(?:^|,)[\t ]*websocket[\t ]*(?:,|$)/i;
 
-/**
- * Returns the problem of a faulty request for a WebSocket (RFC 6455 §4.2.1); `undefined` if the request has no fault.
- */
+/** Returns the problem to report if an upgrade request is invalid (RFC 6455 §4.2.1); `undefined` if it is valid. */
 export function upgradeFault({ method, headers }: IncomingMessage, head: RequestHead): Problem | undefined {
   if (method !== 'GET') return invalid('A WebSocket is opened with GET.');
   if (head.bodyLength !== 0) return invalid('A WebSocket is opened without a body.');
@@ -36,8 +34,8 @@ export function upgradeFault({ method, headers }: IncomingMessage, head: Request
 const keyForm = /^[+/0-9A-Za-z]{22}==$/;
 
 /**
- * Problem of a request for a WebSocket in a version other than 13. The response tells the client to use 13 (RFC 6455
- * §4.4).
+ * Problem for an upgrade request with a WebSocket version other than 13. The response tells the client to use 13 (RFC
+ * 6455 §4.4).
  */
 const otherVersion: Problem = {
   code: 'upgrade_required',

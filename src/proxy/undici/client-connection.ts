@@ -16,11 +16,11 @@ interface ClientParts {
   readonly report: (error: unknown) => void;
 }
 
-/** One of undici's clients, with one connection and one request at a time. */
+/** One undici client, with one connection and one request at a time. */
 export class ClientConnection implements PooledConnection<ForwardedRequest>, Breakable {
   /** undici handles `Keep-Alive` itself. */
   readonly keepAliveMs = null;
-  /** Reader of the client's present connection; `null` before there is a connection. */
+  /** Reader of the client's current connection; `null` before there is a connection. */
   reading: PausableReading | null = null;
   readonly #client: Client;
   readonly #owner: ConnectionOwner;
@@ -48,7 +48,7 @@ export class ClientConnection implements PooledConnection<ForwardedRequest>, Bre
   send(_request: OutgoingRequest, forwarded: ForwardedRequest): void {
     forwarded.dispatch(this.#client, this, (error) => {
       if (error !== null) return this.close();
-      // The connection is freed later, because undici first checks for bytes behind the response.
+      // The connection is freed later, because undici first checks for bytes after the response.
       setImmediate(this.#free);
     });
   }

@@ -7,9 +7,9 @@ import type { Pool } from '../upstream/pool.ts';
 import type { BodySource, OutgoingRequest } from '../upstream/message-head.ts';
 import type { PausableReading } from './pausable-reading.ts';
 
-/** A connection on which the request is sent. */
+/** A connection that the request is sent on. */
 interface PausableConnection {
-  /** Reader of the present connection; `null` before there is a connection. */
+  /** Reader of the current connection; `null` before there is a connection. */
   readonly reading: PausableReading | null;
 }
 
@@ -21,12 +21,9 @@ export interface ForwardedOptions {
   readonly usage: Pick<UsageSink, 'commit'>;
 }
 
-/**
- * One request that is forwarded by undici. It reports the same events to the exchange as the gateway's own connections
- * do.
- */
+/** One request forwarded by undici. The exchange sees the same events as with the gateway's own connections. */
 export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightRequest, Breakable {
-  /** Grows with all sent bytes and, after the head of the response, with all received bytes. */
+  /** Grows with every byte sent and, after the head of the response, with every byte received. */
   progress = 0;
   readonly #request: OutgoingRequest;
   readonly #handler: ResponseHandler;
@@ -35,12 +32,12 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
   #connection: PausableConnection | null = null;
   #controller: Dispatcher.DispatchController | null = null;
   #reading: PausableReading | null = null;
-  /** Reports the response or the failure to @fastify/http-proxy, which takes no other part in the exchange. */
+  /** Reports the response or the failure to @fastify/http-proxy, which plays no other part in the exchange. */
   #toProxy: (error: Error | null, response?: object) => void = () => undefined;
   #sending = false;
   #startBody: (() => void) | null = null;
   #over = false;
-  /** Tells the connection that the request has left it. */
+  /** Tells the connection that the request is done with it. */
   #leave: (error: Error | null) => void = () => undefined;
 
   constructor(request: OutgoingRequest, handler: ResponseHandler, options: ForwardedOptions) {
@@ -52,7 +49,7 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
   }
 
   /**
-   * Sends the request on a connection of the pool, as soon as there is one.
+   * Sends the request on one of the pool's connections, as soon as one is available.
    *
    * @param toProxy callback of @fastify/http-proxy
    */
@@ -62,9 +59,9 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
   }
 
   /**
-   * Sends the request on a connection, with target and headers byte for byte.
+   * Sends the request on a connection, with its target and headers byte for byte.
    *
-   * @param leave called once with the error, if any, when undici has finished the request
+   * @param leave called once undici has finished with the request, with the error if there was one
    */
   dispatch(client: Client, connection: PausableConnection, leave: (error: Error | null) => void): void {
     this.#connection = connection;
@@ -149,7 +146,7 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
     this.#handler.onRefused(error);
   }
 
-  /** Called when the request has failed or the exchange gave it up. */
+  /** Called when the request has failed or the exchange has given up on it. */
   onFailure(error: Error): void {
     this.#toProxy(error);
     if (this.#over) return;
@@ -196,7 +193,7 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
         else this.#startBody = start;
       }),
     });
-    // undici reports the error, too. Without this listener the error would end the process.
+    // undici reports the error as well. Without this listener, the error would crash the process.
     stream.on('error', () => undefined);
     return stream;
   }
@@ -206,14 +203,14 @@ guardMethods(ForwardedRequest, undefined, 'onRequestStart', 'onResponseStart');
 guardMethods(ForwardedRequest, undefined, 'onResponseData', 'onResponseEnd', 'onResponseError');
 
 /**
- * Stands in for the response's body, which @fastify/http-proxy destroys if the client has left. Only the exchange may
- * end the real body.
+ * Stands in for the response body, which @fastify/http-proxy destroys if the client has left. Only the exchange may end
+ * the real body.
  */
 const unused = { destroy: () => undefined };
 
 /**
- * Drops a reason phrase with bytes beyond ASCII: undici has read it as UTF-8, which loses such bytes, and Node would
- * refuse to write the result.
+ * Drops a reason phrase that contains non-ASCII bytes: undici has read it as UTF-8, which loses such bytes, and Node
+ * would refuse to write the result.
  */
 function plain(reason: string): string {
   return /^[\t -~]*$/.test(reason) ? reason : '';

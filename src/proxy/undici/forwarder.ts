@@ -16,7 +16,7 @@ import { ForwardedRequest } from './forwarded-request.ts';
 /** Milliseconds after which an idle connection is closed, as in the gateway's own client. */
 const idleMs = 4_000;
 
-/** Property under which a request travels through @fastify/http-proxy, which copies only headers. */
+/** Property that carries a request through @fastify/http-proxy, which copies only headers. */
 const forwarded = Symbol('the request that is forwarded');
 
 interface MarkedHeaders {
@@ -27,9 +27,9 @@ interface MarkedHeaders {
  * Opens a route's client for an upstream that the gateway's own client cannot talk to (`client: undici`). It forwards
  * requests through @fastify/http-proxy and undici.
  *
- * The route has its own @fastify/http-proxy, which forwards the request that the exchange gives it. The exchange
- * handles headers in both directions, timeouts, problem bodies and the decision in the tick of sending, as it does with
- * the gateway's own client. Features of @fastify/http-proxy that would change a request are not used: its own headers,
+ * Each route has its own @fastify/http-proxy, which forwards the request that the exchange gives it. As with the
+ * gateway's own client, the exchange handles headers in both directions, timeouts, problem bodies, and the decision in
+ * the tick of sending. Features of @fastify/http-proxy that would change a request are not used: its own headers,
  * rewritten paths, up to ten retries of a GET, and connections without verified certificates.
  */
 export async function openForwarder(
@@ -49,7 +49,7 @@ export async function openForwarder(
       return () => made.close();
     },
   });
-  /** Requests that @fastify/http-proxy is forwarding. Each is stored under its view ({@link viewOf}). */
+  /** Requests that @fastify/http-proxy is forwarding, each keyed by its view ({@link viewOf}). */
   const underWay = new WeakMap<IncomingMessage, ForwardedRequest>();
 
   const app = Fastify({ logger: false });
@@ -97,12 +97,12 @@ export async function openForwarder(
 const clientSettings = {
   keepAliveTimeout: idleMs,
   maxHeaderSize: maxResponseHeadBytes,
-  // The exchange has timeouts of its own for both sides, so undici's are turned off.
+  // The exchange has its own timeouts for both sides, so undici's are turned off.
   headersTimeout: 0,
   bodyTimeout: 0,
 };
 
-/** Makes the function that replaces undici's `request`, which @fastify/http-proxy calls to send a request. */
+/** Creates the replacement for undici's `request`, which @fastify/http-proxy calls to send a request. */
 function send(pool: Pool<ForwardedRequest>) {
   return (
     { headers }: { readonly headers: MarkedHeaders },
@@ -111,16 +111,16 @@ function send(pool: Pool<ForwardedRequest>) {
 }
 
 /**
- * Makes the view of the request that @fastify/http-proxy gets: the method, and no other text of the client. So neither
- * the parsers nor the path handling of @fastify/http-proxy can change anything.
+ * Creates the view of the request that @fastify/http-proxy gets: the method, and nothing else that the client wrote. So
+ * neither the parsers nor the path handling of @fastify/http-proxy can change anything.
  */
 function viewOf(request: IncomingMessage): IncomingMessage {
   return Object.create(request, { url: { value: '/' }, headers: { value: {} } }) as IncomingMessage;
 }
 
 /**
- * Makes the function by which undici opens connections. It opens them and verifies certificates in the same way as the
- * gateway's own client.
+ * Creates the function that undici uses to open connections. It opens them and verifies certificates in the same way as
+ * the gateway's own client.
  */
 function connectorOf(address: Address, connectMs: number): Connector {
   return (_options, done) => {

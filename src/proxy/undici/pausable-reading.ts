@@ -4,17 +4,18 @@ import type { HttpVersion } from '../upstream/message-head.ts';
 import { outliveFailedWrite } from '../upstream/failed-write.ts';
 
 /**
- * Pauses reading from the socket of one of undici's connections.
+ * Pauses reading from the socket of an undici connection.
  *
- * Pausing undici itself would end the process. If its parser is paused and the upstream closes or resets a connection
- * that is not kept, undici 7 throws an assertion from a listener of the socket (nodejs/undici#5360; mended in undici 8,
- * which requires a later Node). So the parser is never paused. Instead the socket has nothing to read while a client is
- * slow. The end of a connection comes after all its bytes, so undici does not learn about the end early either.
+ * Pausing undici itself would crash the process. If its parser is paused and the upstream closes or resets a connection
+ * that is not kept alive, undici 7 throws an assertion error from a socket listener (nodejs/undici#5360; fixed in
+ * undici 8, which requires a later Node). So the parser is never paused. Instead, the socket has nothing to read while
+ * a client is slow. The end of a connection comes after all its bytes, so undici does not learn of the end early
+ * either.
  */
 export class PausableReading {
   /**
    * Called when the connection has broken, before undici notices. Otherwise undici would take a truncated body without
-   * a length for complete.
+   * a length for a complete one.
    */
   onBroken: ((error: Error) => void) | null = null;
   /**
@@ -46,8 +47,8 @@ export class PausableReading {
     );
     outliveFailedWrite(socket, (error) => {
       this.#writeFailed = true;
-      // The operating system reports a reset once, and a normal end afterwards. So undici would take a truncated body
-      // for complete.
+      // The operating system reports a reset once, and a normal end after that. So undici would take a truncated body
+      // for a complete one.
       if (error.code !== 'EPIPE')
         socket.prependListener(
           'end',
@@ -73,7 +74,7 @@ export class PausableReading {
     this.#socket.emit('readable');
   }
 
-  /** Called when undici has read the response to its end. undici then reads from the socket as usual. */
+  /** Called when undici has read the whole response. From then on, undici reads from the socket as usual. */
   release(): void {
     this.#paused = false;
     this.#toHead = true;

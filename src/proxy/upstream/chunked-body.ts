@@ -2,12 +2,12 @@ import type { Socket } from 'node:net';
 import { ResponseFault } from './errors.ts';
 import { latin1, parseFieldLines } from './message-head.ts';
 
-/** Receives a part of a body: the bytes of `bytes` from offset `from` up to, but not including, `to`. */
+/** Receives part of a body: the bytes of `bytes` from offset `from` up to, but not including, `to`. */
 export type OnBytes = (bytes: Buffer, from: number, to: number) => void;
 
 /** Maximum number of bytes in the chunk extensions and trailers of one body. */
 const mostOverheadBytes = 16 * 1024;
-/** Matches a size of at most 13 hexadecimal digits, which JavaScript holds exactly, and any extensions. */
+/** Matches a size of at most 13 hexadecimal digits, which JavaScript represents exactly, and any extensions. */
 const sizeLine = /^([0-9a-f]{1,13})(?:[\t ]*;[\t\x20-\x7e\x80-\xff]*)?$/i;
 
 /** Writes bytes as one chunk (RFC 9112 §7.1). `bytes` must not be empty, because an empty chunk would end the body. */
@@ -20,12 +20,13 @@ export function writeChunk(socket: Socket, bytes: Buffer): void {
 }
 
 /**
- * Reads a body in chunks (RFC 9112 §7.1), strictly: every line must end with CRLF, and every chunk at its stated size.
+ * Reads a chunked body (RFC 9112 §7.1) strictly: every line must end with CRLF, and every chunk must have its stated
+ * size.
  */
 export class ChunkedBody {
   /** Whether the last chunk and the trailers have been read. */
   over = false;
-  /** Flat list of names and values. It is complete when {@link over} is set. */
+  /** Flat list of names and values, complete once {@link over} is set. */
   trailers: string[] = [];
   #reading: 'size' | 'data' | 'data-end' | 'trailers' = 'size';
   #left = 0;
@@ -37,7 +38,7 @@ export class ChunkedBody {
    * Reads the next bytes, from offset `from` up to, but not including, `to`.
    *
    * @returns the offset after the last byte of the body, or `to` if the body goes on
-   * @throws ResponseFault if the bytes break the format
+   * @throws ResponseFault if the bytes violate the format
    */
   feed(bytes: Buffer, from: number, to: number, onBytes: OnBytes): number {
     let at = from;
@@ -79,7 +80,7 @@ export class ChunkedBody {
       if (size === undefined) throw new ResponseFault('a chunk without a size');
       this.#left = Number.parseInt(size, 16);
       this.#reading = this.#left === 0 ? 'trailers' : 'data';
-      // A plain size line does not count as overhead, because a long body may have any number of size lines.
+      // A plain size line does not count as overhead, because a long body may have any number of them.
       this.#overhead -= Math.min(line.length + 2, 20);
       if (this.#overhead > mostOverheadBytes) throw new ResponseFault('too many chunk extensions');
     } else if (line !== '') {

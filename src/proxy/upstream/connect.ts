@@ -7,12 +7,15 @@ import type { ConnectionParts } from './hand-overs.ts';
 import { readBytes, ReadBuffer } from './response-parser.ts';
 import type { ConnectionOwner, PooledConnection, ResponseHandler } from './upstream-client.ts';
 
-/** TLS settings for an `https:` upstream: how its certificate is verified, and the gateway's own certificate for it. */
+/**
+ * TLS settings for an `https:` upstream: how to verify its certificate, and the certificate that the gateway presents
+ * to it.
+ */
 export interface UpstreamTls {
   readonly rejectUnauthorized: true;
   /**
-   * Name to send and to verify. Empty if the upstream is given by its IP address, which is verified instead (RFC 6066
-   * §3).
+   * Name to send and to verify. Empty if the upstream is given by its IP address, which is then verified instead (RFC
+   * 6066 §3).
    */
   readonly servername: string;
   readonly ca?: Buffer;
@@ -28,17 +31,17 @@ export interface Address {
   readonly tls: UpstreamTls;
 }
 
-/** A connection that is being made. */
+/** A connection that is being opened. */
 export interface Connecting {
   readonly socket: Socket;
-  /** Event after which the connection can be used. If the connection fails before, the socket emits `error`. */
+  /** Event after which the connection can be used. If the connection fails before that, the socket emits `error`. */
   readonly ready: 'connect' | 'secureConnect';
 }
 
 /** Options of a connection. */
 export interface Use {
   readonly onread?: OnReadOpts;
-  /** Whether each direction of the connection can end separately. */
+  /** Whether each direction of the connection can end on its own. */
   readonly allowHalfOpen?: boolean;
   /** TLS session of an earlier connection. */
   readonly session?: Buffer | undefined;
@@ -65,11 +68,11 @@ export function openConnection({ origin, socketPath, tls }: Address, { session, 
 }
 
 /**
- * Makes the function by which a pool opens connections to one upstream. A TLS connection resumes the session of an
+ * Creates the function that a pool uses to open connections to one upstream. A TLS connection resumes the session of an
  * earlier one.
  *
- * @param connectMs maximum number of milliseconds for making a connection
- * @param parts dependencies that all its connections share
+ * @param connectMs maximum number of milliseconds for opening a connection
+ * @param parts dependencies that all these connections share
  * @see PoolOptions.connect
  */
 export function connector(
@@ -89,7 +92,7 @@ export function connector(
     const { socket, ready } = openConnection(address, { onread: reading.onread, session });
     const renewed = (latest: Buffer): void => void (session = latest);
     socket.on('session', guardedOn(socket, renewed));
-    // The upstream may have rejected the session, so the next connection begins without one.
+    // The upstream may have rejected the session, so the next connection starts without one.
     const rejected = (): void => void (session = undefined);
     socket.on('error', guardedOn(socket, rejected));
     let over = false;

@@ -11,15 +11,15 @@ import type { OutgoingRequest, ResponseHead } from './message-head.ts';
 import type { ConnectionOwner, InFlightRequest, ResponseHandler } from './upstream-client.ts';
 
 /**
- * Number of unsent bytes of a socket at which reading from the other side pauses. The result of `write` does not help:
- * it is `false` for every large piece, even if the system has taken the piece at once.
+ * Number of unsent bytes in a socket at which reading from the other side pauses. The result of `write` is no help: it
+ * is `false` for every large piece, even if the operating system took the piece at once.
  */
 export const mostUnsentBytes = 64 * 1024;
 
-/** Maximum size of a body whose write cannot fail half-way, because the system takes that many bytes at once. */
+/** Maximum size of a body whose write cannot fail halfway, because the operating system takes that much at once. */
 const smallBytes = 16 * 1024;
 
-/** One connection to an upstream, with one request at a time. It is closed after a request that did not end well. */
+/** One connection to an upstream, with one request at a time. It is closed after any request that did not end well. */
 export class Connection implements InFlightRequest, BodySink, ResponseEvents, Departing, Breakable {
   readonly #socket: Socket;
   readonly #reading: ReadBuffer;
@@ -53,7 +53,7 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
     on('close', () => this.#fail(new Error('the upstream closed the connection')));
   }
 
-  /** Milliseconds for which the upstream keeps the connection open while idle; `null` if it does not say. */
+  /** Milliseconds for which the upstream keeps an idle connection open; `null` if it does not say. */
   get keepAliveMs(): number | null {
     return this.#parser.head?.keepAliveMs ?? null;
   }
@@ -70,12 +70,12 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
   }
 
   mayStillSend(): boolean {
-    // The connection has ended since the request was put on it.
+    // The connection has ended since the request was assigned to it.
     if (this.#leaving === null) return false;
     const { request, handler } = this.#leaving;
     const { body } = request;
     this.#leaving.text = requestHead(request, this.#parts.host);
-    // Head and body in one piece take one system call.
+    // Writing head and body in one piece takes a single system call.
     if (Buffer.isBuffer(body)) this.#leaving.text += latin1(body, 0, body.length);
     if (handler.mayStillSend()) return true;
     this.#leaving = null;
@@ -88,7 +88,7 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
     const { request, handler, text } = this.#leaving;
     this.#leaving = null;
     // This is the last check. If the process is suspended between this check and the write, the decision may be
-    // outdated.
+    // outdated by the time of the write.
     if (!handler.sending(this)) return this.#owner.free();
     const { body, method } = request;
     this.#handler = handler;
@@ -139,7 +139,7 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
     this.close();
   }
 
-  /** Ends the connection together with its request. A request that is not yet written goes to another connection. */
+  /** Ends the connection along with its request. A request not yet written moves to another connection. */
   close(): void {
     this.#close(new Error('the upstream closed the connection'));
   }
@@ -153,7 +153,7 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
     const leaving = this.#leaving;
     this.#leaving = null;
     if (leaving === null) return;
-    // An upstream that closes a connection it has just accepted would do so again.
+    // An upstream that closes a connection right after accepting it would do so again.
     if (this.#parser.head === null) leaving.handler.onRefused(error);
     else this.#owner.giveBack(leaving.request, leaving.handler);
   }
@@ -163,14 +163,14 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
     return this.#reading.next(this.#latestRead, !this.#gone && !this.#parser.over);
   }
 
-  /** Takes `length` bytes that the socket has read into the buffer. */
+  /** Handles the `length` bytes that the socket has read into the buffer. */
   read(length: number): void {
     this.#latestRead = length;
     this.#unanswered = null;
     if (this.#gone) return;
     const taken = this.#parser.feed(this.#reading.bytes, length);
     if (this.#gone || !this.#parser.over) return;
-    // The connection is not used again after bytes that belong to no response, or if the upstream responded before it
+    // The connection is not reused if bytes arrived that belong to no response, or if the upstream responded before it
     // had the whole request. Otherwise the next bytes could be taken for the response to another request.
     const requestSent = this.#sent && this.#socket.writableLength === 0;
     if (taken < length || !requestSent || this.#parser.head?.keepAlive !== true) return this.close();
@@ -208,7 +208,7 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
   }
 
   #onFin(): void {
-    // The system may report a reset as an end. A write in progress fails right afterwards, so its error is awaited.
+    // A reset may be reported as an end. A write in progress then fails right afterwards, so wait for its error.
     if (this.#parser.head?.body.kind === 'until-close' && this.#socket.writableLength > 0)
       setImmediate(guarded(this, () => this.#end()));
     else this.#end();
@@ -216,7 +216,7 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
 
   #end(): void {
     if (this.#gone) return;
-    // EPIPE means that the upstream had ended its side before. Any other error may have cut the response (RFC 9112 §8).
+    // EPIPE means that the upstream had ended its side. Any other error may have truncated the response (RFC 9112 §8).
     if (this.#writeError !== null && this.#writeError.code !== 'EPIPE') return this.#fail(this.#writeError);
     try {
       this.#parser.close();

@@ -3,19 +3,19 @@ import { guardedOn } from '../../http/guarded.ts';
 
 type Written = (error?: Error | null) => void;
 
-/** Functions that Node calls to write to a socket. Node documents them for authors of streams. */
+/** Functions that Node calls to write to a socket. Node documents them for implementers of streams. */
 interface Writing {
   _write(chunk: unknown, encoding: BufferEncoding, written: Written): void;
   _writev?(chunks: { chunk: unknown; encoding: BufferEncoding }[], written: Written): void;
 }
 
 /**
- * Leaves a socket open for reading when a write to it fails.
+ * Keeps a socket open for reading when a write to it fails.
  *
- * An upstream may respond to an upload before it has read all of it, and close. The gateway's next write then fails
- * (EPIPE, ECONNRESET) while the response waits to be read. Node destroys a socket at the first failed write, so the
- * client would get 502 (RFC 9112 §9.5). To prevent that, the socket never learns of the failure: the failed write does
- * not complete, nothing more is written, and all received bytes are read.
+ * An upstream may respond to an upload and close the connection before it has read the whole upload. The gateway's next
+ * write then fails (EPIPE, ECONNRESET) while the response is still waiting to be read. Node destroys a socket at the
+ * first failed write, so the client would get a 502 (RFC 9112 §9.5). To prevent that, the failure is hidden from the
+ * socket: the failed write never completes, nothing more is written, and all received bytes are read.
  *
  * @param failed called at most once
  */
@@ -23,7 +23,7 @@ export function outliveFailedWrite(socket: Socket, failed: (error: NodeJS.ErrnoE
   const writing: Writing = socket;
   const write = writing._write.bind(socket);
   const writeSeveral = writing._writev?.bind(socket);
-  // Callback of the latest write. A stream has one write in progress at a time.
+  // Callback of the latest write. A stream has only one write in progress at a time.
   let latest: Written = () => undefined;
   const written: Written = guardedOn(socket, (error?: Error | null) => {
     if (error === undefined || error === null) latest();

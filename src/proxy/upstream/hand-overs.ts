@@ -5,10 +5,10 @@ import type { ConnectionOwner, ResponseHandler } from './upstream-client.ts';
 
 /** Dependencies of a connection, besides its socket. */
 export interface ConnectionParts {
-  /** `Host` for requests without one. */
+  /** `Host` for requests that have none. */
   readonly host: string;
   readonly owner: ConnectionOwner<ResponseHandler>;
-  /** Counts and sends the requests of each tick together, at the end of the tick. */
+  /** Counts and sends each tick's requests together, at the end of the tick. */
   readonly handOvers: HandOvers;
   /** Logs an exception that belongs to no exchange. */
   readonly report: (error: unknown) => void;
@@ -18,23 +18,23 @@ export interface ConnectionParts {
 export interface Leaving {
   readonly request: OutgoingRequest;
   readonly handler: ResponseHandler;
-  /** Head of the request, and its body if the body is in one piece. Empty until `mayStillSend` has written it. */
+  /** Head of the request, plus its body if the body is in one piece. Empty until `mayStillSend` has filled it in. */
   text: string;
 }
 
-/** A request that has a connection and is to be sent at the end of this turn of the event loop. */
+/** A request that has a connection and will be sent at the end of this turn of the event loop. */
 export interface Departing extends Breakable {
-  /** Counts the request and returns `true` if it may be sent. Returns `false` if it must not be sent. */
+  /** Counts the request and returns `true` if it may be sent. Otherwise returns `false`. */
   mayStillSend(): boolean;
   /** Writes the request if it may still be sent. */
   depart(): void;
 }
 
 /**
- * The requests that are sent at the end of this turn of the event loop. They are counted together before the first one
- * is written. So all of them take one write to the usage journal, and no request reaches an upstream without being in
- * the journal. After an exception each request is counted and sent separately, so that a faulty one cannot hold up the
- * others.
+ * The requests to send at the end of this turn of the event loop. They are counted together before the first one is
+ * written. So all of them take a single write to the usage journal, and no request reaches an upstream without being in
+ * the journal. After an exception, each request is counted and sent separately, so that a faulty one cannot hold up the
+ * rest.
  */
 export class HandOvers implements Breakable {
   readonly #usage: Pick<UsageSink, 'commit'>;
@@ -42,7 +42,7 @@ export class HandOvers implements Breakable {
   #waiting: Departing[] = [];
   #leaving: readonly Departing[] = [];
 
-  /** @param report logs an exception of code that serves all requests of a turn */
+  /** @param report logs an exception in code that serves all requests of a turn */
   constructor(usage: Pick<UsageSink, 'commit'>, report: (error: unknown) => void) {
     this.#usage = usage;
     this.#report = report;
@@ -55,12 +55,12 @@ export class HandOvers implements Breakable {
 
   readonly #turn = guarded(this, () => {
     this.#leaving = this.#waiting;
-    // A request that is decided again enters this queue again, and is sent in the next turn.
+    // A request that is decided again re-enters this queue, and is sent in the next turn.
     this.#waiting = [];
     this.#send(this.#leaving);
   });
 
-  /** Sends each request of the turn separately, because one of them may have caused the exception. */
+  /** Sends each of the turn's requests separately, because one of them may have caused the exception. */
   broke(error: unknown): void {
     this.#report(error);
     for (const each of [...this.#leaving, ...this.#waiting.splice(0)]) this.#sendAlone(each);

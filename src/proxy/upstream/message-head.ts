@@ -2,7 +2,7 @@ import type { AccountId } from '../../domain/ids.ts';
 import type { Tenancy } from '../../limits/shares.ts';
 import { ResponseFault } from './errors.ts';
 
-/** Characters of names and values in the heads of requests and responses, in Latin-1 (RFC 9110 §5.6.2, §5.5). */
+/** Characters allowed in the names and values of fields, in Latin-1 (RFC 9110 §5.6.2, §5.5). */
 const token = /^[\w!#$%&'*+.^`|~-]+$/;
 const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 
@@ -11,26 +11,26 @@ export interface OutgoingRequest {
   readonly method: string;
   /** Target as the client sent it; the ingress has checked it. */
   readonly target: string;
-  /** Flat list of names and values. The length of the body is not read from them. */
+  /** Flat list of names and values. The body's length is not taken from them. */
   readonly headers: readonly string[];
   readonly body: Buffer | BodySource | null;
   /** Accounts whose connections the request may use; `null` for a preflight that is passed on without a key. */
   readonly admission: AdmittedAs | null;
 }
 
-/** Accounts for which a request was admitted. */
+/** Accounts that a request was admitted for. */
 export interface AdmittedAs {
   readonly permit: Tenancy;
   readonly caller: { readonly accountId: AccountId };
 }
 
-/** A body that is sent as it comes in. */
+/** A body that is sent as it arrives. */
 export interface BodySource {
-  /** Number of bytes; `undefined` if it is not known beforehand, so that the body is sent in chunks. */
+  /** Number of bytes; `undefined` if it is not known in advance, in which case the body is sent in chunks. */
   readonly length: number | undefined;
-  /** Begins to write the body to `sink`. */
+  /** Starts writing the body to `sink`. */
   start(sink: BodySink): void;
-  /** Continues writing after a `write` that returned `false`, because the sink has room again. */
+  /** Resumes writing after a `write` that returned `false`, because the sink has room again. */
   resume(): void;
 }
 
@@ -44,12 +44,12 @@ export interface BodySink {
 const lineForm = /^[\x21-\x7e\x80-\xff]+$/;
 
 /**
- * Writes the head of a request (RFC 9112 §3). The framing headers are made from the body that will be sent, so the two
- * cannot disagree. They and `Host` come first, because some upstreams drop headers beyond a certain number.
+ * Writes the head of a request (RFC 9112 §3). The framing headers are derived from the body that will be sent, so the
+ * two cannot disagree. They and `Host` come first, because some upstreams drop headers beyond a certain number.
  *
- * @param host `Host` for requests without one
- * @returns Latin-1
- * @throws Error on characters that would end a line early. The ingress rejects them as well; this is the second check
+ * @param host `Host` for requests that have none
+ * @returns the head in Latin-1
+ * @throws Error if a character would end a line early. The ingress rejects those too; this is the second check
  */
 export function requestHead(
   { method, target, headers, body }: Omit<OutgoingRequest, 'admission'>,
@@ -72,8 +72,8 @@ export function requestHead(
 }
 
 /**
- * Returns the lower-case name if this file writes that header itself, else `null`. Comparing lengths rules out most
- * names.
+ * Returns the name in lower case if this file writes that header itself; otherwise `null`. Most names are ruled out by
+ * their length.
  */
 function ownName(name: string): string | null {
   if (!ownLengths.has(name.length)) return null;
@@ -94,7 +94,7 @@ function framing(method: string, body: OutgoingRequest['body']): string {
 /** Methods whose requests state a length of 0 if they have no body (RFC 9110 §8.6). */
 const expectsBody = new Set(['POST', 'PUT', 'PATCH']);
 
-/** How the end of a response's body is found (RFC 9112 §6.3). */
+/** How to find the end of a response's body (RFC 9112 §6.3). */
 export type BodyFraming =
   | { readonly kind: 'length'; readonly length: number }
   | { readonly kind: 'chunked' }
@@ -113,19 +113,19 @@ export interface ResponseHead {
   readonly body: BodyFraming;
   /** Whether the upstream will take another request on this connection. */
   readonly keepAlive: boolean;
-  /** Milliseconds for which the upstream keeps the connection open while idle; `null` if it does not say. */
+  /** Milliseconds for which the upstream keeps an idle connection open; `null` if it does not say. */
   readonly keepAliveMs: number | null;
 }
 
 const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: ([\t\x20-\x7e\x80-\xff]*))?$/;
-/** At most 15 digits, because longer numbers are not exact in JavaScript. */
+/** At most 15 digits, because JavaScript cannot represent longer numbers exactly. */
 const lengthForm = /^\d{1,15}$/;
 const timeoutParameter = /(?:^|[\s,])timeout=(\d{1,6})/i;
 const bodyless: BodyFraming = { kind: 'length', length: 0 };
 
 /**
- * Reads the head of a response. It rejects every head that two readers could understand differently: a length that is
- * given twice or beside chunks, and codings other than `chunked`.
+ * Reads the head of a response. It rejects every head that two parsers could understand differently: one with two
+ * lengths, with a length as well as chunks, or with codings other than `chunked`.
  *
  * @param text Latin-1, up to and including the CRLF of the last line
  * @param toHead whether the request was a HEAD
@@ -202,10 +202,10 @@ function timeoutOf(value: string): number | null {
 }
 
 /**
- * Reads field lines (RFC 9112 §5) strictly: each ends with CRLF, nothing stands between a name and its colon, and no
- * line is folded. Another reader could understand a malformed line differently, so it is an error.
+ * Reads field lines (RFC 9112 §5) strictly: each ends with CRLF, nothing comes between a name and its colon, and no
+ * line is folded. Another parser could understand a malformed line differently, so it is an error.
  *
- * @param text Latin-1; every line with its CRLF
+ * @param text Latin-1, including the CRLF of every line
  * @param from offset of the first line
  * @returns flat list of names and values
  * @throws ResponseFault if a line is malformed
@@ -239,12 +239,12 @@ function isBlank(code: number): boolean {
   return code === 0x20 || code === 0x09;
 }
 
-/** Returns bytes as Latin-1 text. `toString('latin1')` does the same after checks that are not needed here. */
+/** Returns bytes as Latin-1 text. `toString('latin1')` does the same, after checks that are not needed here. */
 export function latin1(bytes: Uint8Array, from: number, to: number): string {
   return (bytes as Latin1Bytes).latin1Slice(from, to);
 }
 
-/** Buffer with a method that every Buffer has and Node's declarations leave out. */
+/** Buffer with a method that every Buffer has but Node's type declarations leave out. */
 interface Latin1Bytes extends Uint8Array {
   latin1Slice(start: number, end: number): string;
 }

@@ -9,18 +9,19 @@ import { WaitingRequests, type Failing } from './waiting-requests.ts';
 
 /**
  * Milliseconds after which an idle connection is closed: `mostMs`, or `marginMs` before the time that the upstream
- * states in `Keep-Alive`. Otherwise a request could be written to a connection that the upstream is just closing.
+ * states in `Keep-Alive` if that is sooner. Otherwise a request could be written to a connection just as the upstream
+ * closes it.
  */
 const idle = { mostMs: 4000, marginMs: 2000 };
 
 /**
  * Connections to one upstream.
  *
- * An upstream may send bytes behind any response, at any time. The gateway would take them for the response to the next
- * request on that connection. So each connection is made for one tenant and one caller, and carries no requests of
- * others. A parent that acts as a sub-account and the sub-account itself have separate connections, though both count
- * against the share of the sub-account. An idle connection is kept, and is closed if another owner needs its place. A
- * connection without a tenant is never kept.
+ * An upstream may send extra bytes after any response, at any time, and the gateway would take them for the response to
+ * the next request on that connection. So each connection belongs to one tenant and one caller, and carries nobody
+ * else's requests. A parent that acts as a sub-account and the sub-account itself have separate connections, though
+ * both count against the sub-account's share. Idle connections are kept, but may be closed to make room for another
+ * owner. A connection without a tenant is never kept.
  *
  * A request takes its owner's most recently used idle connection. The request waits if its tenant or parent has used up
  * its share, or if all connections are taken. Waiting owners are served in turn.
@@ -30,7 +31,7 @@ export class Pool<Handler extends Failing> implements SharingPool {
   readonly #shares: Shares;
   /** Connections of each owner, by caller and then by tenant. */
   readonly #owners = new Map<AccountId | null, Map<AccountId | null, OwnConnections<Handler>>>();
-  /** Places of all connections, including those being made. */
+  /** Slots of all connections, including those being opened. */
   readonly #slots = new Set<Slot<Handler>>();
   readonly #idle = new IdleOrder<Handler>();
   readonly #waiting: WaitingRequests<Handler, OwnConnections<Handler>>;
@@ -47,7 +48,7 @@ export class Pool<Handler extends Failing> implements SharingPool {
     this.#sweep = setInterval(tidy, 1000).unref();
   }
 
-  /** Sends a request on an idle connection of its owner, or lets the request wait for a connection. */
+  /** Sends a request on one of its owner's idle connections, or makes the request wait for a connection. */
   send(request: OutgoingRequest, handler: Handler): void {
     if (this.#closed) return handler.onFailure(new Error('the upstream is closed'));
     const own = this.#ownerOf(request.admission);
@@ -59,7 +60,7 @@ export class Pool<Handler extends Failing> implements SharingPool {
     this.#waiting.enter(own, request, handler, () => this.serveWaiting());
   }
 
-  /** Ends all connections, even those in use. Requests that wait fail. */
+  /** Ends all connections, even those in use. Waiting requests fail. */
   close(): void {
     this.#closed = true;
     clearInterval(this.#sweep);
@@ -124,7 +125,7 @@ export class Pool<Handler extends Failing> implements SharingPool {
     }
   }
 
-  /** Takes the most recently used idle connection of an owner, and counts it against the owner's share. */
+  /** Takes an owner's most recently used idle connection, and counts it against the owner's share. */
   #takeIdle(own: OwnConnections<Handler>): Slot<Handler> | undefined {
     for (;;) {
       const slot = own.idle[own.idle.length - 1];
@@ -142,7 +143,7 @@ export class Pool<Handler extends Failing> implements SharingPool {
 
   serveWaiting(): void {
     if (this.#waiting.size === 0 || this.#serving) return;
-    // If a request is not sent after all, it gives its connection back at once and calls this function again.
+    // A request that is not sent after all gives its connection back right away, which calls this function again.
     this.#serving = true;
     try {
       while (this.#shares.taken < this.#options.most) {
@@ -187,8 +188,8 @@ export class Pool<Handler extends Failing> implements SharingPool {
   }
 
   /**
-   * Takes a new connection into use, or fails a request if no connection could be made. Only the first call for a slot
-   * has an effect.
+   * Starts using a new connection, or fails a waiting request if the connection could not be opened. Only the first
+   * call for a slot has an effect.
    */
   #opened(slot: Slot<Handler>, made: PooledConnection<Handler> | Error): void {
     if (!slot.isOpening) return;
@@ -205,8 +206,8 @@ export class Pool<Handler extends Failing> implements SharingPool {
   }
 
   /**
-   * Closes connections that were idle for too long, and fails requests that have waited for too long. Also forgets
-   * owners without connections and requests. It runs every second, because no event tells the pool about most of these
+   * Closes connections that have been idle for too long, fails requests that have waited for too long, and forgets
+   * owners without connections or requests. Runs every second, because no event tells the pool about most of these
    * cases.
    */
   #tidy(): void {

@@ -3,7 +3,7 @@ import { ResponseFault } from './errors.ts';
 import { latin1, parseResponseHead, type ResponseHead } from './message-head.ts';
 import { ChunkedBody } from './chunked-body.ts';
 
-/** Events of a response as it comes in. */
+/** Events of a response as it arrives. */
 export interface ResponseEvents {
   /** Called for Early Hints, a 103 (RFC 8297). @param headers flat list of names and values */
   onEarlyHints(headers: readonly string[]): void;
@@ -19,7 +19,7 @@ export interface ResponseEvents {
 
 /** Maximum number of bytes in the head of a response. A response with a larger head is rejected. */
 export const maxResponseHeadBytes = 64 * 1024;
-/** Number of bytes in which the end of a head is first searched for, because most heads end there. */
+/** Number of bytes to search first for the end of a head, because most heads end within them. */
 const firstLookBytes = 2048;
 const statusStart = 'HTTP/1.';
 /** Maximum number of interim responses (1xx) before the final one. If an upstream sends more, the request fails. */
@@ -27,15 +27,15 @@ const mostInterimResponses = 100;
 
 /**
  * Reads one response after another from a connection, strictly (RFC 9112). Early Hints are the only interim responses
- * (1xx) that it reports. Others are dropped, because the gateway never asks for them, so no client waits for them.
+ * (1xx) that it reports. The gateway never asks for any others, so no client is waiting for them, and they are dropped.
  */
 export class ResponseParser {
   /**
-   * Whether no response is expected: {@link begin} was not called yet, or the latest response has ended. Bytes that
-   * arrive in this state belong to no request.
+   * Whether no response is expected: {@link begin} has not been called yet, or the latest response has ended. Bytes
+   * that arrive in this state belong to no request.
    */
   over = true;
-  /** Head of the latest response; `null` before the first. */
+  /** Head of the latest response; `null` before the first one. */
   head: ResponseHead | null = null;
   readonly #events: ResponseEvents;
   #toHead = false;
@@ -54,8 +54,8 @@ export class ResponseParser {
    * Prepares for the response to a request.
    *
    * @param toHead whether the request is a HEAD
-   * @param mayUpgrade whether the request asked for another protocol. A 101 then ends the response, and the bytes
-   * behind it belong to that protocol
+   * @param mayUpgrade whether the request asked for another protocol. If so, a 101 ends the response, and the bytes
+   * after it belong to that protocol
    */
   begin(toHead: boolean, mayUpgrade = false): void {
     this.over = false;
@@ -71,7 +71,7 @@ export class ResponseParser {
    *
    * @param to number of bytes in `bytes`
    * @returns the offset after the last byte of the response, or `to` if the response goes on
-   * @throws ResponseFault if the bytes are no valid response; the connection cannot be used again then
+   * @throws ResponseFault if the bytes are not a valid response. The connection cannot be used after that
    */
   feed(bytes: Buffer, to: number): number {
     let at = 0;
@@ -98,7 +98,7 @@ export class ResponseParser {
       end = this.#text.indexOf('\r\n\r\n', Math.max(0, before - 3));
       if (upTo === to) break;
     }
-    // Up to three of the four bytes that end the head may have arrived already, so they do not count.
+    // The last three bytes may belong to the four that end the head, so they do not count.
     const least = end === -1 ? this.#text.length - 3 : end;
     if (least > maxResponseHeadBytes) throw new ResponseFault('too long a head');
     if (end === -1) {
@@ -111,7 +111,7 @@ export class ResponseParser {
     return from + end + 4 - before;
   }
 
-  /** Rejects bytes that can never become a head, instead of waiting for more until the timeout. */
+  /** Rejects bytes that can never become a head, rather than waiting for more until the timeout. */
   #rejectHopeless(before: number): void {
     if (!this.#text.startsWith(statusStart.slice(0, this.#text.length)))
       throw new ResponseFault('no HTTP/1 status line');
@@ -168,10 +168,10 @@ export class ResponseParser {
   }
 }
 
-/** Maximum number of bytes of one read. */
+/** Maximum number of bytes in one read. */
 export const readBytes = 64 * 1024;
 
-/** A part of at least this many bytes is not copied: its socket reads into a separate buffer, which is passed on. */
+/** A part of at least this many bytes is not copied: its socket reads into a buffer of its own, which is passed on. */
 const largeBytes = readBytes / 2;
 
 /** Reads from a socket. */
@@ -183,12 +183,12 @@ export interface BytesReader {
 }
 
 /**
- * Buffers that one socket reads into. The bytes of a read are used before the next read begins, so all sockets share
+ * Buffers that one socket reads into. The bytes of one read are used before the next read begins, so all sockets share
  * one buffer, and bytes that must be kept are copied. While a body arrives in large pieces, its socket reads into
- * separate buffers, which are passed on without a copy.
+ * separate buffers, which are passed on without copying.
  */
 export class ReadBuffer {
-  /** Reader of the bytes; `null` before the connection is made. */
+  /** Reader of the bytes; `null` before the connection is open. */
   reader: BytesReader | null = null;
   /** Options for the socket. */
   readonly onread: OnReadOpts = {
@@ -214,8 +214,8 @@ export class ReadBuffer {
   }
 
   /**
-   * Returns a part of the latest read that the caller may keep. A small part is copied, so that it does not keep a
-   * large buffer in memory.
+   * Returns a part of the latest read for the caller to keep. A part of the shared buffer is copied, and so is a small
+   * part of a separate buffer, which would otherwise keep all of that buffer in memory.
    */
   keep(from: number, to: number): Buffer {
     const part = this.#current.subarray(from, to);
@@ -227,7 +227,7 @@ export class ReadBuffer {
   /**
    * Returns the buffer for the next read.
    *
-   * @param length number of bytes of the latest read
+   * @param length number of bytes in the latest read
    * @param more whether the response goes on
    */
   next(length: number, more: boolean): Buffer {

@@ -5,15 +5,15 @@ import type { Failing } from './waiting-requests.ts';
 
 /** Connections of one owner: a caller that acts as one tenant. */
 export interface OwnConnections<Handler extends Failing> {
-  /** Share of the tenant. It is the same for all callers that act as the tenant. */
+  /** The tenant's share, which is the same for all callers that act as the tenant. */
   readonly share: Share;
-  /** Idle connections in the order of their last use, the latest one last. */
+  /** Idle connections in order of last use, the most recent one last. */
   readonly idle: Slot<Handler>[];
-  /** Number of connections that are being made. */
+  /** Number of connections that are being opened. */
   opening: number;
 }
 
-/** Methods of the pool that its slots call. */
+/** The pool's methods that its slots call. */
 interface SlotPool<Handler extends Failing> {
   send(request: OutgoingRequest, handler: Handler): void;
   freed(slot: Slot<Handler>): void;
@@ -21,18 +21,18 @@ interface SlotPool<Handler extends Failing> {
 }
 
 /**
- * Place of one connection in a pool, from the attempt to make the connection until the connection ends. The owner of
- * the place does not change.
+ * A connection's place in a pool, from the attempt to open the connection until the connection ends. A slot never
+ * changes owners.
  */
 export class Slot<Handler extends Failing> {
   readonly own: OwnConnections<Handler>;
-  /** `null` while the connection is being made. */
+  /** `null` while the connection is being opened. */
   connection: PooledConnection<Handler> | null = null;
   giveUp: (() => void) | null = null;
   isOpening = true;
   isIdle = false;
   idleSinceMs = 0;
-  /** The idle slots next to this one; only {@link IdleOrder} writes these two members. */
+  /** Neighbours in the order of idle slots, written only by {@link IdleOrder}. */
   older: Slot<Handler> | null = null;
   newer: Slot<Handler> | null = null;
   readonly #pool: SlotPool<Handler>;
@@ -51,7 +51,8 @@ export class Slot<Handler extends Failing> {
   }
 
   giveBack(request: OutgoingRequest, handler: Handler): void {
-    // The upstream has probably ended the owner's other idle connections as well, because each was idle for longer.
+    // The upstream has probably ended the owner's other idle connections as well, because each has been idle for
+    // longer.
     for (const { connection } of [...this.own.idle]) connection?.close();
     this.#pool.send(request, handler);
   }

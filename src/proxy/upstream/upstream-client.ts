@@ -3,15 +3,15 @@ import type { Shares } from '../../limits/shares.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { HttpVersion, OutgoingRequest, ResponseHead } from './message-head.ts';
 
-/** Client that sends the requests of one route to its upstream. */
+/** Client that sends one route's requests to its upstream. */
 export interface UpstreamClient {
-  /** Sends one request. @param client the client's request as Node parsed it, and its response */
+  /** Sends one request. @param client the client's request as parsed by Node, and its response */
   send(request: OutgoingRequest, handler: ResponseHandler, client: ClientMessages): void;
-  /** Ends all connections, together with their requests. */
+  /** Ends all connections, along with their requests. */
   close(): void;
 }
 
-/** A request as Node parsed it, and the response to its client. */
+/** A request as parsed by Node, and the response to its client. */
 export interface ClientMessages {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -21,43 +21,43 @@ export interface ClientMessages {
 export interface InFlightRequest {
   /**
    * Number that grows with progress: with every byte sent and, after the head of the response, with every byte
-   * received. Bytes received before the head do not count, because an upstream could send interim responses for ever.
+   * received. Bytes received before the head do not count, because an upstream could send interim responses forever.
    */
   readonly progress: number;
-  /** Continues reading the response after an `onBody` that returned `false`. */
+  /** Resumes reading the response after an `onBody` that returned `false`. */
   resume(): void;
   /** Ends the connection. The handler is not called again. */
   abort(): void;
 }
 
-/** Members of a response's head for its handler. */
+/** Parts of a response's head that its handler needs. */
 export interface AnsweredHead extends Pick<ResponseHead, 'status' | 'reason' | 'headers'> {
-  /** `null` if the reader of the response does not report it. */
+  /** `null` if whatever reads the response does not report it. */
   readonly version: HttpVersion | null;
 }
 
 /** Handles the events of a request: the head of its response, the body and the end, or a failure at any point. */
 export interface ResponseHandler {
-  /** Called when the request has a connection. The request is to be sent at the end of this turn of the event loop. */
+  /** Called once the request has a connection. The request will be sent at the end of this turn of the event loop. */
   onReserved(): void;
   /**
-   * Counts the request, if it may still be sent. Called in the tick in which the request is written, before the usage
+   * Counts the request if it may still be sent. Called in the tick in which the request is written, before the usage
    * journal is written.
    *
-   * @returns `false` if the request must not be sent; the handler then gets no further calls for it
+   * @returns `false` if the request must not be sent, in which case the handler gets no further calls for it
    */
   mayStillSend(): boolean;
   /**
    * Called right before the request is written.
    *
-   * @returns `false` if the request must not be sent after all; the handler has undone the count then
+   * @returns `false` if the request must not be sent after all, in which case the handler has undone the count
    */
   sending(inFlight: InFlightRequest): boolean;
   /** Called for each 103 (RFC 8297) before the head. @param headers flat list of names and values */
   onEarlyHints(headers: readonly string[]): void;
   onHead(head: AnsweredHead): void;
   /**
-   * Called for each part of the body; the handler may keep the bytes. Returns `false` if the rest should wait for
+   * Called for each part of the body, whose bytes the handler may keep. Returns `false` if the rest should wait for
    * {@link InFlightRequest.resume}.
    */
   onBody(chunk: Buffer): boolean;
@@ -65,56 +65,56 @@ export interface ResponseHandler {
   onEnd(trailers: readonly string[]): void;
   onFailure(error: Error): void;
   /**
-   * Called if the reused connection of a safe request without a body ended before the first byte of the response. The
-   * upstream has probably closed the connection as idle (RFC 9112 §9.3.1).
+   * Called if a safe request without a body was sent on a reused connection that ended before the first byte of the
+   * response. The upstream has probably closed the connection because it was idle (RFC 9112 §9.3.1).
    *
-   * @returns whether to send the request once more; {@link onReserved} follows then
+   * @returns whether to send the request once more; if so, {@link onReserved} is called again
    */
   onUnanswered(): boolean;
-  /** Called if no connection could be made for the request: the upstream refuses connections, or cannot be reached. */
+  /** Called if no connection could be opened for the request: the upstream refuses connections, or is unreachable. */
   onRefused(error: Error): void;
 }
 
-/** Receives the events of a connection. Implemented by the connection's place in its pool. */
+/** Receives a connection's events. Implemented by the connection's slot in its pool. */
 export interface ConnectionOwner<Handler = never> {
   /** Called when the connection can take another request. */
   free(): void;
   /**
    * Sends a request on another connection, because the upstream ended this one while it was idle or just as the request
-   * was written. Called after {@link gone}.
+   * was being written. Called after {@link gone}.
    */
   giveBack(request: OutgoingRequest, handler: Handler): void;
   /** Called when the connection has ended. */
   gone(): void;
 }
 
-/** A connection of a pool, which carries one request at a time to an upstream. */
+/** A pooled connection to an upstream, which carries one request at a time. */
 export interface PooledConnection<Handler> {
-  /** Milliseconds for which the upstream keeps the connection open while idle; `null` if it does not say. */
+  /** Milliseconds for which the upstream keeps an idle connection open; `null` if it does not say. */
   readonly keepAliveMs: number | null;
   /** Sends a request, at the end of this turn of the event loop or later. */
   send(request: OutgoingRequest, handler: Handler): void;
-  /** Ends the connection, together with its request. */
+  /** Ends the connection, along with its request. */
   close(): void;
 }
 
-/** Options of a pool of connections. */
+/** Options of a connection pool. */
 export interface PoolOptions<Handler> {
   /**
-   * Makes a connection.
+   * Opens a connection.
    *
-   * @param done called once, perhaps before this function returns
-   * @returns a function that gives up; it calls `done` with an error if `done` was not called yet
+   * @param done called once, possibly before this function returns
+   * @returns a function that gives up; it calls `done` with an error if `done` has not been called yet
    */
   readonly connect: (
     owner: ConnectionOwner<Handler>,
     done: (made: PooledConnection<Handler> | Error) => void,
   ) => () => void;
-  /** Maximum number of connections that are open at once. */
+  /** Maximum number of open connections. */
   readonly most: number;
-  /** Shares of the parents and tenants in the connections. */
+  /** Parents' and tenants' shares of the connections. */
   readonly shares: Shares;
-  /** Maximum number of milliseconds for which a request waits for a connection. */
+  /** Maximum number of milliseconds that a request waits for a connection. */
   readonly connectMs: number;
   readonly clock: Clock;
   /** Logs an exception that belongs to no exchange. */

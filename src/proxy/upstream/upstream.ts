@@ -13,24 +13,24 @@ import type { HttpVersion } from './message-head.ts';
 import type { UpstreamClient } from './upstream-client.ts';
 import { WebSocketPlaces } from './web-socket-places.ts';
 
-/** Upstream of one route: its address, and the client that sends requests there. */
+/** Upstream of one route: its address, and the client that sends requests to it. */
 export interface Upstream extends Address, UpstreamClient {
   /**
-   * HTTP version of the upstream's latest response; `null` before the first one. An upstream of HTTP/1.0 gets no
-   * request in chunks (RFC 9112 §6.1). While the version is unknown, a body without a stated length is held first, and
-   * is sent in chunks if it is too long or too slow.
+   * HTTP version of the upstream's latest response; `null` before the first one. An HTTP/1.0 upstream gets no chunked
+   * requests (RFC 9112 §6.1). While the version is unknown, a body without a stated length is held at first, and is
+   * sent in chunks if it proves too long or too slow.
    */
   version: HttpVersion | null;
-  /** Places for WebSockets. Each WebSocket has a separate connection. */
+  /** Slots for WebSockets, each of which has a separate connection. */
   readonly webSockets: WebSocketPlaces;
 }
 
 /**
- * Notes the HTTP version of an upstream's response.
+ * Records the HTTP version of an upstream's response.
  *
- * @param version of the response; `null` if unknown
+ * @param version the response's version; `null` if unknown
  * @param inChunks whether the request was sent in chunks
- * @returns a fault if the upstream did not see the body, because it takes only HTTP/1.0
+ * @returns a fault if the upstream did not see the body, because it accepts only HTTP/1.0
  */
 export function noteVersion(
   upstream: Pick<Upstream, 'version'>,
@@ -39,7 +39,7 @@ export function noteVersion(
   inChunks: boolean,
 ): ResponseFault | undefined {
   if (version === null) return undefined;
-  // An error in HTTP/1.0 may come from another proxy in front of an HTTP/1.1 upstream, so it does not change a known
+  // An HTTP/1.0 error may come from another proxy in front of an HTTP/1.1 upstream, so it does not change a known
   // version.
   if (version === '1.1' || status < 400 || upstream.version === null) upstream.version = version;
   return inChunks && version === '1.0' && status < 400
@@ -52,7 +52,7 @@ export interface UpstreamDeps {
   readonly clock: Clock;
   readonly concurrency: TenantConcurrency;
   readonly limits: Pick<LimitsConfig, 'maxConnections'>;
-  /** Counts and sends the requests of each tick together, at the end of the tick. */
+  /** Counts and sends each tick's requests together, at the end of the tick. */
   readonly handOvers: HandOvers;
   readonly usage: Pick<UsageSink, 'commit'>;
   readonly failures: Pick<FailureLog, 'writeException'>;
@@ -60,10 +60,10 @@ export interface UpstreamDeps {
 
 /**
  * Opens the client that sends a route's requests to its upstream. Requests are not pipelined. If a connection fails,
- * its request fails and is not repeated, with one exception. An upstream may close an idle connection just as a request
- * is written to it. A safe request without a body is then sent once more on another connection, and any other request
- * gets 502. To make this rare, idle connections are closed early (after 4 s, or 2 s before the time that the upstream
- * states in `Keep-Alive`).
+ * its request fails too and is not retried, with one exception. An upstream may close an idle connection just as a
+ * request is written to it. A safe request without a body is then sent once more on another connection, and any other
+ * request gets a 502. To make this rare, idle connections are closed early (after 4 s, or 2 s before the time that the
+ * upstream states in `Keep-Alive`).
  *
  * @throws Error if a certificate or key file cannot be read
  */
@@ -108,9 +108,10 @@ function tlsOf(tls: RouteConfig['tls'], hostname: string): UpstreamTls {
 }
 
 /**
- * Opens a connection to an upstream outside the pool, verified like all others. Its two directions can end separately.
+ * Opens a connection to an upstream outside the pool, verified like any other. Each of its directions can end on its
+ * own.
  *
- * @param ready called when the connection can be written to; if the connection fails before, the socket emits `error`
+ * @param ready called when the connection can be written to; if the connection fails first, the socket emits `error`
  */
 export function connectTo(upstream: Upstream, ready: () => void): Socket {
   const connecting = openConnection(upstream, { allowHalfOpen: true });

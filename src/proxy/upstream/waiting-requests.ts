@@ -6,7 +6,7 @@ import type { OutgoingRequest } from './message-head.ts';
 /** Handler of a request that may fail before it is sent. */
 export interface Failing {
   onFailure(error: Error): void;
-  /** Called if no connection could be made for the request. */
+  /** Called if no connection could be opened for the request. */
   onRefused(error: Error): void;
 }
 
@@ -14,20 +14,22 @@ interface Waiting<Handler> {
   readonly request: OutgoingRequest;
   readonly handler: Handler;
   readonly sinceMs: number;
-  /** Whether the request waits until a connection is free, because none could be made for it when it came. */
+  /**
+   * Whether the request is waiting for a connection to become free, because none could be opened for it when it
+   * arrived.
+   */
   forItsTurn: boolean;
   over: boolean;
 }
 
-/** Owner of the requests that wait: a caller that acts as one tenant. */
+/** Owner of waiting requests: a caller that acts as one tenant. */
 interface Connecting {
-  /** Number of connections that are being made for this owner. */
+  /** Number of connections being opened for this owner. */
   readonly opening: number;
 }
 
 /**
- * Requests that wait for a connection to one upstream. The class also measures how long requests wait until a
- * connection is free.
+ * Requests waiting for a connection to one upstream. The class also measures how long they wait for one to become free.
  */
 export class WaitingRequests<Handler extends Failing, Tenant extends Connecting> extends RoundRobin<
   Waiting<Handler>,
@@ -42,35 +44,35 @@ export class WaitingRequests<Handler extends Failing, Tenant extends Connecting>
     this.#waits = waits;
   }
 
-  /** Whether `tenant` has more waiting requests than connections that are being made for it. */
+  /** Whether `tenant` has more waiting requests than connections being opened for it. */
   lacks(tenant: Tenant): boolean {
     return this.sizeOf(tenant) > tenant.opening;
   }
 
   /**
-   * Lets a request wait for a connection.
+   * Adds a request that waits for a connection.
    *
-   * @param serve sends all requests that can be sent now, and makes all connections that can be made now
+   * @param serve sends all requests that can be sent now, and opens all connections that can be opened now
    */
   enter(tenant: Tenant, request: OutgoingRequest, handler: Handler, serve: () => void): void {
     const sinceMs = this.#clock.monotonicMs();
     const waiting = { request, handler, sinceMs, forItsTurn: false, over: false };
     this.add(tenant, waiting);
     serve();
-    // The wait is not measured if a connection is being made for the request.
+    // The wait is not measured if a connection is already being opened for the request.
     if (waiting.over || !this.lacks(tenant)) return;
     waiting.forItsTurn = true;
     this.#waits.began();
   }
 
-  /** Takes the request of a tenant that has waited longest; `undefined` if none waits. */
+  /** Takes the tenant's request that has waited longest; returns `undefined` if none is waiting. */
   end(tenant: Tenant): Waiting<Handler> | undefined {
     const waiting = this.takeFrom(tenant);
     if (waiting !== undefined) this.#end(waiting);
     return waiting;
   }
 
-  /** Fails the requests that began to wait before `beforeMs` on the monotonic clock. */
+  /** Fails the requests that have been waiting since before `beforeMs` on the monotonic clock. */
   fail(beforeMs: number, reason: () => Error): void {
     for (const waiting of this.takeWhile(({ sinceMs }) => sinceMs < beforeMs)) {
       this.#end(waiting);

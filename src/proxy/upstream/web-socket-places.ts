@@ -1,16 +1,16 @@
 import type { Share, Shares, Tenancy } from '../../limits/shares.ts';
 
 /**
- * Places for the WebSockets of one route, divided among parents and tenants in the same way as connections. A request
- * that gets no place is rejected at once, because a WebSocket may stay open for days.
+ * Slots for one route's WebSockets, divided among parents and tenants in the same way as connections. A request that
+ * gets no slot is rejected right away, because a WebSocket may stay open for days.
  */
 export class WebSocketPlaces {
   readonly #shares: Shares;
   readonly #most: number;
 
   /**
-   * @param shares of parents and tenants; all generations of the configuration use the same ones
-   * @param most maximum number of WebSockets open at once
+   * @param shares shares of parents and tenants, common to all generations of the configuration
+   * @param most maximum number of open WebSockets
    */
   constructor(shares: Shares, most: number) {
     this.#shares = shares;
@@ -18,7 +18,7 @@ export class WebSocketPlaces {
   }
 
   /**
-   * Takes a place. Returns the share to give back by {@link leave}; `null` if the tenant or its parent has used up its
+   * Reserves a slot. Returns the share to pass to {@link leave}; `null` if the tenant or its parent has used up its
    * share.
    */
   enter(tenancy: Tenancy | null): Share | null {
@@ -32,7 +32,7 @@ export class WebSocketPlaces {
   }
 
   leave(share: Share): void {
-    // After an exception an exchange calls this function again. So the step that must not happen twice comes last.
+    // After an exception, an exchange calls this function again. So the step that must not happen twice comes last.
     this.#shares.release(share);
     this.#shares.giveBack(share);
   }

@@ -1,19 +1,17 @@
-/**
- * Returns the opcode of a frame, from its first byte (RFC 6455 §5.2). Opcodes from 8 on are those of control frames.
- */
+/** Returns a frame's opcode, given its first byte (RFC 6455 §5.2). Opcodes from 8 up belong to control frames. */
 const opcodeOf = (first: number): number => first & 0x0f;
 const closeOpcode = 0x8;
 const firstControlOpcode = 0x8;
 
-/** Number of bytes of a frame header's extended length. The index is the 7-bit length in the second byte. */
+/** Number of bytes in a frame header's extended length, indexed by the 7-bit length in the second byte. */
 const extendedLength: Readonly<Record<number, number>> = { 126: 2, 127: 8 };
 
 /**
- * Follows WebSocket frames (RFC 6455 §5.2) in a byte stream by their lengths, without storing or changing them. It
- * knows where each frame ends, so that the gateway can send a close frame between two frames of the upstream.
+ * Tracks WebSocket frames (RFC 6455 §5.2) in a byte stream by their lengths, without storing or changing them. It knows
+ * where each frame ends, so that the gateway can send a close frame between two of the upstream's frames.
  */
 export class FrameTracker {
-  /** Number of payload bytes of messages so far, without frame headers and control frames. */
+  /** Number of message payload bytes so far, without frame headers and control frames. */
   messageBytes = 0;
   /** Whether a close frame has begun. No other frame may follow it. */
   closing = false;
@@ -22,7 +20,7 @@ export class FrameTracker {
   #left = 0;
   #counts = false;
 
-  /** Whether no frame is in progress: the last byte ended a frame, or no byte has come yet. */
+  /** Whether no frame is in progress: the last byte ended a frame, or no byte has arrived yet. */
   get betweenFrames(): boolean {
     return this.#left === 0 && this.#header.length === 0;
   }

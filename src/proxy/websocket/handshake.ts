@@ -5,16 +5,16 @@ import { ResponseFault } from '../upstream/errors.ts';
 import { requestHead, type ResponseHead } from '../upstream/message-head.ts';
 import { ResponseParser, type ResponseEvents } from '../upstream/response-parser.ts';
 
-/** Receives the events of a handshake. An exception in the handshake's code ends the user, too. */
+/** Receives the events of a handshake. An exception in the handshake's code ends the user as well. */
 export interface HandshakeUser extends Breakable {
-  /** Called if the upstream agrees to a WebSocket. @param rest bytes behind its response, which are frames */
+  /** Called if the upstream agrees to a WebSocket. @param rest bytes after its response, which are frames */
   onConsent(response: ResponseHead, rest: Buffer): void;
   /** Called if the upstream responds without an upgrade. */
   onHead(response: ResponseHead): void;
   /** Called for each part of the body. Returns `false` if the next part should wait for {@link Handshake.resume}. */
   onBody(chunk: Buffer): boolean;
   onEnd(): void;
-  /** Called if the handshake failed: no response came, or only a part of one. */
+  /** Called if the handshake failed: no valid response arrived, or only part of one. */
   onFailure(error: Error): void;
 }
 
@@ -30,11 +30,10 @@ export class Handshake implements ResponseEvents {
   #over = false;
 
   /**
-   * @param headers flat list of names and values, without those of the connection. Names, values and target are written
-   * unchanged
-   * @param host `Host` for requests without one, because HTTP/1.1 requires it (RFC 9112 §3.2)
-   * @param key `Sec-WebSocket-Key` of the client
-   * @throws Error on characters that would end a line early
+   * @param headers flat list of names and values, without connection headers. They and the target are written unchanged
+   * @param host `Host` for requests that have none, because HTTP/1.1 requires one (RFC 9112 §3.2)
+   * @param key the client's `Sec-WebSocket-Key`
+   * @throws Error if a character would end a line early
    */
   constructor(socket: Socket, { target, headers, host, key }: HandshakeRequest, user: HandshakeUser) {
     const named = [...headers, 'connection', 'Upgrade', 'upgrade', 'websocket'];
@@ -63,7 +62,7 @@ export class Handshake implements ResponseEvents {
   }
 
   onEarlyHints(): void {
-    // Early Hints are dropped: browsers use them only for pages, and a WebSocket handshake does not fetch a page.
+    // Early Hints are dropped: browsers use them only for pages, and a WebSocket handshake does not fetch one.
   }
 
   onHead(head: ResponseHead): void {
@@ -119,7 +118,7 @@ export class Handshake implements ResponseEvents {
   }
 }
 
-/** A request for a WebSocket. */
+/** A request to open a WebSocket. */
 export interface HandshakeRequest {
   readonly target: string;
   readonly headers: readonly string[];
@@ -128,9 +127,9 @@ export interface HandshakeRequest {
 }
 
 /**
- * Returns the reason why a 101 does not make the connection a WebSocket (RFC 6455 §4.1); `undefined` if it does. If the
- * upstream did not agree to the upgrade, no bytes may pass. They would not be frames, and could be the response to
- * another client's request.
+ * Returns the reason why a 101 does not turn the connection into a WebSocket (RFC 6455 §4.1); `undefined` if it does.
+ * If the upstream did not agree to the upgrade, no bytes may pass, because they would not be frames, and could be the
+ * response to another client's request.
  */
 function consentFault({ headers }: ResponseHead, key: string): string | undefined {
   if (fieldOf(headers, 'upgrade').toLowerCase() !== 'websocket') return 'an upgrade to something else';
@@ -148,7 +147,7 @@ function fieldOf(headers: readonly string[], name: string): string {
   return values.join(',');
 }
 
-/** Returns the head of the 101 response for the client. @param headers flat list of names and values */
+/** Returns the head of the 101 response to the client. @param headers flat list of names and values */
 export function switchingProtocols(headers: readonly string[]): Buffer {
   const lines = ['HTTP/1.1 101 Switching Protocols', 'Connection: Upgrade', 'Upgrade: websocket'];
   for (let i = 0; i < headers.length; i += 2) lines.push(`${headers[i]}: ${headers[i + 1]}`);

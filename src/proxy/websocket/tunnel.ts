@@ -6,21 +6,21 @@ import { IdleTimeout } from '../idle-timeout.ts';
 import { mostUnsentBytes } from '../upstream/connection.ts';
 
 /**
- * Milliseconds of silence after which the operating system probes the peer. If the peer does not reply for some
- * minutes, the system closes the connection.
+ * Milliseconds of idle time after which the operating system probes the peer. If the peer does not reply for a few
+ * minutes, the operating system closes the connection.
  */
 const keepAliveMs = 60_000;
 
-/** Owner of a tunnel. An exception in the tunnel ends the owner as well. */
+/** Owner of a tunnel. An exception in the tunnel ends its owner as well. */
 export interface TunnelUser extends Breakable {
-  /** Called once, when both connections are closed. */
+  /** Called once both connections are closed. */
   onClosed(): void;
 }
 
 /**
- * Passes WebSocket frames between two connections, byte for byte. The two ends themselves handle extensions, fragments,
- * pings and close codes. The tunnel reads from one end at the pace of the other, passes on the end of either direction,
- * and closes both connections when one breaks.
+ * Passes WebSocket frames between two connections, byte for byte. Extensions, fragments, pings and close codes are left
+ * to the two ends. The tunnel reads from one end as fast as the other takes the bytes, passes on the end of either
+ * direction, and closes both connections if one breaks.
  */
 export class Tunnel {
   readonly #client: Socket;
@@ -29,7 +29,7 @@ export class Tunnel {
   readonly #out: Flow;
   #ended = false;
 
-  /** @param idleMs maximum number of milliseconds for which one end may read nothing while bytes wait for it */
+  /** @param idleMs maximum number of milliseconds that one end may read nothing while bytes are waiting for it */
   constructor(client: Socket, upstream: Socket, idleMs: number, exchange: TunnelUser) {
     this.#client = client;
     this.#upstream = upstream;
@@ -51,24 +51,24 @@ export class Tunnel {
     }
   }
 
-  /** Number of payload bytes of the messages from the client. */
+  /** Number of message payload bytes from the client. */
   get bytesIn(): number {
     return this.#in.frames.messageBytes;
   }
 
-  /** Number of payload bytes of the messages to the client. */
+  /** Number of message payload bytes to the client. */
   get bytesOut(): number {
     return this.#out.frames.messageBytes;
   }
 
-  /** Begins to pass bytes on, beginning with those that were already received. */
+  /** Starts passing bytes on, beginning with those that have already arrived. */
   open(fromClient: Buffer, fromUpstream: Buffer): void {
     this.#in.open(fromClient);
     this.#out.open(fromUpstream);
   }
 
   /**
-   * Stops passing bytes on. The client gets a close frame if the last frame for it is complete and written out.
+   * Stops passing bytes on. The client gets a close frame if the last frame to it is complete and fully written.
    * Otherwise its connection is cut, because the close frame would land inside another frame or wait behind unsent
    * bytes.
    */
@@ -87,12 +87,12 @@ export class Tunnel {
   }
 
   /**
-   * Whether for too long one end has left bytes unread, or has stayed open after the other end closed.
+   * Whether one end has left bytes unread for too long, or has stayed open for too long after the other end closed.
    *
-   * @param nowMs monotonic
+   * @param nowMs monotonic time
    */
   idle(nowMs: number): boolean {
-    // Both directions are asked every time, because each has its own timeout.
+    // Both directions are checked every time, because each has its own timeout.
     const idleIn = this.#in.idle(this.#upstream.readableEnded, nowMs);
     const idleOut = this.#out.idle(this.#client.readableEnded, nowMs);
     return idleIn || idleOut;

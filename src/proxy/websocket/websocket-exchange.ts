@@ -20,14 +20,14 @@ import { Tunnel, type TunnelUser } from './tunnel.ts';
 
 /** Close code for a WebSocket whose access was revoked; 4000 to 4999 are for applications (RFC 6455 §7.4.2). */
 const revokedCloseCode = 4403;
-/** Close code when the process is about to end (RFC 6455 §7.4.1). */
+/** Close code used when the process is shutting down (RFC 6455 §7.4.1). */
 const goingAwayCode = 1001;
-/** Close code when one side read nothing for too long. RFC 6455 §7.4.1 has no specific code for this case. */
+/** Close code used when one side has read nothing for too long. RFC 6455 §7.4.1 has no code specific to this case. */
 const policyCode = 1008;
 
 /**
- * One request for a WebSocket. The request is sent to the upstream, and the upstream's response goes to the client. If
- * the upstream agrees, a tunnel then passes frames in both directions. The request is counted once, when it is sent.
+ * One request to open a WebSocket. The request is sent to the upstream, and the upstream's response goes to the client.
+ * If the upstream agrees, a tunnel then passes frames in both directions. The request is counted once, when it is sent.
  */
 export class WebSocketExchange extends Exchange implements HandshakeUser, TunnelUser {
   #connection: Socket | null = null;
@@ -35,7 +35,7 @@ export class WebSocketExchange extends Exchange implements HandshakeUser, Tunnel
   #tunnel: Tunnel | null = null;
   #responseBytes = 0;
   #responseTimeout: IdleTimeout | null = null;
-  /** Share of the tenant against which the request counts among the WebSockets of its route. */
+  /** The tenant's share of the route's WebSockets that the request counts against. */
   #place: Share | null = null;
 
   start(head: RequestHead): void {
@@ -62,15 +62,15 @@ export class WebSocketExchange extends Exchange implements HandshakeUser, Tunnel
   }
 
   /**
-   * Notices that the client has closed its connection while no other code reads from the connection. If the client sent
-   * bytes before the close, the close goes unnoticed.
+   * Notices if the client closes its connection while no other code is reading from it. If the client sent bytes before
+   * closing, the close goes unnoticed.
    */
   readonly #onReadable = guarded(this, () => {
     const { socket } = this.request;
     if (socket.readableLength === 0) socket.read();
   });
 
-  /** Takes a place among the WebSockets of the route, and opens a separate connection to the upstream. */
+  /** Reserves a slot among the route's WebSockets, and opens a separate connection to the upstream. */
   protected admitted(): void {
     this.#place = this.route.upstream.webSockets.enter(this.decision.admission?.permit ?? null);
     if (this.#place === null) return this.reject(tooManyWebSockets);
@@ -132,7 +132,7 @@ export class WebSocketExchange extends Exchange implements HandshakeUser, Tunnel
     pushUpgradeOption(response.status, headers, this.response);
     this.response.writeHead(response.status, response.reason, headers);
     this.state = 'responding';
-    // `flushHeaders()` would write the head as UTF-8, which turns one byte beyond ASCII into two.
+    // `flushHeaders()` would write the head as UTF-8, which turns one non-ASCII byte into two.
     this.response.write('', 'latin1');
     const drained = (): void => this.#handshake?.resume();
     this.response.on('drain', guarded(this, drained));
@@ -153,7 +153,7 @@ export class WebSocketExchange extends Exchange implements HandshakeUser, Tunnel
   onFailure(error: Error): void {
     if (this.state !== 'responding') return this.#failed(error);
     this.finish(this.response.statusCode, 'cut_by_upstream', error);
-    // Cuts the response, so that the client does not take the partial body for the whole.
+    // Cuts the response short, so that the client does not mistake the partial body for the whole.
     cutResponse(this.response);
   }
 
@@ -173,7 +173,7 @@ export class WebSocketExchange extends Exchange implements HandshakeUser, Tunnel
     this.#endWithout(upstreamProblem(error), error);
   }
 
-  /** Responds with a problem of the gateway. The request counts even if the upstream could not be reached. */
+  /** Responds with one of the gateway's own problems. The request counts even if the upstream was unreachable. */
   #endWithout(problem: Problem, cause?: unknown): void {
     this.counted.handOver(this.decision);
     this.reject(problem, cause);
