@@ -28,9 +28,7 @@ interface Writer {
   readonly sinceMs: number;
   /** History (incarnation) that the mutation belongs to. */
   readonly incarnation: string;
-  /**
-   * Members in the newest reading after the commit, and the rows of those members that have not confirmed the mutation.
-   */
+  /** Members in the newest reading after the commit, and the rows of those that have not confirmed the mutation yet. */
   seen: { readonly members: Members; readonly pending: readonly ReplicaRow[] } | undefined;
   /** Number of replicas whose lease ran out before they confirmed and whose rows have since been deleted. */
   timedOut: number;
@@ -39,15 +37,15 @@ interface Writer {
 }
 
 /**
- * Bounds of the pause between two readings of the members, in milliseconds. The pause is a quarter of the time that the
- * newest writer has waited.
+ * Bounds, in milliseconds, on the pause between two reads of the member list. The pause is a quarter of the time that
+ * the newest writer has been waiting.
  */
 const shortestPauseMs = 1;
 const longestPauseMs = 50;
 
 /**
- * Makes writers wait until no replica can decide by facts older than their mutations. One loop reads the members for
- * all writers.
+ * Makes writers wait until no replica can still base a decision on facts older than their mutations. A single loop
+ * reads the member list for all writers.
  */
 export class CommitBarrier implements Barrier {
   readonly #parts: BarrierParts;
@@ -79,8 +77,7 @@ export class CommitBarrier implements Barrier {
   }
 
   async #round(): Promise<void> {
-    // A reading shows nothing about mutations that were committed after the reading began, so a later writer waits for
-    // the next reading.
+    // A reading shows nothing about mutations committed after it began, so later writers wait for the next one.
     const asked = [...this.#writers];
     try {
       const [members] = await Promise.all([this.#parts.membership.read(), this.#catchUp(asked)]);
@@ -91,8 +88,8 @@ export class CommitBarrier implements Barrier {
   }
 
   /**
-   * Makes this replica read the writers' mutations from the log while the members are read. If there is no other
-   * replica, a mutation then costs only one more round trip.
+   * Lets this replica catch up with the writers' mutations while the member list is being read. If there is no other
+   * replica, a mutation then costs only one extra round trip.
    */
   async #catchUp(asked: readonly Writer[]): Promise<void> {
     const { lease, view, timers } = this.#parts;
@@ -102,7 +99,7 @@ export class CommitBarrier implements Barrier {
 
   #check(writer: Writer, members: Members): void {
     if (members.incarnation !== writer.incarnation || members.seq < writer.seq) {
-      // The store has another history now, which may lack the mutation.
+      // The store now has a different history, which may not include the mutation.
       this.#done(writer).reject(unavailable());
       return;
     }
@@ -113,8 +110,8 @@ export class CommitBarrier implements Barrier {
   }
 
   /**
-   * Number of pending replicas whose rows were deleted because their leases ran out. A replica that leaves renews its
-   * lease just before its row is deleted. So if the last renewal is old, the replica was killed or hangs.
+   * Number of pending replicas whose rows were deleted because their leases ran out. A replica that shuts down renews
+   * its lease just before its row is deleted, so an old renewal means that the replica was killed or is hanging.
    */
   #timedOut({ seen }: Writer, { rows }: Members): number {
     const gone = seen?.pending.filter(({ id }) => rows.every((row) => row.id !== id)) ?? [];
@@ -129,8 +126,8 @@ export class CommitBarrier implements Barrier {
   }
 
   /**
-   * Whether the row is this replica's own and this replica has already applied the mutation. Then the row need not show
-   * a confirmation.
+   * Whether the row belongs to this replica and this replica has already applied the mutation. In that case the row
+   * does not have to show a confirmation.
    */
   #isOwnAndThere(row: ReplicaRow, { seq, incarnation }: Writer): boolean {
     const { lease, view } = this.#parts;

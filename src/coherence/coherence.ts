@@ -28,16 +28,16 @@ export interface CoherenceParts {
   readonly timers: Timers;
   readonly config: { readonly leaseMs: number; readonly maxFacts: number };
   readonly logger: CoherenceLogger;
-  /** Returns a new random text at each call. */
+  /** Returns a new random string on each call. */
   readonly randomId: () => string;
   readonly events?: CoherenceEvents;
   /** Details about this replica for operators. */
   readonly about?: ReplicaNote;
-  /** Durations to use instead of those derived from `config`, to simulate replicas of other versions. */
+  /** Overrides the durations derived from `config`, to simulate replicas of other versions. */
   readonly timing?: Timing;
 }
 
-/** Part of a pino logger that coherence uses. */
+/** The part of a pino logger that coherence uses. */
 export interface CoherenceLogger {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
@@ -46,33 +46,33 @@ export interface CoherenceLogger {
 export interface Coherence {
   readonly directory: Directory;
   readonly barrier: Barrier;
-  /** A clock with the store's wall time, by which everything expires, and this machine's monotonic time. */
+  /** A clock that combines the store's wall time, which governs all expiry, with this machine's monotonic time. */
   readonly clock: Clock;
   /** Whether this replica may decide right now. */
   ready(): boolean;
   snapshot(): CoherenceSnapshot;
-  /** Tells operators that this replica is about to end. The replica decides as before. */
+  /** Tells operators that this replica is about to shut down. It keeps deciding until {@link Coherence.stop}. */
   leave(): void;
   /** Stops deciding and deregisters, so that no writer waits for this replica. */
   stop(): Promise<void>;
 }
 
-/** State of this replica for operators, with the registered replicas as they were last read. */
+/** This replica's state for operators, along with the registered replicas as last read. */
 export interface CoherenceSnapshot {
   readonly replica: string;
   readonly incarnation: string | null;
   /** Log position up to which this replica has applied every change. */
   readonly applied: Seq;
-  /** Milliseconds for which this replica may still decide without the store; negative if the lease has run out. */
+  /** How many more milliseconds this replica may decide without the store; negative if the lease has run out. */
   readonly leaseRemainingMs: number;
   /** Number of facts that decisions may use. */
   readonly facts: number;
   /** Milliseconds by which this machine's wall clock is ahead of the store's; `null` before the first renewal. */
   readonly clockAheadMs: number | null;
-  /** Milliseconds since the oldest reading of a fact in memory; 0 if memory holds no fact. */
+  /** Milliseconds since the oldest fact in memory was read; 0 if memory holds no facts. */
   readonly oldestFactMs: number;
   readonly unknownKeys: number;
-  /** Number of facts whose newest change is remembered. */
+  /** Number of facts whose latest change is remembered. */
   readonly recentChanges: number;
   readonly replicas: readonly {
     readonly id: string;
@@ -85,21 +85,18 @@ export interface CoherenceSnapshot {
 /** Maximum number of absent keys to remember, as a fraction of `maxFacts`. */
 const unknownKeysShare = 1 / 16;
 
-/** Maximum number of facts that one log line names. */
+/** Maximum number of facts named in one log line. */
 const mostNamed = 10;
 
 /**
- * Returns the part of a fact's name that may be logged: its kind and its account, but no `external_id` and no digest of
- * a key.
+ * Returns the part of a fact's name that is safe to log: its kind and account, but never an `external_id` or a key
+ * digest.
  */
 function ownerOf(key: FactKey): string {
   return key.startsWith('k:') ? 'k' : key.split(':', 2).join(':');
 }
 
-/**
- * Returns the caller's listeners, extended so that they also log warnings about the clock and about facts that
- * differed.
- */
+/** Returns the caller's listeners, extended to log warnings about the clock and about facts that differed. */
 function reporting({ logger, events }: CoherenceParts, storeClock: StoreClock): CoherenceEvents {
   const warnOfClock = clockWarnings((fields, message) => logger.warn(fields, message));
   return {
@@ -122,7 +119,7 @@ function reportHealth(logger: CoherenceParts['logger']): (error: unknown) => voi
   };
 }
 
-/** Starts a replica. It becomes ready by itself after the store has responded. */
+/** Starts a replica, which becomes ready on its own once the store has responded. */
 export function startCoherence(parts: CoherenceParts): Coherence {
   const { log, source, cache, clock, timers, config, logger, randomId, about } = parts;
   const storeClock = new StoreClock(clock);

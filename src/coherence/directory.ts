@@ -25,13 +25,13 @@ export interface DirectoryParts {
 
 /**
  * Maximum number of loads and renewals for one request. A decision needs at most five facts, but a fact may change
- * while others are loaded.
+ * while others are being loaded.
  */
 const mostRounds = 24;
 
 /**
- * Stands for the network of clients whose address is not known. Look-ups of API keys take turns by network, and all
- * these clients count as one network.
+ * Network of the clients whose address is unknown. API key look-ups take turns by network, and all these clients count
+ * as one.
  */
 const anyNetwork = '';
 
@@ -81,12 +81,12 @@ export class CoherentDirectory implements Directory {
   }
 }
 
-/** Waits on behalf of one request for the lease and for facts that are not in memory. */
+/** Waits, on behalf of one request, for the lease and for facts that are not in memory. */
 class CoherentLookup implements Lookup {
   readonly #parts: DirectoryParts;
   readonly #facts: LoadedFacts;
   readonly #from: string;
-  /** Moment of the request's arrival. A fact counts as absent only if its load began later. */
+  /** Logical time at which the request arrived. A fact counts as absent only if its load began later. */
   readonly #arrived: number;
   readonly #giveUpMs: number;
   #missing: MissingFact | null = null;
@@ -126,8 +126,8 @@ class FactsInMemory implements Facts {
   readonly #view: View;
   readonly #events: CoherenceEvents;
   /**
-   * Entry that was found last. A look-up of an account begins at this entry, since a decision asks for a key, then for
-   * its account, then for the account's parent.
+   * The last entry found. Account look-ups start from it, since a decision asks for a key, then the key's account, then
+   * that account's parent.
    */
   #last: Entry | undefined;
 
@@ -157,7 +157,7 @@ class FactsInMemory implements Facts {
   }
 
   /**
-   * Returns the value of a fact that memory does not hold; `undefined` if the value is not known.
+   * Returns the value of a fact that memory does not hold; `undefined` if it is unknown.
    *
    * @param _kind start of the fact's full name; `_name` is the rest
    */
@@ -173,9 +173,8 @@ class FactsInMemory implements Facts {
 }
 
 /**
- * Facts in memory, and facts loaded for one request. Loaded facts are kept here because memory may be too small for
- * them and does not record that something is absent, except for API keys. The stamp of a loaded fact is checked at
- * every use.
+ * Facts in memory plus those loaded for one request. Loaded facts are kept here because memory may have no room for
+ * them, and because it records absence only for API keys. A loaded fact's stamp is checked on every use.
  */
 class LoadedFacts extends FactsInMemory {
   readonly #view: View;

@@ -1,41 +1,44 @@
 import type { FactKey } from '../ports/facts.ts';
 
 /**
- * Events of coherence, for metrics, readiness and usage. Any listener may be missing. Listeners run on the hot path, so
- * they must neither throw nor block.
+ * Coherence events, for metrics, readiness and usage. Every listener is optional. Listeners run on the hot path, so
+ * they must not throw or block.
  */
 export interface CoherenceEvents {
-  /** A request was decided from memory, without a wait. */
+  /** A request was decided from memory, without waiting. */
   cacheHit?(): void;
   /** A request had to wait for a fact or for the lease. */
   cacheMiss?(): void;
-  /** A key was rejected because memory knows that it does not exist. */
+  /** A key was rejected because memory records that it does not exist. */
   negativeHit?(): void;
-  /** A value was too old for this replica, so the value is read again. */
+  /** A value was too old for this replica to use, so it is read again. */
   staleRefused?(from: 'shared-cache' | 'source'): void;
   sharedCacheHit?(): void;
   sharedCacheMiss?(): void;
-  /** A value in the shared cache has a stamp beyond this replica's position, so the source was asked. */
+  /**
+   * A value in the shared cache was stamped ahead of this replica's position, so it is read from the source instead.
+   */
   sharedCacheAhead?(): void;
   breakerState?(state: 'closed' | 'open' | 'half-open'): void;
-  /** @param ms duration of the renewal, until the new deadline was set */
+  /** @param ms time from the start of the renewal until the new deadline was set */
   leaseRenewed?(ms: number): void;
   leaseRenewalFailed?(error: unknown): void;
   /** The lease ran out before it was renewed. */
   leaseLapsed?(): void;
   /**
-   * An account got a quota. This replica confirms the change only after the promise has resolved, so the promise must
-   * resolve well before the lease ends.
+   * An account was given a quota. This replica confirms the change only once the promise resolves, which must happen
+   * well before the lease ends.
    */
   quotaSet?(): Promise<void>;
   /**
-   * Memory and store held different values of these facts without a logged change. Memory now holds the store's values.
+   * Memory and the store held different values for these facts, with no logged change to explain it. Memory now holds
+   * the store's values.
    */
   factsDiffered?(keys: ReadonlySet<FactKey>): void;
-  /** This replica lost track of the log and began anew, so anything may have changed. */
+  /** This replica lost track of the log and started over, so anything may have changed. */
   forgotten?(): void;
   /**
-   * A mutation waited for the replicas.
+   * A mutation has finished waiting for the replicas.
    *
    * @param timedOut number of replicas whose lease ran out before they confirmed
    */

@@ -16,28 +16,29 @@ export interface LeaseParts {
   readonly view: View;
   readonly revocations: Revocations;
   readonly clock: Clock;
-  /** Learns the store's time with each renewal. */
+  /** Updated with the store's time at each renewal. */
   readonly storeClock: StoreClock;
   readonly timers: Timers;
   readonly timing: Timing;
   /**
-   * Returns the minimum time between the starts of two passes, in milliseconds, if hints of new log entries cause them.
-   * Renewals do not wait for this time.
+   * Returns the minimum number of milliseconds between the starts of two passes that are triggered by hints of new log
+   * entries. Renewals ignore it.
    */
   readonly paceMs: () => number;
   readonly events: CoherenceEvents;
-  /** Returns a new random text at each call, which cannot be guessed. */
+  /** Returns a new, unguessable string on each call. */
   readonly randomId: () => string;
   readonly about?: ReplicaNote | undefined;
-  /** Called after this replica has begun anew. All facts in memory are unproven then. */
+  /** Called after this replica has started over, with every fact in memory unproven. */
   readonly onBegunAnew?: () => void;
-  /** Called with the error of a failed renewal, and with `undefined` after the next success. */
+  /**
+   * Called with the error once two passes in a row have failed, and with `undefined` on the first success after a
+   * failure.
+   */
   readonly onHealth: (error: unknown) => void;
 }
 
-/**
- * Maximum number of log entries in one reading, small enough that the reading ends long before the statement times out.
- */
+/** Maximum number of log entries per read, small enough for the read to finish long before the statement times out. */
 const mostEntries = 10_000;
 
 interface Waiter {
@@ -46,8 +47,8 @@ interface Waiter {
 }
 
 /**
- * The right of this replica to decide by its view until a deadline, which each renewal moves. Only one pass at a time
- * reads the log, so log entries are applied in order.
+ * This replica's right to decide from its view until a deadline, which every renewal extends. Only one pass reads the
+ * log at a time, so entries are applied in order.
  */
 export class Lease {
   readonly #parts: LeaseParts;
@@ -56,7 +57,7 @@ export class Lease {
   #nonce = '';
   #acked: Seq = -1;
   #streamsEnded = 0;
-  /** Whether the lease was granted and has not been given up since. Such a lease may have run out. */
+  /** Whether the lease was granted and has not been given up since, even if it has run out meanwhile. */
   #granted = false;
   #renewAt = -Infinity;
   #pauseUntil = -Infinity;
@@ -76,14 +77,12 @@ export class Lease {
     this.#id = parts.randomId();
   }
 
-  /** Id of this replica, which gets a new id after it has forgotten everything. */
+  /** This replica's id, which changes whenever the replica forgets everything. */
   get id(): string {
     return this.#id;
   }
 
-  /**
-   * Number of streams that the last pass with new changes ended. This replica's row shows the number a little later.
-   */
+  /** Number of streams ended by the last pass that found new changes. This replica's row shows it slightly later. */
   get streamsEnded(): number {
     return this.#streamsEnded;
   }
@@ -93,7 +92,7 @@ export class Lease {
     return this.#parts.view.remainingMs(this.#parts.clock);
   }
 
-  /** Whether the lease still runs. */
+  /** Whether the lease is still running. */
   holds(): boolean {
     return this.#parts.view.mayDecide(this.#parts.clock);
   }
@@ -102,9 +101,7 @@ export class Lease {
     this.#running ??= this.#run();
   }
 
-  /**
-   * Notes in this replica's row that this replica is about to end. The replica decides as before, until {@link stop}.
-   */
+  /** Notes in this replica's row that it is about to shut down. The replica keeps deciding until {@link stop}. */
   leave(): void {
     this.#leaving = true;
     this.#renewAt = -Infinity;
@@ -122,10 +119,11 @@ export class Lease {
   }
 
   /**
-   * Resolves after the next renewal, which may have begun already. Rejects with `unavailable` if renewals keep failing.
+   * Resolves after the next renewal, which may already be under way. Rejects with `unavailable` if renewals keep
+   * failing.
    */
   renewed(): Promise<void> {
-    // While the store is known to be down, a request is rejected at once and does not wait for the next attempt.
+    // While the store is known to be down, requests are rejected at once instead of waiting for the next attempt.
     if (this.#stopped || this.#backoff.failures > 1) return Promise.reject(unavailable());
     return new Promise((resolve, reject) => {
       this.#renewalWaiters.push({ resolve, reject });
@@ -133,13 +131,13 @@ export class Lease {
     });
   }
 
-  /** Makes this replica read the log soon and confirm the position that it reaches. This does not extend the lease. */
+  /** Makes this replica read the log soon and confirm how far it got. Does not extend the lease. */
   hint(): void {
     this.#hinted = true;
     this.#wake();
   }
 
-  /** Does the same as {@link hint}, and resolves after a pass that began after this call, even if the pass failed. */
+  /** Like {@link hint}. Resolves once a pass that began after this call has ended, even if it failed. */
   caughtUp(): Promise<void> {
     if (this.#stopped) return Promise.resolve();
     return new Promise((resolve) => {
@@ -196,9 +194,9 @@ export class Lease {
   }
 
   /**
-   * Makes one pass. Its steps are safe only in this order (`docs/coherence.md`). The lease counts from a moment before
-   * this replica's row is committed. After that commit the log is read page by page, until a page ends at the newest
-   * position of its snapshot, because an earlier page may lack changes that later changes have replaced. Streams end
+   * Makes one pass. Its steps are safe only in this order (`docs/coherence.md`). The lease is counted from before this
+   * replica's row is committed. After that commit, the log is read page by page until a page reaches the newest
+   * position of its snapshot, because an earlier page may lack changes that later ones have replaced. Streams end
    * before the position is confirmed.
    */
   async #pass(renewing: boolean): Promise<void> {
@@ -224,8 +222,8 @@ export class Lease {
     } while (reading.through < reading.seq);
     if (reading.seq !== this.#acked) this.#streamsEnded = ended;
     if (hasNewQuota) await events.quotaSet?.();
-    // The row must be written again if a crash of the store has undone the last confirmation, so that the row shows an
-    // older position. The same holds if the row was deleted, which happens only after the lease has run out.
+    // The row is also rewritten if it shows an older position because a store crash undid the last confirmation, or if
+    // it was deleted, which happens only after the lease has run out.
     if (reading.seq !== this.#acked || confirmed !== this.#acked || !wasHeld) {
       await log.ack(this.#id, reading.seq, this.#streamsEnded);
       this.#acked = reading.seq;
@@ -239,8 +237,8 @@ export class Lease {
   }
 
   /**
-   * Ends the exchanges that depend on facts whose values in memory were wrong, as a revocation does. Returns the number
-   * of ended exchanges.
+   * Ends the exchanges that depend on facts whose values in memory were wrong, just as a revocation would. Returns how
+   * many exchanges ended.
    */
   #endDiffered(differed: ReadonlySet<FactKey>): number {
     if (differed.size === 0) return 0;
@@ -249,7 +247,7 @@ export class Lease {
     return revocations.announce(differed);
   }
 
-  /** Registers this replica with a new nonce. Returns the position that its row had confirmed; 0 without a row. */
+  /** Registers this replica with a new nonce. Returns the position that its row had confirmed; 0 if it had no row. */
   async #register(): Promise<Seq> {
     const { log, timing, randomId, about, clock, storeClock } = this.#parts;
     this.#nonce = randomId();
@@ -263,7 +261,7 @@ export class Lease {
     return acked;
   }
 
-  /** Forgets all facts, because the log does not continue from the position that this replica knows. */
+  /** Forgets all facts, because the log no longer continues from this replica's position. */
   async #beginAnew(): Promise<void> {
     const { view, revocations, randomId, events } = this.#parts;
     this.#lapse();

@@ -3,23 +3,23 @@ import type { CoherenceLog, ReplicaReading, ReplicaRow } from '../ports/coherenc
 import type { Timing } from './timing.ts';
 
 /**
- * Replicas that may hold a lease. `complete` is true if the store says so, or if this replica has itself waited until
- * every lease of an earlier incarnation had run out.
+ * Replicas that may hold a lease. `complete` is true if the store says so, or if this replica has itself waited for
+ * every lease of an earlier incarnation to run out.
  */
 export interface Members extends ReplicaReading {
-  /** Longest lease that may still run, in milliseconds. */
+  /** Longest lease that may still be running, in milliseconds. */
   readonly longestLeaseMs: number;
 }
 
 interface LastSeen {
   readonly nonce: string;
-  /** Time at which this nonce was first seen, in milliseconds on this replica's monotonic clock. */
+  /** When this nonce was first seen, in milliseconds on this replica's monotonic clock. */
   readonly sinceMs: number;
 }
 
 /**
  * Reads the registered replicas, deletes the rows of those that timed out, and notes when all leases of an earlier
- * incarnation have run out. It uses only this replica's own monotonic clock, never a wall clock.
+ * incarnation have run out. Relies only on this replica's monotonic clock, never on a wall clock.
  */
 export class Membership {
   readonly #log: CoherenceLog;
@@ -27,13 +27,13 @@ export class Membership {
   readonly #timing: Timing;
   #lastSeen = new Map<string, LastSeen>();
   /**
-   * The present incarnation, and when this replica first saw it, in milliseconds on the monotonic clock. Set while the
-   * store does not rule out leases of earlier incarnations.
+   * The current incarnation and when this replica first saw it, in milliseconds on the monotonic clock. Set as long as
+   * the store cannot rule out leases of earlier incarnations.
    */
   #incomplete: { readonly incarnation: string; readonly sinceMs: number } | undefined;
   /**
-   * Longest lease ever seen, in milliseconds, because an earlier incarnation may have granted leases that no row shows
-   * any more.
+   * Longest lease ever seen, in milliseconds. An earlier incarnation may have granted leases that no row shows any
+   * more.
    */
   #longestLeaseMs: number;
   #last: Members | undefined;
@@ -45,12 +45,12 @@ export class Membership {
     this.#longestLeaseMs = timing.leaseMs;
   }
 
-  /** Newest reading of the members, however old; `undefined` before the first. */
+  /** Latest reading of the members, however old; `undefined` before the first. */
   get last(): Members | undefined {
     return this.#last;
   }
 
-  /** Reads the members in a snapshot taken after this call. Rejects if the store does not respond. */
+  /** Reads the members from a snapshot taken after this call. Rejects if the store does not respond. */
   async read(): Promise<Members> {
     const reading = await this.#log.replicas();
     const registeredMs = Math.max(this.#timing.leaseMs, ...reading.rows.map((row) => row.leaseMs));
@@ -62,10 +62,7 @@ export class Membership {
     return this.#last;
   }
 
-  /**
-   * Remembers the nonce of every row. Returns the rows whose nonce stayed the same for longer than their lease can
-   * last.
-   */
+  /** Remembers every row's nonce. Returns the rows whose nonce has not changed for longer than their lease can last. */
   #findTimedOut(rows: readonly ReplicaRow[]): ReplicaRow[] {
     const now = this.#clock.monotonicMs();
     const before = this.#lastSeen;
@@ -78,7 +75,7 @@ export class Membership {
     });
   }
 
-  /** Deletes these rows. A replica that came back meanwhile has a new nonce, and keeps its row. */
+  /** Deletes these rows. A replica that has come back in the meantime has a new nonce and keeps its row. */
   async #remove(timedOut: readonly ReplicaRow[]): Promise<void> {
     for (const { id, nonce } of timedOut) {
       await this.#log.removeReplica(id, nonce).catch(() => undefined);

@@ -1,6 +1,6 @@
 import type { FactCache } from '../ports/fact-cache.ts';
 
-/** Replaces the shared cache if none is configured. */
+/** Stands in for the shared cache if none is configured. */
 export const noFactCache: FactCache = {
   get: async () => new Map(),
   set: () => undefined,

@@ -4,14 +4,14 @@ import type { View } from './memory/view.ts';
 import { repeat } from '../timing/repeat.ts';
 
 /**
- * Number of changes that the log keeps. A replica that is further behind begins anew, and values in the shared cache
- * that are older are read again. The limit is a number and not an age, so a jump of a clock, in the database or on a
- * replica, deletes nothing.
+ * Number of changes that the log keeps. A replica that falls further behind starts over, and older values in the shared
+ * cache are reread. The limit is a count, not an age, so a clock that jumps, in the database or on a replica, deletes
+ * nothing.
  */
 export const changesKept = 100_000;
 
 const everyMs = 60_000;
-/** Maximum number of entries that one statement deletes. Changes of the same facts have to wait for the statement. */
+/** Maximum number of entries deleted by one statement. Changes to the same facts have to wait for it. */
 const mostAtOnce = 5_000;
 
 interface RetentionParts {
@@ -20,7 +20,7 @@ interface RetentionParts {
   readonly timers: Timers;
 }
 
-/** Prunes the log every minute, in portions. Returns a function that stops this. */
+/** Prunes the log every minute, in batches. Returns a function that stops the pruning. */
 export function keepLogShort(parts: RetentionParts): () => void {
   return repeat(parts.timers, everyMs, () => prune(parts));
 }

@@ -5,8 +5,8 @@ type ChangedListener = (keys: ReadonlySet<FactKey>) => void;
 type ForgottenListener = () => number;
 
 /**
- * Tells the code that keeps exchanges open about revocations and changed keys. Listeners are called before this replica
- * confirms the change.
+ * Passes revocations and changed keys on to the code that keeps exchanges open. Listeners are called before this
+ * replica confirms the change.
  */
 export class Revocations {
   readonly #revoked = new Set<RevocationListener>();
@@ -28,7 +28,7 @@ export class Revocations {
     return () => void this.#forgotten.delete(listener);
   }
 
-  /** Ends the exchanges that depend on these facts. Returns the number of ended exchanges. */
+  /** Ends the exchanges that depend on these facts. Returns how many exchanges ended. */
   announce(keys: ReadonlySet<FactKey>): number {
     let ended = 0;
     if (keys.size > 0) for (const listener of this.#revoked) ended += listener(keys);
@@ -40,7 +40,7 @@ export class Revocations {
     if (keys.size > 0) for (const listener of this.#changed) listener(keys);
   }
 
-  /** Ends every exchange. Returns the number of ended exchanges. */
+  /** Ends every exchange. Returns how many exchanges ended. */
   announceAll(): number {
     let ended = 0;
     for (const listener of this.#forgotten) ended += listener();

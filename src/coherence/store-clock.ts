@@ -1,8 +1,8 @@
 import type { Clock } from '../ports/clock.ts';
 
 /**
- * The store's clock, as this replica learns it with each renewal of its lease. Everything expires by this clock, on all
- * replicas and in the store. A replica's own wall clock can only end the replica's lease early.
+ * The store's clock as this replica knows it, updated with each lease renewal. Everything expires by this clock, on all
+ * replicas and in the store. A replica's own wall clock can only end its lease early.
  */
 export class StoreClock implements Clock {
   readonly #own: Clock;
@@ -21,14 +21,14 @@ export class StoreClock implements Clock {
   }
 
   /**
-   * Learns the time from a response that has just arrived.
+   * Sets the time from a response that has just arrived.
    *
-   * The store read its clock at some time between `sentMs` and now. This clock assumes that it was at `sentMs`, so this
-   * clock is at most a round trip ahead of the store's clock, and never behind. So no key is accepted after it has
+   * The store read its clock at some point between `sentMs` and now. This clock assumes that it was at `sentMs`, so it
+   * is at most a round trip ahead of the store's clock and never behind. No key is therefore accepted after it has
    * expired.
    *
    * @param storeMs time on the store's clock
-   * @param sentMs time at which the store was asked, on this machine's monotonic clock
+   * @param sentMs when the request was sent to the store, on this machine's monotonic clock
    */
   learn(storeMs: number, sentMs: number): void {
     const tookMs = this.#own.monotonicMs() - sentMs;
@@ -40,7 +40,7 @@ export class StoreClock implements Clock {
     return this.#own.monotonicMs();
   }
 
-  /** Returns the store's time. Before the first renewal, when nothing is decided yet, returns this machine's time. */
+  /** Returns the store's time, or this machine's time before the first renewal, when nothing is decided yet. */
   wallMs(): number {
     const aheadMs = this.#aheadOfMonotonicMs;
     return aheadMs === undefined ? this.#own.wallMs() : Math.floor(this.#own.monotonicMs() + aheadMs);
@@ -51,8 +51,8 @@ export class StoreClock implements Clock {
 const worthAWarningMs = 1_000;
 
 /**
- * Returns a function that warns once when this machine's wall clock goes wrong, and again only after the clock was
- * right.
+ * Returns a function that warns once when this machine's wall clock goes wrong, and again only after it has been right
+ * in between.
  */
 export function clockWarnings(warn: (fields: object, message: string) => void): (aheadMs: number) => void {
   let wrong = false;

@@ -1,8 +1,8 @@
 import { ProblemError } from '../domain/problem.ts';
 
 /**
- * Returns the problem of a request that cannot be decided safely now. The client may try again in a second. `cause`
- * goes only to the log; if it is a problem itself, it is returned unchanged.
+ * Returns the problem to report if a request cannot be decided safely right now. The client may retry after a second.
+ * `cause` only goes to the log, unless it is a problem itself: then it is returned unchanged.
  */
 export function unavailable(cause?: unknown): ProblemError {
   if (cause instanceof ProblemError) return cause;
@@ -16,7 +16,7 @@ export function unavailable(cause?: unknown): ProblemError {
   );
 }
 
-/** Returns the problem of a request that needs facts from the stores while too many other look-ups wait. */
+/** Returns the problem to report if a request needs facts from the stores while too many other look-ups are waiting. */
 export function overloaded(): ProblemError {
   return new ProblemError({
     code: 'overloaded',
@@ -25,7 +25,7 @@ export function overloaded(): ProblemError {
   });
 }
 
-/** Returns the problem of a request whose tenant already has too many look-ups waiting. */
+/** Returns the problem to report if a request's tenant already has too many look-ups waiting. */
 export function tooManyLookUps(): ProblemError {
   return new ProblemError({
     code: 'too_many_requests',

@@ -21,37 +21,37 @@ export interface LoaderParts {
   readonly events: CoherenceEvents;
 }
 
-/** Limits on readings of API keys. A key names no tenant, so the networks of clients take turns instead. */
+/** Limits on reads of API keys. A key does not name a tenant, so client networks take turns instead. */
 const keyLimits: ReadsLimits = {
   ...{ readings: 4, facts: 128, ofOne: 128, turn: 8, waitingOfOne: 2_000, waiting: 4_000 },
   ...{ gatherMs: 5, pauseMs: 0, tooMuchOfOne: overloaded },
 };
 
-/** Limits on readings of accounts, external ids and counts, for which tenants take turns. */
+/** Limits on reads of accounts, external ids and counts. Tenants take turns. */
 const factLimits: ReadsLimits = {
   ...{ readings: 4, facts: 128, ofOne: 32, turn: 8, waitingOfOne: 2_000, waiting: 10_000 },
   ...{ gatherMs: 0, pauseMs: 50, tooMuchOfOne: tooManyLookUps },
 };
 
-/** Number of a moment in the life of one process; later moments have higher numbers. */
+/** A logical time within one process; later times have higher numbers. */
 export type Moment = number;
 
-/** A load that has not ended yet. */
+/** A load in progress. */
 interface Flight extends Named {
   readonly began: Moment;
   readonly fact: Promise<StampedFact>;
 }
 
 /**
- * Loads facts that memory does not hold, from the shared cache or else from the source. Callers that need the same fact
- * at the same time share one load.
+ * Loads facts that are not in memory, from the shared cache if possible and otherwise from the source. Concurrent
+ * requests that need the same fact share one load, unless they belong to different tenants.
  */
 export class Loader {
   readonly #parts: LoaderParts;
   /**
-   * The loads that are running, each under a digest of its fact's name. This is not a Map, because each outgrown table
-   * of a Map points to the next one: under a flood of made-up keys, all loads would stay in memory until the garbage
-   * collector cleans up the old generation.
+   * Loads in progress, keyed by a digest of the fact's name. This is not a Map, because every table that a Map outgrows
+   * points to its successor: under a flood of made-up keys, all loads would stay in memory until the garbage collector
+   * cleans up the old generation.
    */
   readonly #flights = new DigestTable<Flight>();
   readonly #keyReads: Reads;
@@ -61,36 +61,38 @@ export class Loader {
   constructor(parts: LoaderParts) {
     this.#parts = parts;
     const read = (asked: Asked): Promise<FactReading> => this.#read(asked, 'all');
-    // Keys have their own reads because they name no tenant: a flood of made-up keys must not delay the facts of known
-    // callers.
+    // Keys are read separately because they do not name a tenant: a flood of made-up keys must not delay the facts that
+    // known callers need.
     this.#keyReads = new Reads(parts, parts.timing, keyLimits, read);
     this.#factReads = new Reads(parts, parts.timing, factLimits, read);
   }
 
-  /** Reads these facts from the source, even if memory and the shared cache hold them. Rejects with `unavailable`. */
+  /**
+   * Reads these facts from the source, even if they are in memory or in the shared cache. Rejects with `unavailable`.
+   */
   async prove(keys: Asked): Promise<void> {
     await this.#read(keys, 'what differed');
   }
 
   /**
-   * Starts a new moment and returns its number. A request that arrives at this moment trusts "does not exist" only from
-   * a load that began later.
+   * Advances the logical time and returns it. A request that arrives at this time trusts "does not exist" only from a
+   * load that began later.
    */
   now(): Moment {
     return ++this.#moment;
   }
 
   /**
-   * Loads a fact, and puts it into memory if it is admitted. The caller must check the stamp of the result in the tick
-   * that uses it. Rejects with `unavailable`, `overloaded` or `too_many_requests`.
+   * Loads a fact and puts it into memory if it is admitted. The caller must check the result's stamp in the same tick
+   * in which it uses the fact. Rejects with `unavailable`, `overloaded` or `too_many_requests`.
    *
-   * @param missing the fact, and the tenant that it is loaded for; tenants take turns
-   * @param arrived moment at which the request arrived. A mutation that creates something does not wait for replicas,
-   * so "does not exist" counts only if the load began after that moment
-   * @param from the network of the request's client; loads of API keys take turns by network
+   * @param missing the fact and the tenant it is loaded for
+   * @param arrived when the request arrived; "does not exist" counts only if the load began later, because a mutation
+   * that creates something does not wait for the replicas
+   * @param from network of the request's client; API key loads take turns by network
    */
   async load({ key, tenant }: MissingFact, arrived: Moment, from: string): Promise<StampedFact> {
-    // Only requests of one tenant share a load, because another tenant would have to wait for the first tenant's turns.
+    // Loads are shared only within a tenant: a second tenant would have to wait for the first one's turns.
     const name = hash('sha256', tenant === undefined ? key : `${key} ${tenant}`, 'base64url');
     for (;;) {
       const flight = this.#flights.get(name) ?? this.#begin(key, tenant ?? turnOf(key, from), name);
@@ -121,9 +123,9 @@ export class Loader {
       events.staleRefused?.('shared-cache');
       return undefined;
     }
-    // The value may come from a replica that is a moment ahead. But a program that writes to the cache may also have
-    // invented the stamp; such a value would still be admitted after a change that this replica has yet to read. So the
-    // source is asked instead, which costs one reading.
+    // The value may come from a replica that is slightly ahead. But its stamp may also have been made up by another
+    // program that writes to the cache, and such a value would still be admitted after changes that this replica has
+    // yet to read. So the fact is read from the source instead.
     if (fact.seq > view.applied) {
       events.sharedCacheAhead?.();
       return undefined;
@@ -150,7 +152,7 @@ export class Loader {
   }
 
   /**
-   * Reads the source, and puts the values into memory and into the shared cache.
+   * Reads facts from the source and puts them into memory and into the shared cache.
    *
    * @param shares values to put into the shared cache: all, or only those that differed from memory
    */
@@ -179,8 +181,8 @@ function isApiKey(key: FactKey): key is ApiKeyName {
 }
 
 /**
- * Returns the asker that a fact is loaded for; askers take turns. For an API key, it is the client's network; otherwise
- * it is the account in the fact's name (the account itself, or the parent of the `external_id` or count).
+ * Returns the asker whose turn a load takes up: the client's network for an API key, otherwise the account in the
+ * fact's name (the account itself, or the parent that an `external_id` or count belongs to).
  */
 function turnOf(key: FactKey, from: string): string {
   return isApiKey(key) ? from : key.slice(2, 2 + uuidLength);

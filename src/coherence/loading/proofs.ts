@@ -14,18 +14,18 @@ export interface ProofsParts {
 }
 
 /**
- * Number of facts in one reading: usually between `fewest` and `facts`, but up to `inBulk` while facts are unproven.
- * Each fact takes about 10 µs of this process's only thread.
+ * Number of facts per read: usually between `fewest` and `facts`, but up to `inBulk` while facts are unproven. Each
+ * fact takes about 10 µs of this process's only thread.
  */
 const most = { evenly: { fewest: 128, facts: 1_000 }, inBulk: 500 };
-/** Longest pause between two readings, in milliseconds, even if memory holds few facts. */
+/** Longest pause between two reads, in milliseconds, however few facts memory holds. */
 const longestPauseMs = 60_000;
 
 /**
- * Reads every fact in memory again and again, oldest reading first. Usually the readings are spread evenly, so that
- * each fact is read within {@link Timing.proveMs}. Unproven facts are read without pauses. The log contains every
- * change that the gateway makes. These readings find differences that the log does not show, such as those from a bug
- * in the gateway or a manual change in the database. A fact that differs is replaced and reported.
+ * Keeps rereading the facts in memory, starting with the one read longest ago. Reads are normally spread evenly, so
+ * that each fact is reread within {@link Timing.proveMs}; unproven facts are read without pauses. The log contains
+ * every change that the gateway makes, so rereading finds only what the log does not show, such as the effects of a bug
+ * in the gateway or of a manual change to the database. A fact that differs is replaced and reported.
  */
 export class Proofs {
   readonly #parts: ProofsParts;
@@ -41,7 +41,7 @@ export class Proofs {
     this.#in(this.#pauseMs());
   }
 
-  /** Begins to read the unproven facts at once. Called after this replica has begun anew. */
+  /** Starts reading the unproven facts at once. Called after this replica has started over. */
   wake(): void {
     if (!this.#proving) this.#in(0);
   }
@@ -69,16 +69,14 @@ export class Proofs {
   async #proveSome(): Promise<boolean> {
     const { view, loader } = this.#parts;
     const before = view.unproven;
-    // Before the first reading of the log no fact is admitted.
+    // No fact is admitted before the log has been read for the first time.
     if (view.incarnation === null) return before === 0;
     const [first, ...others] = view.oldest(this.#portion());
     if (first !== undefined) await loader.prove([first, ...others]);
     return before === 0 || view.unproven < before;
   }
 
-  /**
-   * Forgets which keys do not exist, once every {@link Timing.proveMs}. Unlike facts, absent keys are not read again.
-   */
+  /** Forgets which keys do not exist, once every {@link Timing.proveMs}. Unlike facts, absent keys are not reread. */
   #forgetUnknownKeys(): void {
     const { view, clock, timing } = this.#parts;
     const nowMs = clock.monotonicMs();
@@ -98,7 +96,7 @@ export class Proofs {
     const { view, timing } = this.#parts;
     if (view.unproven > 0 && view.incarnation !== null) return 0;
     const portion = this.#portion();
-    // A full pass takes at least two readings, because API keys and other facts are read separately.
+    // A full pass takes at least two reads, because API keys and other facts are read separately.
     return Math.min((timing.proveMs * portion) / Math.max(view.held, 2 * portion), longestPauseMs);
   }
 }

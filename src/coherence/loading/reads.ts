@@ -6,25 +6,25 @@ import type { Timers } from '../../ports/timers.ts';
 import { overloaded, unavailable } from '../unavailable.ts';
 import type { Timing } from '../timing.ts';
 
-/** Limits on one reading, and on the facts that each asker may have waiting. */
+/** Limits on a single read and on how many facts an asker may have waiting. */
 export interface ReadsLimits {
-  /** Maximum number of readings at once. */
+  /** Maximum number of concurrent reads. */
   readonly readings: number;
   /**
-   * Maximum number of facts in one reading: `facts` of all askers together, and `ofOne` of one asker, which adds at
-   * most `turn` facts at each of its turns.
+   * Maximum number of facts in one read: `facts` in total, and `ofOne` for a single asker, which adds at most `turn`
+   * facts per turn.
    */
   readonly facts: number;
   readonly ofOne: number;
   readonly turn: number;
-  /** Maximum number of facts that wait, of one asker and of all askers together. */
+  /** Maximum number of waiting facts, for one asker and in total. */
   readonly waitingOfOne: number;
   readonly waiting: number;
-  /** Minimum number of milliseconds between the starts of two readings, unless enough facts wait to fill a reading. */
+  /** Minimum number of milliseconds between the starts of two reads, unless enough facts are waiting to fill a read. */
   readonly gatherMs: number;
   /**
-   * Maximum pause in milliseconds for an asker that still has facts waiting after a reading. Such an asker has one
-   * reading at a time, and pauses for as long as the reading took. 0: no pause, and any number of readings at a time.
+   * Longest pause, in milliseconds, for an asker that still has facts waiting after a read. Such an asker takes part in
+   * one read at a time and pauses for as long as the read took. 0 means no pause and any number of reads at a time.
    */
   readonly pauseMs: number;
   /** Makes the error for an asker that has too many facts waiting. */
@@ -39,12 +39,12 @@ interface Waiting {
 }
 
 /**
- * Reads facts from the source. One reading contains facts of many askers, some of each in turn. So a fact of one asker
- * is in the next reading even if another asker has thousands waiting, and a thousand askers with one fact each take a
- * few readings.
+ * Reads facts from the source. Each read combines facts for many askers, a few from each in turn. An asker's fact is
+ * therefore in the next read even if another asker has thousands waiting, and a thousand askers with one fact each need
+ * only a few reads.
  *
- * This process has only one thread for the results. An asker that could keep it busy gets pauses (`pauseMs`), which
- * leave half of the time to others.
+ * Results are processed on this process's only thread. An asker that could keep it busy is paused (`pauseMs`), which
+ * leaves half of the time to the others.
  */
 export class Reads {
   readonly #clock: Clock;
@@ -53,7 +53,7 @@ export class Reads {
   readonly #limits: ReadsLimits;
   readonly #read: (keys: readonly [FactKey, ...FactKey[]]) => Promise<FactReading>;
   readonly #waiting = new RoundRobin<Waiting>();
-  /** Askers whose facts are being read, and askers that pause after a reading. */
+  /** Askers whose facts are being read, and askers pausing after a read. */
   readonly #busy = new Set<string>();
   #readings = 0;
   #nextMs = -Infinity;
@@ -75,12 +75,12 @@ export class Reads {
   }
 
   /**
-   * Returns a reading that contains the fact, and perhaps others. The reading begins after this call.
+   * Returns a reading that contains the fact and possibly others. The read begins after this call.
    *
    * Rejects if this asker, or all askers together, have too many facts waiting. Rejects with `unavailable` if the fact
-   * cannot be read within {@link Timing.lookUpMs}, and with the reading's own error if the reading fails.
+   * cannot be read within {@link Timing.lookUpMs}, and with the original error if the read fails.
    *
-   * @param asker tenant that needs the fact, or for an API key the network of the client; askers take turns
+   * @param asker tenant that needs the fact, or the client's network for an API key; askers take turns
    */
   read(key: FactKey, asker: string): Promise<FactReading> {
     const { waitingOfOne, waiting, tooMuchOfOne } = this.#limits;
@@ -124,9 +124,9 @@ export class Reads {
   }
 
   /**
-   * Takes facts of each asker in turn until they fill one reading.
+   * Takes facts from each asker in turn until there are enough to fill a read.
    *
-   * @param askers receives the number of facts that were taken, by asker
+   * @param askers filled in with the number of facts taken from each asker
    */
   #nextBatch(askers: Map<string, number>): Waiting[] {
     const { facts, ofOne, turn } = this.#limits;
@@ -142,8 +142,7 @@ export class Reads {
   }
 
   /**
-   * Lets askers take part in the next reading. If `pauseMs` is set, askers with more facts waiting take part only after
-   * a pause.
+   * Lets askers take part in the next read. If `pauseMs` is set, askers with more facts waiting have to pause first.
    */
   #release(askers: readonly string[], tookMs: number): void {
     const waiting = askers.filter((asker) => this.#busy.delete(asker) && this.#waiting.sizeOf(asker) > 0);
@@ -157,8 +156,8 @@ export class Reads {
   }
 
   /**
-   * Returns whether a fact can still be read in time. If not, rejects the fact, because its request would time out
-   * before a new reading ends.
+   * Returns whether a fact can still be read in time. If not, rejects it, because its request would time out before a
+   * new read could finish.
    */
   #isInTime({ sinceMs, reject }: Waiting): boolean {
     if (this.#clock.monotonicMs() - sinceMs <= this.#mayWaitMs) return true;
@@ -167,8 +166,8 @@ export class Reads {
   }
 
   /**
-   * Rejects late facts at intervals while any fact waits. All facts share one timer: under a flood of made-up keys, a
-   * timer for each would be too many.
+   * Periodically rejects overdue facts for as long as any are waiting. All facts share one timer, because one timer
+   * each would be too many under a flood of made-up keys.
    */
   #expire(): void {
     if (this.#expiring || this.#waiting.size === 0) return;

@@ -5,32 +5,33 @@ import type { RecentChanges } from './recent-changes.ts';
 interface Difference {
   /** Log position of the reading that differed from memory. */
   readonly seq: Seq;
-  /** Log position up to which this replica had read at that time. A later change explains the difference. */
+  /** Log position that this replica had read up to at that time. Any later change explains the difference. */
   readonly since: Seq;
 }
 
 /**
- * Facts whose value in a reading differed from memory. A reading may be ahead of the part of the log that this replica
- * has read. So a difference is judged only after this replica has read the log up to the position of the reading. If no
- * logged change explains the difference then, memory was wrong.
+ * Facts whose value differed from memory when they were reread. A reading may be ahead of what this replica has read of
+ * the log, so a difference is judged only once the log has been read up to the reading's position. If no logged change
+ * explains the difference by then, memory was wrong.
  */
 export class Differences {
   readonly #waiting = new Map<FactKey, Difference>();
 
   /**
-   * Notes that the value of a fact in the database differs from memory.
+   * Notes that the database and memory hold different values for a fact.
    *
-   * @param seq position of the snapshot in which the value was read from the database
-   * @param since position up to which this replica has read the log so far
+   * @param seq position of the database snapshot that the value was read from
+   * @param since position that this replica has read the log up to
    */
   note(key: FactKey, seq: Seq, since: Seq): void {
-    // Keeps the first difference of a fact: a later one could be explained by a change that does not explain the first.
+    // The first difference found for a fact is kept: a later one could be explained by a change that does not explain
+    // the first.
     if (!this.#waiting.has(key)) this.#waiting.set(key, { seq, since });
   }
 
   /**
-   * Removes every difference whose reading is not ahead of `applied`, the position up to which the log was applied.
-   * Returns the facts whose difference no logged change explains.
+   * Removes every difference whose reading is not ahead of `applied`, the position up to which the log has been
+   * applied. Returns the facts whose difference is not explained by any logged change.
    */
   unexplained(applied: Seq, changes: RecentChanges): ReadonlySet<FactKey> {
     const unexplained = new Set<FactKey>();
@@ -49,7 +50,7 @@ export class Differences {
 
 /**
  * Whether two values of a fact would lead to different decisions. An unproven fact has no value, so it never differs.
- * Two counts differ only if one is zero and the other is not, because other changes of a count are not logged.
+ * Two counts differ only if exactly one of them is zero, because other changes to a count are not logged.
  */
 export function differ(key: FactKey, held: FactValue | undefined, read: FactValue): boolean {
   if (held === undefined) return false;

@@ -2,12 +2,12 @@ import type { FactValue, Seq } from '../../ports/facts.ts';
 import { ProofOrder } from './proof-order.ts';
 import { makeEntry, noSeq, type Entry, type Table } from './tables.ts';
 
-/** Maximum number of recently used entries that one insertion passes over, so that no insertion takes long. */
+/** Maximum number of recently used entries that one insertion skips, so that no insertion takes long. */
 const passes = 64;
 
 /**
- * Facts in memory. The clock algorithm chooses the fact to drop: a hand moves over the entries in a circle, and drops
- * the first entry that was not looked up since the hand last passed it.
+ * Facts in memory. The clock algorithm picks the fact to drop: a hand sweeps around the entries and drops the first one
+ * that has not been looked up since the hand last passed it.
  */
 export class LocalCache {
   readonly table: Table;
@@ -25,25 +25,25 @@ export class LocalCache {
     return this.table.size;
   }
 
-  /** Number of entries that must be read again before they decide anything. */
+  /** Number of entries that must be reread before decisions can use them. */
   get unproven(): number {
     return this.#unproven;
   }
 
-  /** Entry with the oldest reading. While there are {@link unproven} entries, it is one of them. */
+  /** The entry read longest ago. If any entries are {@link unproven}, it is one of those. */
   get oldest(): Entry | undefined {
     return this.#order.oldest;
   }
 
-  /** Names of up to `most` entries, oldest reading first. */
+  /** Names of up to `most` entries, starting with the one read longest ago. */
   oldestNames(most: number): string[] {
     return this.#order.first(most).map(({ name }) => name);
   }
 
   /**
-   * Stores a value, unless the cache holds a newer value.
+   * Stores a value, unless the cache holds a newer one.
    *
-   * @param readS start of the reading, in seconds on the monotonic clock
+   * @param readS when the read began, in seconds on the monotonic clock
    */
   put(name: string, value: FactValue, seq: Seq, readS: number): void {
     let entry = this.table.get(name);
@@ -59,19 +59,19 @@ export class LocalCache {
     this.#order.proven(entry);
   }
 
-  /** Drops the entry under `name` if its value was read before `seq`. An unproven entry has no value, so it stays. */
+  /** Drops the entry called `name` if its value was read before `seq`. An unproven entry has no value, so it stays. */
   dropOlder(name: string, seq: Seq): void {
     const entry = this.table.get(name);
     if (entry?.value !== undefined && entry.seq < seq) this.#drop(entry);
   }
 
-  /** Drops the entry under `name`, because the fact was absent at `seq`. An entry with a newer value stays. */
+  /** Drops the entry called `name`, because the fact was absent at `seq`. An entry with a newer value stays. */
   dropAbsent(name: string, seq: Seq): void {
     const entry = this.table.get(name);
     if (entry !== undefined && entry.seq <= seq) this.#drop(entry);
   }
 
-  /** Drops one entry, if there is any. */
+  /** Drops one entry, if there are any. */
   dropOne(): void {
     for (let passed = 0; ; passed++) {
       const entry = this.table.turn();
@@ -82,7 +82,7 @@ export class LocalCache {
   }
 
   /**
-   * Removes the value of every entry but keeps its name. The fact is read again later, perhaps from another history.
+   * Removes every entry's value but keeps its name, so that the fact can be reread later, perhaps from another history.
    */
   unprove(): void {
     for (const entry of this.table.all()) {

@@ -1,8 +1,8 @@
 import { makeEntry, type Entry } from './tables.ts';
 
 /**
- * Entries in the order of their last readings, the oldest first. They form a ring, in which `#end` stands between the
- * newest and the oldest.
+ * Entries in the order in which they were last read, oldest first. They form a ring in which `#end` separates the
+ * newest from the oldest.
  */
 export class ProofOrder {
   readonly #end = makeEntry('');
@@ -11,12 +11,12 @@ export class ProofOrder {
     this.#end.older = this.#end.newer = this.#end;
   }
 
-  /** Entry with the oldest reading; `undefined` if the ring is empty. */
+  /** The entry read longest ago; `undefined` if the ring is empty. */
   get oldest(): Entry | undefined {
     return this.#end.newer === this.#end ? undefined : this.#end.newer;
   }
 
-  /** Up to `most` entries, oldest reading first. */
+  /** Up to `most` entries, starting with the one read longest ago. */
   first(most: number): Entry[] {
     const entries: Entry[] = [];
     for (let entry = this.#end.newer; entries.length < most; entry = entry.newer) {
@@ -26,7 +26,7 @@ export class ProofOrder {
     return entries;
   }
 
-  /** Moves an entry to the end of the order, or adds it at the end, because its fact was read just now. */
+  /** Moves an entry to the end, or adds it there, because its fact has just been read. */
   proven(entry: Entry): void {
     this.remove(entry);
     const newest = this.#end.older as Entry;

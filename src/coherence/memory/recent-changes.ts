@@ -1,20 +1,20 @@
 import type { FactKey, Seq } from '../../ports/facts.ts';
 
-/** Maximum number of facts remembered, unless the constructor gets another maximum. */
+/** Default maximum number of facts to remember. */
 const usualMost = 100_000;
 
 /**
- * Remembers the log position of the newest change of each fact. A value that was read at some position may be used only
- * if the fact has certainly not changed after that position.
+ * Remembers the log position of each fact's latest change. A value read at some position may be used only if the fact
+ * has certainly not changed since.
  */
 export class RecentChanges {
   readonly #most: number;
-  /** Position of the last change of each fact, oldest change first. */
+  /** Position of each fact's last change, oldest first. */
   readonly #touched = new Map<FactKey, Seq>();
   #floor: Seq = 0;
   #evictedBelow: Seq = 0;
 
-  /** @param most maximum number of facts remembered; exceeded by up to a tenth at times */
+  /** @param most maximum number of facts to remember; may be exceeded by up to a tenth */
   constructor(most: number = usualMost) {
     this.#most = most;
   }
@@ -24,7 +24,7 @@ export class RecentChanges {
     return this.#touched.size;
   }
 
-  /** Log position from which all changes are remembered. */
+  /** Every change from this log position on is remembered. */
   get floor(): Seq {
     return this.#floor;
   }
@@ -52,14 +52,14 @@ export class RecentChanges {
   }
 
   /**
-   * Whether a value that was read at the position `stamp` includes every change of the fact. Returns `false` if a later
-   * change is remembered, or may have been forgotten.
+   * Whether a value read at position `stamp` includes every change to the fact. `false` if a later change is remembered
+   * or may have been forgotten.
    */
   admits(key: FactKey, stamp: Seq): boolean {
     return stamp + 1 >= this.#floor && stamp >= (this.#touched.get(key) ?? 0);
   }
 
-  /** Whether the fact changed after the position `seq`, or may have changed, because later changes were forgotten. */
+  /** Whether the fact changed after position `seq`, or may have, because later changes have been forgotten. */
   mayHaveTouched(key: FactKey, seq: Seq): boolean {
     return seq + 1 < this.#floor || (this.#touched.get(key) ?? 0) > seq;
   }
@@ -71,8 +71,8 @@ export class RecentChanges {
   }
 
   /**
-   * Evicts many facts at a time: the more entries were deleted before the first entry of a Map, the longer it takes to
-   * find that entry.
+   * Evicts many facts at once: the more entries have been deleted from the front of a Map, the longer it takes to find
+   * the first one that is left.
    */
   #evictOldest(count: number): void {
     let left = count;

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { FactValue, Seq } from '../../ports/facts.ts';
 
-/** A thing that a {@link Table} finds by its name. */
+/** Anything that a {@link Table} can look up by name. */
 export interface Named {
   readonly name: string;
 }
@@ -9,27 +9,26 @@ export interface Named {
 /** A fact in memory. */
 export interface Entry extends Named {
   /**
-   * `undefined` while the fact is unproven and after it was dropped. The entry decides nothing then, even if a look-up
-   * still refers to the entry.
+   * `undefined` while the fact is unproven and after it has been dropped. Decisions cannot use the entry then, even if
+   * a look-up still refers to it.
    */
   value: FactValue | undefined;
   seq: Seq;
-  /** Whether the entry was looked up since the clock hand last passed it. */
+  /** Whether the entry has been looked up since the clock hand last passed it. */
   recent: boolean;
   /**
-   * Entry that was looked up after this one, and the name of that entry: the account after a key, the parent after an
-   * account.
+   * The entry looked up right after this one, and its name: the account after a key, or the parent after an account.
    */
   next: Entry | undefined;
   nextName: string;
-  /** Start of the fact's last reading, in whole seconds on the monotonic clock. */
+  /** When the fact's last read began, in whole seconds on the monotonic clock. */
   provenS: number;
   /** Neighbours in {@link ProofOrder}. */
   older: Entry | undefined;
   newer: Entry | undefined;
 }
 
-/** Makes an entry without a value. All entries are made here, so that they have one shape. */
+/** Makes an entry without a value. All entries are made here so that they share one shape. */
 export function makeEntry(name: string): Entry {
   return {
     name,
@@ -44,10 +43,10 @@ export function makeEntry(name: string): Entry {
   };
 }
 
-/** Position below every position of the log. */
+/** A position lower than any in the log. */
 export const noSeq = -1;
 
-/** A table that finds things by their names. The hand of the clock algorithm moves over the things in a circle. */
+/** A table that looks things up by name. The clock algorithm's hand sweeps around it. */
 export interface Table<T extends Named = Entry> {
   readonly size: number;
   get(name: string): T | undefined;
@@ -56,13 +55,13 @@ export interface Table<T extends Named = Entry> {
   delete(thing: T): void;
   all(): Iterable<T>;
   /**
-   * Moves the clock hand to the next thing and returns that thing; `undefined` if the table is empty. Things may be
-   * added and deleted between two calls.
+   * Advances the clock hand and returns the thing that it now points to; `undefined` if the table is empty. Things may
+   * be added and deleted between two calls.
    */
   turn(): T | undefined;
 }
 
-/** A table of facts whose names may have any form. */
+/** A table of facts with names of any form. */
 export class NameTable implements Table {
   readonly #entries = new Map<string, Entry>();
   /** The clock hand. A Map's iterator keeps its place through insertions and deletions. */
@@ -96,22 +95,22 @@ export class NameTable implements Table {
   }
 }
 
-/** Number of slots of a new table; a power of two. */
+/** Number of slots in a new table; a power of two. */
 const smallest = 1_024;
-/** Number of characters of a digest that hold six bits each. The last of its 43 characters holds fewer. */
+/** Number of characters in a digest that hold six bits each. The last of the 43 holds fewer. */
 const wholeCharacters = 42;
 
 /**
- * A table of things by SHA-256 digest in base64url. It is a hash table with open addressing and linear probing, at most
- * half full.
+ * A table keyed by SHA-256 digest in base64url: a hash table with open addressing and linear probing, at most half
+ * full.
  *
- * A large Map is slow to search, since each of several steps waits for main memory. A digest is as good as random, so
- * it needs no hashing, and an entry with the same mark (a small part of the digest) is nearly always the right one.
- * With a million keys, all of them in use, a decision takes 1.7 µs with this table and 2.5 with a Map
- * (`bench/coherence.ts`). Unlike a Map, this table does not keep old entries alive through outgrown tables.
+ * A large Map is slow to search, because several steps each have to wait for main memory. A digest is as good as
+ * random, so it needs no hashing, and an entry with the same mark (a small part of the digest) is nearly always the
+ * right one. With a million keys in use, a decision takes 1.7 µs with this table and 2.5 µs with a Map
+ * (`bench/coherence.ts`). Unlike a Map, this table does not keep old entries alive in tables that it has outgrown.
  *
- * The mark consists of a few characters at secret random places, so that a client that chooses keys whose digests share
- * many characters cannot make them collide here.
+ * The mark consists of a few characters at secret random indexes, so a client cannot force collisions by choosing keys
+ * whose digests share many characters.
  */
 export class DigestTable<T extends Named = Entry> implements Table<T> {
   readonly #places: readonly number[];
@@ -120,7 +119,7 @@ export class DigestTable<T extends Named = Entry> implements Table<T> {
   #size = 0;
   #clockHand = 0;
 
-  /** @param places five indexes into a digest; the characters at these indexes make up its mark */
+  /** @param places five indexes into a digest; the characters there make up its mark */
   constructor(places: readonly number[] = secretPlaces()) {
     this.#places = places;
     this.#make(smallest);
@@ -155,7 +154,7 @@ export class DigestTable<T extends Named = Entry> implements Table<T> {
     }
     for (let slot = (gap + 1) & last; slots[slot] !== undefined; slot = (slot + 1) & last) {
       const home = marks[slot] as number;
-      // An entry stays unless the gap lies between its home slot and its present slot.
+      // An entry stays unless the gap lies between its home slot and its current slot.
       if (((slot - home) & last) < ((slot - gap) & last)) continue;
       slots[gap] = slots[slot];
       marks[gap] = home;
@@ -218,16 +217,16 @@ function secretPlaces(): number[] {
   return [...places];
 }
 
-/** Finds an entry by its name, and notes that it was looked up. */
+/** Finds an entry by name and marks it as looked up. */
 export function findIn(table: Table, name: string): Entry | undefined {
   const entry = table.get(name);
   return entry === undefined ? undefined : asked(entry);
 }
 
 /**
- * Does the same as {@link findIn}, but faster, for a name that is usually looked up after `before`: the entry `before`
- * remembers an entry that was found after it. In a large table, a look-up by name waits for main memory about six
- * times; this function takes less than half of that time.
+ * A faster {@link findIn} for a name that is usually looked up after `before`, which remembers the entry that was found
+ * after it. In a large table, a look-up by name waits for main memory about six times; this function takes less than
+ * half as long.
  */
 export function findAfter(table: Table, before: Entry, name: string): Entry | undefined {
   const { next } = before;
@@ -241,7 +240,7 @@ export function findAfter(table: Table, before: Entry, name: string): Entry | un
 }
 
 function asked(entry: Entry): Entry {
-  // Writes only if the value changes, because a write costs the processor's caches more than a read.
+  // Writes only if the value changes, because writes are harder on the processor's caches than reads.
   if (!entry.recent) entry.recent = true;
   return entry;
 }

@@ -2,12 +2,11 @@ import { getRandomValues } from 'node:crypto';
 import type { Seq } from '../../ports/facts.ts';
 
 /**
- * Digests of keys that do not exist. The digests that were looked up most recently are held: at most `most`, and at
- * least half as many.
+ * Digests of keys that do not exist. Holds those looked up most recently: at most `most`, and at least half as many.
  *
- * A client can make up thousands of keys a second. Objects for all of them would keep the garbage collector busy, so
- * the digests are in two tables of plain numbers. When the newer table is full, the older one is emptied and takes its
- * place.
+ * A client can make up thousands of keys a second. An object for each would keep the garbage collector busy, so the
+ * digests are stored in two tables of plain numbers. When the newer table is full, the older one is emptied and takes
+ * its place.
  */
 export class UnknownKeys {
   readonly #mostOfOne: number;
@@ -56,7 +55,7 @@ export class UnknownKeys {
     this.#older.clear();
   }
 
-  /** Puts the digest that was just read into the newer table, and removes it from the older one. */
+  /** Puts the digest just read into the newer table and removes it from the older one. */
   #move(seq: Seq): void {
     this.#older.drop(this.#digest);
     if (this.#newer.used >= this.#mostOfOne) {
@@ -69,13 +68,13 @@ export class UnknownKeys {
 
 const wordsOfDigest = 8;
 
-/** A SHA-256 digest as numbers. One object reads all digests, so that they leave no garbage behind. */
+/** A SHA-256 digest as numbers. A single object reads all digests, so that they leave no garbage behind. */
 class Words {
   readonly at = new Int32Array(wordsOfDigest);
   readonly #bytes = Buffer.from(this.at.buffer);
 
   /**
-   * Reads a digest into {@link at}. Returns whether the text is a digest.
+   * Reads a digest into {@link at}. Returns whether the string is one.
    *
    * @param digest base64url
    */
@@ -84,15 +83,15 @@ class Words {
   }
 }
 
-/** Values that stand in place of a position: `free` if the slot was never used, `dropped` if its digest was dropped. */
+/** Values stored instead of a position: `free` if the slot was never used, `dropped` if its digest was dropped. */
 const [free, dropped] = [-1, -2];
 
 /**
  * A hash table of digests, each with a log position. It uses open addressing and linear probing, and is at most half
  * full. A dropped digest keeps its slot until everything is cleared.
  *
- * Secret random numbers decide the slot of a digest, so that a client that chooses keys whose digests share many bits
- * cannot make them collide here.
+ * Secret random numbers determine a digest's slot, so a client cannot force collisions by choosing keys whose digests
+ * share many bits.
  */
 class DigestSet {
   /** Number of used slots, including those of dropped digests. */
@@ -102,7 +101,7 @@ class DigestSet {
   readonly #seqs: Float64Array;
   readonly #factors = getRandomValues(new Int32Array(wordsOfDigest));
 
-  /** @param most maximum number of slots used between two calls of {@link clear} */
+  /** @param most maximum number of slots used between two calls to {@link clear} */
   constructor(most: number) {
     const slots = 2 ** Math.ceil(Math.log2(2 * most + 1));
     this.#words = new Int32Array(slots * wordsOfDigest);
@@ -137,7 +136,7 @@ class DigestSet {
     this.used = this.size = 0;
   }
 
-  /** Returns the slot of the digest, or else the free slot for it. */
+  /** Returns the digest's slot, or the free slot where it would go. */
   #slotOf({ at }: Words): number {
     const last = this.#seqs.length - 1;
     let mixed = 0;

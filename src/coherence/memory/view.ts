@@ -12,25 +12,27 @@ import { UnknownKeys } from './unknown-keys.ts';
 export interface ViewSize {
   /** Maximum number of facts held. */
   readonly facts: number;
-  /** Maximum number of absent keys held. They are held apart from the facts, so that they cannot evict facts. */
+  /** Maximum number of absent keys held. They are kept separately so that they cannot evict facts. */
   readonly unknownKeys: number;
 }
 
-/** Changes in a reading of the log that can end or affect open exchanges. */
+/** Changes found in a log reading that can end or affect open exchanges. */
 export interface Taken {
   /** Facts that were revoked: they may permit less than before. */
   readonly revoked: ReadonlySet<FactKey>;
   /** API keys whose records have changed without a revocation. */
   readonly changedKeys: ReadonlySet<FactKey>;
-  /** Whether an account got a quota. */
+  /** Whether an account was given a quota. */
   readonly hasNewQuota: boolean;
-  /** Facts whose values in memory differed from the store's without a logged change; see {@link View.keep}. */
+  /**
+   * Facts whose values in memory differed from the store's with no logged change to explain it; see {@link View.keep}.
+   */
   readonly differed: ReadonlySet<FactKey>;
 }
 
 /**
- * Everything that this replica knows: the log up to a position, facts that are at least as new as that position, and
- * the time until which the lease allows decisions.
+ * Everything that this replica knows: the log up to a position, facts at least as new as that position, and the time
+ * until which the lease allows decisions.
  */
 export class View {
   readonly #recentChanges: RecentChanges;
@@ -45,7 +47,7 @@ export class View {
   #wallUntil = -Infinity;
   #incarnation: string | null = null;
   #applied: Seq = 0;
-  /** Log position at which the last page that was read ended. */
+  /** Log position at which the last page read ended. */
   #through: Seq = 0;
 
   constructor(size: ViewSize, recentChanges: RecentChanges = new RecentChanges()) {
@@ -55,14 +57,14 @@ export class View {
   }
 
   /**
-   * Name of the log's history, as in {@link LogReading.incarnation}: only positions within one history can be compared.
-   * `null` before the first reading of the log.
+   * Name of the log's history, as in {@link LogReading.incarnation}: only positions in the same history can be
+   * compared. `null` until the log is first read.
    */
   get incarnation(): string | null {
     return this.#incarnation;
   }
 
-  /** Number that increases whenever a fact in memory may have become false. */
+  /** Number that increases whenever a fact in memory may no longer be true. */
   get version(): number {
     return this.#version;
   }
@@ -72,49 +74,41 @@ export class View {
     return this.#applied;
   }
 
-  /** Log position after which the next reading begins; `null` before the first reading. */
+  /** Log position after which the next read starts; `null` before the first read. */
   get through(): Seq | null {
     return this.#incarnation === null ? null : this.#through;
   }
 
-  /**
-   * Log position below which this replica has evicted changes, because there were too many. The log need not keep those
-   * changes either.
-   */
+  /** Log position below which this replica has evicted excess changes. The log need not keep them either. */
   get evictedBelow(): Seq {
     return this.#recentChanges.evictedBelow;
   }
 
-  /** Number of facts that decisions may use, of absent keys, and of remembered changes. */
+  /** Numbers of facts that decisions may use, absent keys and remembered changes. */
   get sizes(): { readonly facts: number; readonly unknownKeys: number; readonly recentChanges: number } {
     const [unknownKeys, recentChanges] = [this.#unknownKeys.size, this.#recentChanges.size];
     return { facts: this.held - this.unproven, unknownKeys, recentChanges };
   }
 
-  /** Number of facts held, unproven ones included. */
+  /** Number of facts held, including unproven ones. */
   get held(): number {
     return this.#keys.size + this.#others.size;
   }
 
   /**
-   * Number of facts known only by name since this replica began anew. They must be read before decisions may use them.
+   * Number of facts known only by name since this replica started over. They must be read before decisions may use
+   * them.
    */
   get unproven(): number {
     return this.#keys.unproven + this.#others.unproven;
   }
 
-  /**
-   * Time of the oldest reading of a fact in memory, in whole seconds on the monotonic clock; `undefined` if memory
-   * holds no fact.
-   */
+  /** When the oldest fact in memory was read, in seconds on the monotonic clock; `undefined` if memory is empty. */
   get oldestS(): number | undefined {
     return this.#oldestOf().oldest?.provenS;
   }
 
-  /**
-   * Returns the facts to read again: up to `most` facts, oldest reading first. They are either all API keys or all
-   * other facts.
-   */
+  /** Returns up to `most` facts to reread, oldest reading first: either only API keys or only other facts. */
   oldest(most: number): FactKey[] {
     const cache = this.#oldestOf();
     const names = cache.oldestNames(most);
@@ -126,7 +120,7 @@ export class View {
     this.#unknownKeys.clear();
   }
 
-  /** Allows decisions until these moments (milliseconds on this machine's two clocks); `-Infinity` forbids them. */
+  /** Allows decisions until these times, in milliseconds on this machine's two clocks; `-Infinity` forbids them. */
   decideUntil(monotonicMs: number, wallMs: number): void {
     this.#until = monotonicMs;
     this.#wallUntil = wallMs;
@@ -134,8 +128,7 @@ export class View {
 
   /**
    * Whether a decision may be made in this tick: the deadline must not have passed on either clock. The monotonic clock
-   * stands still while a machine sleeps, but the wall clock does not. If the wall clock is set forward, that costs one
-   * renewal.
+   * stands still while a machine sleeps, but the wall clock does not. Setting it forward only costs one renewal.
    */
   mayDecide(clock: Clock): boolean {
     return clock.monotonicMs() < this.#until && clock.wallMs() < this.#wallUntil;
@@ -147,18 +140,18 @@ export class View {
   }
 
   /**
-   * Finds a key in memory, even a key that is known not to exist. The caller need not check whether the entry is still
-   * true, because each reading of the log drops the entries whose facts have changed.
+   * Finds a key in memory, even one that is known not to exist. The caller need not check that the entry is still
+   * valid, because every log reading drops the entries of facts that have changed.
    */
   findKey(digest: string): Entry | undefined {
     return findIn(this.#keys.table, digest) ?? (this.#unknownKeys.has(digest) ? absentKey : undefined);
   }
 
   /**
-   * Finds a fact that is not an API key, in the same way as {@link findKey}.
+   * Finds a fact other than an API key, in the same way as {@link findKey}.
    *
    * @param name see {@link nameInMemory}
-   * @param before entry that was found just before, if this fact is usually looked up after it
+   * @param before the entry found just before, if this fact is usually looked up after it
    */
   find(name: string, before?: Entry): Entry | undefined {
     const { table } = this.#others;
@@ -166,7 +159,7 @@ export class View {
   }
 
   /**
-   * The stamp rule: whether a value, wherever it comes from, includes every change of its fact that this replica has
+   * The stamp rule: whether a value, wherever it comes from, includes every change to its fact that this replica has
    * confirmed.
    */
   admits(key: FactKey, fact: StampedFact): boolean {
@@ -175,13 +168,13 @@ export class View {
 
   /**
    * Puts a fact into memory if it is admitted. Absence is remembered only for API keys: no client knows a new key
-   * before it exists, and the import of a known key waits for replicas. An account or an `external_id` may be created
-   * at any time without such a wait.
+   * before it exists, and importing a known key waits for the replicas. An account or `external_id` can be created at
+   * any time without such a wait.
    *
-   * Returns whether memory had another value. Usually a change that this replica has yet to read from the log explains
-   * the difference. If no change does, a later reading of the log reports the fact ({@link Taken.differed}).
+   * Returns whether memory had a different value. The difference is usually explained by a change that this replica has
+   * yet to read from the log. If it is not, a later log reading reports the fact ({@link Taken.differed}).
    *
-   * @param readS start of the reading, in whole seconds on the monotonic clock
+   * @param readS when the read began, in whole seconds on the monotonic clock
    */
   keep(key: FactKey, fact: StampedFact, readS: number): boolean {
     if (!this.admits(key, fact)) return false;
@@ -203,11 +196,11 @@ export class View {
   }
 
   /**
-   * Takes in a reading of the log. Returns the changes that matter to open exchanges, or `'lost'` if the reading does
-   * not continue the known log: then nothing was taken in, and the caller must forget everything.
+   * Applies a log reading. Returns the changes that matter to open exchanges, or `'lost'` if the reading does not
+   * continue the known log. In that case nothing has been applied, and the caller must forget everything.
    *
-   * {@link applied} stays as it is after a page that ends before the position of its snapshot: such a page may lack
-   * changes that later changes have replaced.
+   * {@link applied} does not advance if a page ends before its snapshot's position: such a page may lack changes that
+   * later ones have replaced.
    */
   take(reading: LogReading): Taken | 'lost' {
     if (this.#incarnation !== null && !this.#continues(reading)) return 'lost';
@@ -247,8 +240,7 @@ export class View {
   }
 
   /**
-   * Returns the cache whose facts are to be read next: the one with unproven facts, or else the one with the oldest
-   * reading.
+   * Returns the cache to reread next: one with unproven facts if there is one, otherwise the one with the oldest fact.
    */
   #oldestOf(): LocalCache {
     const [keys, others] = [this.#keys, this.#others];
@@ -258,7 +250,7 @@ export class View {
 
   /**
    * Makes room for an entry if memory is full. Evicts from the larger cache, so that a flood of API keys cannot evict
-   * all other facts, or the other way round.
+   * all other facts, or vice versa.
    */
   #makeRoom(): void {
     if (this.held < this.#size.facts) return;
