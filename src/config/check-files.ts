@@ -11,7 +11,7 @@ import type { SchemaFault } from './validate.ts';
 
 type UpstreamTls = RouteSettings['tls'];
 
-/** Checks that the file with the MAC keys for Redis exists and is readable, and that its keys are long enough. */
+/** Checks that the file of MAC keys for Redis exists and is readable, and that the keys are long enough. */
 export function checkMacKeys({ redis }: UncheckedFile): SchemaFault[] {
   if (redis.mac_key_file === undefined) return [];
   try {
@@ -23,16 +23,16 @@ export function checkMacKeys({ redis }: UncheckedFile): SchemaFault[] {
   }
 }
 
-/** Checks that the files of certificates and private keys exist, are readable PEM, and belong together. */
+/** Checks that the certificate and private key files exist, are readable PEM, and match. */
 export function checkTlsFiles(file: UncheckedFile): SchemaFault[] {
   const { cert_file, key_file } = file.listen.tls ?? {};
-  // The schema reports a listener that names only one of the two files.
+  // A listener that names only one of the two files is reported by the schema.
   const complete = cert_file !== undefined && key_file !== undefined;
   const faults = complete ? checkPair(['listen', 'tls'], { cert_file, key_file }) : [];
   faults.push(...checkRedisTls(file.redis.url));
   faults.push(...checkUpstreamTls(['route_defaults', 'tls'], file.route_defaults.tls));
   for (const [index, route] of file.routes.entries()) {
-    // Faults in inherited settings are reported only once, at route_defaults.
+    // Faults in inherited settings are reported only once, under route_defaults.
     if (route?.tls === undefined || isDeepStrictEqual(route.tls, file.route_defaults.tls)) continue;
     const path = ['routes', index, 'tls'];
     faults.push(...checkUpstreamTls(path, route.tls));
@@ -43,7 +43,7 @@ export function checkTlsFiles(file: UncheckedFile): SchemaFault[] {
   return faults;
 }
 
-/** Checks the files that the Redis address names; faults point at `redis.url`. */
+/** Checks the files named in the Redis address; faults point to `redis.url`. */
 function checkRedisTls(url: string | undefined): SchemaFault[] {
   const { caFile, certFile, keyFile } = (url === undefined ? undefined : parseRedisAddress(url)?.tls) ?? {};
   const faults = checkUpstreamTls([], {
@@ -65,8 +65,8 @@ function checkUpstreamTls(path: Path, tls: UpstreamTls): SchemaFault[] {
 }
 
 /**
- * Checks a file of certificate authorities. OpenSSL skips a certificate that it cannot read, without an error. If it
- * skips all of them, every connection fails.
+ * Checks a file of certificate authorities. OpenSSL silently skips certificates that it cannot read, and if it skips
+ * all of them, every connection fails.
  */
 export function checkAuthorities(path: Path, reading: Reading): SchemaFault[] {
   if ('problem' in reading) return [{ path, detail: reading.problem }];

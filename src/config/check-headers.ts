@@ -25,7 +25,7 @@ export function checkRouteHeaders({
   ];
   for (const [index, route = {}] of routes.entries()) {
     const path = ['routes', index];
-    // Faults in inherited settings are reported only once, at route_defaults.
+    // Faults in inherited settings are reported only once, under route_defaults.
     if (!isDeepStrictEqual(route.underscore_headers, route_defaults.underscore_headers))
       faults.push(...checkUnderscores(path, route, names));
     if (!isDeepStrictEqual(route.cors, route_defaults.cors)) faults.push(...checkCors(path, route));
@@ -34,8 +34,8 @@ export function checkRouteHeaders({
 }
 
 /**
- * Rejects header names that servers may take for headers that clients must not set. The list `underscore_headers` holds
- * `undefined` in place of each name that the schema rejected.
+ * Rejects header names that a server may mistake for headers that clients must not set. In `underscore_headers`, names
+ * that the schema rejected are `undefined`.
  */
 function checkUnderscores(
   path: Path,
@@ -49,7 +49,7 @@ function checkUnderscores(
   );
 }
 
-/** Rejects CORS settings that name no origins, and CORS settings that allow credentials for pages of every origin. */
+/** Rejects CORS settings that name no origins or that allow credentials for pages of every origin. */
 function checkCors(path: Path, { cors }: Partial<RouteSettings>): SchemaFault[] {
   if (cors === undefined) return [];
   const { origins, credentials } = cors;
@@ -60,8 +60,8 @@ function checkCors(path: Path, { cors }: Partial<RouteSettings>): SchemaFault[] 
 }
 
 /**
- * Headers that upstreams need. The gateway removes headers that match `headers.prefix` or `authentication.headers` from
- * requests, so neither may match one of these.
+ * Headers that upstreams need. The gateway strips request headers that match `headers.prefix` or
+ * `authentication.headers`, so neither may match one of these.
  */
 export const ordinaryHeaders = [
   'accept',
@@ -91,7 +91,7 @@ export const ordinaryHeaders = [
   'x-request-id',
 ];
 
-/** Rejects headers that cannot carry an API key, because they have another meaning or belong to one connection. */
+/** Rejects headers that cannot carry an API key, because they have another meaning or apply only to one connection. */
 export function checkKeyHeaders({ headers, authentication }: UncheckedFile): SchemaFault[] {
   const names = headerNames(headers.prefix);
   const seen = new Set<string>();

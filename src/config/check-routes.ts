@@ -5,8 +5,8 @@ import { formatPath, type Path } from './pointer.ts';
 import type { SchemaFault } from './validate.ts';
 
 /**
- * Rejects two routes with the same prefix, prefixes under the management path, and upstreams that are listeners of this
- * gateway.
+ * Rejects two routes with the same prefix, prefixes under the management path, and upstreams that are this gateway's
+ * own listeners.
  */
 export function checkRoutes(file: UncheckedFile, origins: Origins): SchemaFault[] {
   const faults: SchemaFault[] = [];
@@ -15,7 +15,7 @@ export function checkRoutes(file: UncheckedFile, origins: Origins): SchemaFault[
     const path = ['routes', index, 'prefix'];
     const prefix = route?.prefix;
     if (prefix !== undefined) {
-      // Some servers ignore case in paths. For them, two prefixes that differ only in case may be the same path.
+      // Some servers ignore case in paths, and to them two prefixes that differ only in case may be the same path.
       const folded = prefix.toLowerCase();
       const other = seen.get(folded);
       if (other !== undefined)

@@ -9,7 +9,7 @@ import { workersOf } from './make.ts';
 import { checkUsageExport } from './usage/check-export.ts';
 import type { SchemaFault } from './validate.ts';
 
-/** Properties of the document that can no longer be seen once defaults are filled in. */
+/** Facts about the document that are lost once defaults are filled in. */
 export interface CheckContext {
   readonly origins: Origins;
   /** Whether the document names an upstream, valid or not. */
@@ -19,7 +19,7 @@ export interface CheckContext {
 }
 
 /**
- * Finds faults that no schema can express, such as settings that contradict each other, or files that are missing on
+ * Finds faults that a schema cannot express, such as settings that contradict each other or files that are missing on
  * this machine.
  */
 export function crossChecks(

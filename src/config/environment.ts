@@ -1,7 +1,7 @@
 import { formatPath, setAt, type Path } from './pointer.ts';
 import { allKeys, type SchemaNode } from './schema.ts';
 
-/** Name of the variable or token file that each value came from, by the path of the setting. */
+/** Variable or token file that each value came from, keyed by setting path. */
 export type Origins = ReadonlyMap<string, string>;
 
 const booleans: ReadonlyMap<string, boolean> = new Map([
@@ -12,10 +12,10 @@ const booleans: ReadonlyMap<string, boolean> = new Map([
 ]);
 
 /**
- * Writes the variables into the document. A variable takes precedence over the file. An empty variable counts as unset,
- * because container tools pass unset variables as empty ones.
+ * Writes the variables into the document. Variables take precedence over the file. An empty variable counts as unset,
+ * because container tools pass unset variables as empty strings.
  *
- * @returns for each value that came from a variable, the name of the variable, so that a fault can name it
+ * @returns the variable that each value came from, so that a fault can name it
  */
 export function overlayEnvironment(document: Record<string, unknown>, env: NodeJS.ProcessEnv): Origins {
   const origins = new Map<string, string>();
@@ -34,7 +34,8 @@ export function originOf(origins: Origins, path: Path): string | undefined {
 }
 
 /**
- * Converts a variable to the type of its setting. Text that cannot be converted stays text, and validation reports it.
+ * Converts a variable to the type of its setting. A value that cannot be converted stays a string, which validation
+ * then reports.
  */
 function convert(text: string, { type }: SchemaNode): unknown {
   if ([type].flat().includes('integer')) return /^\d{1,15}$/.test(text) ? Number(text) : text;

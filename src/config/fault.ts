@@ -1,15 +1,15 @@
-/** A fault in the configuration. Its detail names settings and says what is expected, but never shows a value. */
+/** A fault in the configuration. The detail names settings and says what is expected, but never shows a value. */
 export interface Fault {
-  /** Place of the fault: the name of a variable, or the place in the file and the path of the setting. */
+  /** Where the fault is: a variable name, or a position in the file and a setting path. */
   readonly where: string;
   readonly detail: string;
 }
 
-/** Exit code of a process that does not start because of its configuration (`EX_CONFIG` of sysexits.h). */
+/** Exit code if the configuration keeps the process from starting (`EX_CONFIG` in sysexits.h). */
 export const badConfigurationExitCode = 78;
 
 /**
- * Formats all faults for a terminal.
+ * Formats faults for a terminal.
  *
  * @param consequence text after the number of faults, such as `; nothing was started`
  */

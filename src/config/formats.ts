@@ -3,7 +3,7 @@ import { parseRedisAddress } from './redis/redis-address.ts';
 import { clientSecretPrefix, keyPrefixMaxLength } from '../domain/api-key.ts';
 import { scopeMaxLength, scopePattern } from '../domain/scope.ts';
 
-/** A `format` of the schema: its check, and a description of valid values. */
+/** A schema `format`: its check, and a description of valid values. */
 export interface TextFormat {
   readonly expected: string;
   readonly accepts: (text: string) => boolean;
@@ -13,7 +13,7 @@ const hostname = /^(?=.{1,253}$)[A-Za-z0-9]([A-Za-z0-9-]{0,62})(\.[A-Za-z0-9][A-
 const scope = new RegExp(scopePattern);
 const prefixSegments = /^(\/[A-Za-z0-9._~!$&'()*+,=:@-]+)+$/;
 
-/** Text formats by their name in the schema. */
+/** String formats, keyed by their name in the schema. */
 export const formats: Readonly<Record<string, TextFormat>> = {
   host: {
     expected: 'an IP address or a host name',
@@ -110,7 +110,7 @@ function isUpstream(text: string): boolean {
 }
 
 /**
- * Whether the text is a serialised origin (RFC 6454 §6.2): lower case, no default port, no path. `null` is rejected,
+ * Whether the string is a serialised origin (RFC 6454 §6.2): lower case, no default port, no path. `null` is rejected,
  * because any page can send it.
  */
 function isOrigin(text: string): boolean {
@@ -120,8 +120,8 @@ function isOrigin(text: string): boolean {
 
 function isPrefix(text: string): boolean {
   if (text === '/') return true;
-  // Servers that trim paths would read such a prefix as another path. The route would also be useless, because the
-  // gateway rejects requests with such paths.
+  // Servers that trim paths would read such a prefix as a different path. The route would be useless anyway, because
+  // the gateway rejects requests for such paths.
   return prefixSegments.test(text) && !/[.+](?:\/|$)/.test(text);
 }
 

@@ -20,9 +20,9 @@ import { routeFile, routeSettings, type RouteFile } from './route-file.ts';
 const port = { minimum: 0, maximum: 65_535 };
 
 /**
- * Schema of the file that `CONFIG` names. Names, meanings, ranges, defaults and variables of settings are stated only
- * here. `npm run generate` writes from it: `config/gateway.schema.json`, `config/gateway.yaml`, the list in
- * `docs/configuration.md` and the chart's schema for `config`.
+ * Schema of the file that `CONFIG` names, and the only place that states each setting's name, meaning, range, default
+ * and variable. `npm run generate` derives `config/gateway.schema.json`, `config/gateway.yaml`, the list in
+ * `docs/configuration.md` and the chart's schema for `config` from it.
  */
 export const gatewayFile = Type.Object(
   {
@@ -236,12 +236,12 @@ export const gatewayFile = Type.Object(
   },
 );
 
-/** The file with its defaults filled in. A setting that is left out and has no default is `undefined`. */
+/** The file with its defaults filled in. A setting that was left out and has no default is `undefined`. */
 export type GatewayFile = Static<typeof gatewayFile>;
 
 /**
- * The file while it may have faults. Values that the schema rejects are removed, so that the checks across settings can
- * run and every fault is reported at once. In a list, `undefined` takes the place of a rejected entry.
+ * The file while it may still have faults. Values that the schema rejects are removed, so that the cross checks can run
+ * and all faults are reported at once. In a list, rejected entries are replaced with `undefined`.
  */
 export type UncheckedFile = Omit<GatewayFile, 'authentication' | 'routes' | 'trusted_proxies' | 'listen'> & {
   readonly authentication: { readonly headers: readonly (string | undefined)[] };

@@ -13,20 +13,20 @@ import { checkDates, readCertificates } from './tls/certificates.ts';
 import { validate, type SchemaFault } from './validate.ts';
 import { readYamlFile, type YamlFile } from './yaml-file.ts';
 
-/** A usable configuration with warnings, or every fault of an unusable one. */
+/** A usable configuration with its warnings, or all the faults in an unusable one. */
 export type Loaded =
   { readonly config: Config; readonly warnings: readonly Fault[] } | { readonly faults: readonly Fault[] };
 
 /** Options for loading the configuration. */
 export interface LoadOptions {
   /**
-   * `command` skips checks across settings, such as for a missing upstream, because a command only looks for a gateway
-   * or its store.
+   * `command` skips the cross checks, such as for a missing upstream, because a command only needs to find a gateway or
+   * its store.
    */
   readonly purpose?: 'serve' | 'command';
   /**
-   * Severity of a certificate that has expired or is not valid yet. At start it is a warning, because many clients
-   * ignore the dates of certificates, and a fault would turn a restart into an outage.
+   * How an expired or not yet valid certificate is reported. At start it is a warning, because many clients ignore
+   * certificate dates, and a fault would turn a restart into an outage.
    */
   readonly datesOfCertificates?: 'fault' | 'warning';
   /** Wall-clock time, milliseconds since 1970. */
@@ -34,9 +34,9 @@ export interface LoadOptions {
 }
 
 /**
- * Loads the configuration from the variables and the file that `CONFIG` names. The steps: read the file, apply the
- * variables, validate by the schema, run the cross checks, make the typed configuration. It only reads files; it
- * changes and starts nothing.
+ * Loads the configuration from the variables and the file that `CONFIG` names: reads the file, applies the variables,
+ * validates against the schema, runs the cross checks and makes the typed configuration. Only reads files; does not
+ * change or start anything.
  */
 export function loadConfig(env: NodeJS.ProcessEnv, options: LoadOptions = {}): Loaded {
   const { purpose = 'serve', datesOfCertificates = 'fault', nowMs = Date.now() } = options;
@@ -66,7 +66,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, options: LoadOptions = {}): L
   const located = (found: readonly SchemaFault[]): Fault[] =>
     inOrder(found.map(({ path, detail }) => ({ where: where(file, origins, path), detail })));
   if (faults.length > 0) return { faults: located(faults) };
-  // Without a fault no value was removed, so the file is complete.
+  // If there are no faults, no value has been removed, so the file is complete.
   const config = makeConfig(
     filled as GatewayFile,
     certificates.map(({ path: _, ...certificate }) => certificate),
@@ -77,7 +77,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, options: LoadOptions = {}): L
 
 const emptyFile: YamlFile = { value: {}, locate: () => '' };
 
-/** Removes settings without a value, so that a section whose lines are all commented out is not a fault. */
+/** Removes settings without a value, so that a section with all its lines commented out is not a fault. */
 function withoutEmpty(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutEmpty);
   if (!isMapping(value)) return value;
@@ -92,9 +92,9 @@ function where(file: YamlFile, origins: Origins, path: Path): string {
   return place === '' ? (nodeAt(path)?.env ?? formatPath(path)) : `${place} ${formatPath(path)}`.trimEnd();
 }
 
-/** Sorts faults in the order of the file and removes repeated ones. */
+/** Sorts faults by their order in the file and removes duplicates. */
 function inOrder(faults: readonly Fault[]): Fault[] {
   const unique = new Map(faults.map((fault) => [`${fault.where} ${fault.detail}`, fault]));
-  // The comparison is numeric, so that line 9 comes before line 10.
+  // Numeric comparison puts line 9 before line 10.
   return [...unique.values()].sort((a, b) => a.where.localeCompare(b.where, 'en', { numeric: true }));
 }

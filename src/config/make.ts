@@ -11,7 +11,7 @@ import { makeUsageExport } from './usage/make-export.ts';
 
 const heapShare = 0.85;
 /**
- * Fraction of the memory that heap and buffers may use. The rest is for code, stacks, and fragmented or uncollected
+ * Fraction of the memory that the heap and buffers may use. The rest is for code, stacks, and fragmented or uncollected
  * heap.
  */
 const memoryShare = 0.7;
@@ -19,7 +19,7 @@ const memoryShare = 0.7;
 /**
  * Makes the typed configuration from a file without faults.
  *
- * @param certificates certificates in the files that `file` names
+ * @param certificates the certificates in the files named by `file`
  */
 export function makeConfig(file: GatewayFile, certificates: readonly CertificateConfig[]): Config {
   const { listen, internal, tracing } = file;
@@ -117,16 +117,16 @@ function makeUsage(file: GatewayFile): Config['usage'] {
 
 /** Returns the memory of the container, or of the machine if nothing limits the process, in bytes. */
 function memoryBytes(): number {
-  // If nothing limits the process, `constrainedMemory` returns 0, or more than any memory.
+  // If nothing limits the process, `constrainedMemory` returns 0 or a value larger than any memory.
   return Math.min(process.constrainedMemory() || Infinity, totalmem());
 }
 
-/** Returns the number of processes to run. `auto` stands for the number of cores. */
+/** Returns the number of processes to run. `auto` means the number of cores. */
 export function workersOf({ workers }: Pick<GatewayFile, 'workers'>): number {
   return workers === 'auto' ? availableParallelism() : workers;
 }
 
-/** Makes a route in which every setting has its default. */
+/** Makes a route with every setting at its default. */
 export function defaultRoute(prefix: string, upstream: string): RouteConfig {
   const settings = withDefaults({}, nodeAt(['route_defaults'])) as RouteSettings;
   return makeRoute({ ...settings, prefix, upstream }, headerNames());
@@ -160,7 +160,7 @@ function makeRoute(route: RouteFile, names: HeaderNames): RouteConfig {
   };
 }
 
-/** Makes the CORS settings of a route. A list that is left out gets the names that a page needs for any request. */
+/** Makes a route's CORS settings. A list that is left out gets the names that a page needs for any request. */
 function makeCors(cors: RouteFile['cors'], names: HeaderNames): CorsConfig | null {
   if (cors === undefined) return null;
   return {
@@ -178,7 +178,7 @@ function makeCors(cors: RouteFile['cors'], names: HeaderNames): CorsConfig | nul
   };
 }
 
-/** Returns a network in CIDR form. A single address becomes a network of one address. */
+/** Returns a network in CIDR notation. A single address becomes a network of that address alone. */
 function asNetwork(address: string): string {
   if (address.includes('/')) return address;
   return `${address}/${address.includes(':') ? 128 : 32}`;

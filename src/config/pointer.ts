@@ -1,4 +1,4 @@
-/** Path of a value in the document, from the root: names of settings, and indexes in lists. */
+/** Path to a value in the document, from the root: setting names and list indexes. */
 export type Path = readonly (string | number)[];
 
 /** Formats a path for people: `routes[0].timeouts.connect_ms`. */
@@ -9,7 +9,7 @@ export function formatPath(path: Path): string {
   );
 }
 
-/** Converts a JSON pointer (RFC 6901) into `document` to a path. Indexes in lists become numbers. */
+/** Converts a JSON pointer (RFC 6901) into `document` to a path. List indexes become numbers. */
 export function parsePointer(pointer: string, document: unknown): Path {
   const path: (string | number)[] = [];
   let value = document;
@@ -33,7 +33,7 @@ function valueAt(document: unknown, path: Path): unknown {
 }
 
 /**
- * Sets `value` at `path`, and creates missing mappings along the path. Does nothing if a value along the path is not a
+ * Sets `value` at `path`, creating missing mappings along the way. Does nothing if a value along the path is not a
  * mapping.
  */
 export function setAt(document: Record<string, unknown>, path: readonly string[], value: unknown): void {
@@ -46,7 +46,7 @@ export function setAt(document: Record<string, unknown>, path: readonly string[]
   if (isMapping(child)) setAt(child, rest, value);
 }
 
-/** Removes the value at `path`. In a list, `undefined` takes its place, so that other paths stay correct. */
+/** Removes the value at `path`. In a list, it is replaced with `undefined`, so that other paths stay correct. */
 export function removeAt(document: unknown, path: Path): void {
   const parent = valueAt(document, path.slice(0, -1));
   const name = path.at(-1);

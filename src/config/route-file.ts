@@ -136,6 +136,6 @@ export const routeFile = Type.Object(
   { additionalProperties: false },
 );
 
-/** A route with every setting filled in: from the route itself, from `route_defaults`, or by the default. */
+/** A route with every setting filled in: from the route itself, from `route_defaults`, or from the default. */
 export type RouteFile = Static<typeof routeFile>;
 export type RouteSettings = Omit<RouteFile, 'prefix' | 'upstream'>;

@@ -2,7 +2,7 @@ import { isMapping } from './pointer.ts';
 import type { GatewayFile } from './gateway-file.ts';
 import type { RouteFile } from './route-file.ts';
 
-/** Copies settings from `route_defaults` into each route that leaves them out. */
+/** Copies settings from `route_defaults` into the routes that leave them out. */
 export function inheritRouteDefaults(document: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const { route_defaults: defaults = {}, routes } = document;
   if (!Array.isArray(routes)) return { ...document };
@@ -23,8 +23,8 @@ function layUnder(below: unknown, above: Readonly<Record<string, unknown>>): Rec
 }
 
 /**
- * Returns the routes of the file. If `upstream_url` is set, it is the upstream of the route `/`, which is added if it
- * is missing.
+ * Returns the routes in the file. If `upstream_url` is set, it becomes the upstream of the route `/`, which is added if
+ * missing.
  */
 export function effectiveRoutes(file: GatewayFile): readonly RouteFile[] {
   const url = file.upstream_url;

@@ -37,7 +37,7 @@ function asWritten(node: SchemaNode): SchemaNode {
   };
 }
 
-/** Returns the schema of each setting in a mapping, by name. */
+/** Returns the schemas of a mapping's settings, keyed by name. */
 export function keysOf(node: SchemaNode): ReadonlyMap<string, SchemaNode> {
   return new Map(Object.entries(node.properties ?? {}));
 }
@@ -49,7 +49,7 @@ export function nodeAt(path: Path): SchemaNode | undefined {
   return node;
 }
 
-/** Yields every setting with its path, which contains no indexes of lists. A mapping comes before its settings. */
+/** Yields every setting with its path, which does not contain list indexes. A mapping comes before its settings. */
 export function* allKeys(
   node: SchemaNode = schema,
   path: readonly string[] = [],

@@ -7,14 +7,14 @@ interface KeyOptions<T> {
   /** Environment variable that overrides the setting. */
   readonly env?: string;
   /**
-   * Examples for a setting whose default does not show what a value looks like. `config/gateway.yaml` has them in a
+   * Examples for a setting whose default does not show what a value looks like. In `config/gateway.yaml` they are in a
    * comment.
    */
   readonly examples?: readonly unknown[];
 }
 
 interface TextOptions extends KeyOptions<string> {
-  /** Name of a format in `formats.ts`. Without a format, any text is valid except the empty one. */
+  /** Name of a format in `formats.ts`. Without a format, any string is valid except an empty one. */
   readonly format?: string;
 }
 
@@ -23,12 +23,12 @@ interface NumberOptions extends KeyOptions<number> {
   readonly maximum?: number;
 }
 
-/** A mapping with these settings and no others. If it is left out, each of its settings has its default. */
+/** A mapping with these settings and no others. If it is left out, all of its settings have their defaults. */
 export function section<P extends Record<string, TSchema>>(description: string, keys: P) {
   return Type.Object(keys, { description, additionalProperties: false, default: {} });
 }
 
-/** A mapping that may be left out as a whole, but must otherwise be complete. */
+/** A mapping that may be left out entirely, but must otherwise be complete. */
 export function optionalSection<P extends Record<string, TSchema>>(
   description: string,
   keys: P,
@@ -45,7 +45,7 @@ export function integer(description: string, options: NumberOptions) {
   return Type.Integer({ description, ...options });
 }
 
-/** A whole number, or `auto` to let the gateway choose the number at start. */
+/** A whole number, or `auto` to let the gateway choose one at start. */
 export function integerOrAuto(description: string, options: NumberOptions) {
   const schema = { type: ['integer', 'string'], format: 'auto', description, ...options };
   return schema as typeof schema & TUnsafe<number | 'auto'>;
@@ -65,9 +65,9 @@ export function oneOf<T extends string>(description: string, values: readonly T[
 }
 
 /**
- * A mapping from names, which the file chooses, to texts. It is empty by default.
+ * A mapping from names chosen in the file to strings; empty by default.
  *
- * @param nameFormat format of the names, from `formats.ts`; `format` is the format of the texts
+ * @param nameFormat format of the names, from `formats.ts`; `format` is the format of the strings
  */
 export function namedTexts(
   description: string,
@@ -86,7 +86,7 @@ export function namedTexts(
   return schema as typeof schema & TUnsafe<Readonly<Record<string, string>>>;
 }
 
-/** A list that may be left out. A list that is left out means something different from an empty list. */
+/** A list that may be left out, which does not mean the same as an empty list. */
 export function optionalList<S extends TSchema>(description: string, items: S) {
   return Type.Optional(Type.Array(items, { description, maxItems: 1000 }));
 }

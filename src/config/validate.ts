@@ -5,21 +5,21 @@ import { formatPath, parsePointer, type Path } from './pointer.ts';
 import { allKeys, keysOf, nodeAt, schema } from './schema.ts';
 import { suggest } from '../domain/suggest.ts';
 
-/** A fault in the document, found by the schema or by a later check. */
+/** A fault in the document, found by the schema or a later check. */
 export interface SchemaFault {
   /** Path of the faulty value, or of an unknown setting. */
   readonly path: Path;
   readonly detail: string;
-  /** `true` if the value itself is valid, but a setting in it is missing. */
+  /** `true` if the value itself is valid but is missing a setting. */
   readonly incomplete?: true;
 }
 
 const ajv = new Ajv2020({
   allErrors: true,
   strict: true,
-  // `workers` may be a number or the word `auto`.
+  // Needed because `workers` may be a number or the word `auto`.
   allowUnionTypes: true,
-  // A test validates the schema itself. Validating the schema here would take a tenth of the start time.
+  // A test validates the schema itself. Doing that here would take up a tenth of the start-up time.
   meta: false,
   validateSchema: false,
   formats: Object.fromEntries(Object.entries(formats).map(([name, { accepts }]) => [name, accepts])),
@@ -27,7 +27,7 @@ const ajv = new Ajv2020({
 });
 const validator = ajv.compile(schema);
 
-/** Returns every violation of the schema, in words for operators. */
+/** Returns all schema violations, worded for operators. */
 export function validate(document: unknown): SchemaFault[] {
   if (validator(document)) return [];
   const words: Wording = {

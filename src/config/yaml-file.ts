@@ -12,14 +12,11 @@ import {
 } from 'yaml';
 import type { Path } from './pointer.ts';
 
-/** The values of a configuration file, and their places in the file. */
+/** The values in a configuration file, and where they are in the file. */
 export interface YamlFile {
   /** The root value; `{}` for an empty file. */
   readonly value: unknown;
-  /**
-   * Returns `file:line:column` of the value at `path`. If there is none, returns the place of the nearest enclosing
-   * value.
-   */
+  /** Returns `file:line:column` for the value at `path`, or for the nearest enclosing value if there is none. */
   locate(path: Path): string;
 }
 
@@ -31,7 +28,7 @@ export interface YamlFault {
 
 const maxFileBytes = 1024 * 1024;
 
-/** Reads `file`, or returns every fault of its YAML. Never throws. */
+/** Reads `file`, or returns all the faults in its YAML. Never throws. */
 export function readYamlFile(file: string): YamlFile | { readonly faults: readonly YamlFault[] } {
   let text: string;
   try {
@@ -53,8 +50,8 @@ export function readYamlFile(file: string): YamlFile | { readonly faults: readon
 const mostLevels = 100;
 
 /**
- * Estimates whether brackets or indentation nest more than {@link mostLevels} levels. The parser recurses, and V8 ends
- * the process if it must compile a regular expression while the stack is nearly full.
+ * Estimates whether brackets or indentation are nested more than {@link mostLevels} levels deep. The parser is
+ * recursive, and V8 aborts the process if it has to compile a regular expression while the stack is nearly full.
  */
 function nestsTooDeeply(text: string): boolean {
   let open = 0;
@@ -111,10 +108,7 @@ function oddities(document: Document, place: (offset: number) => string): YamlFa
   return faults;
 }
 
-/**
- * Returns the offset of the name or list item at `path`. If there is none, returns the offset of the nearest one that
- * encloses the path.
- */
+/** Returns the offset of the name or list item at `path`, or of the nearest enclosing one if there is none. */
 function nearest(document: Document, path: Path): number {
   let node: unknown = document.contents;
   let offset = startOf(node) ?? 0;
@@ -147,9 +141,7 @@ function unreadable(error: unknown): string {
 
 const aliases = 'aliases (*name) are not supported; put text that starts with * in quotes';
 
-/**
- * The gateway's own words for the errors of the parser. The parser's messages quote the file, which may hold secrets.
- */
+/** The gateway's own wording for parser errors. The parser's messages quote the file, which may contain secrets. */
 const meanings: Readonly<Record<ErrorCode, string>> = {
   ALIAS_PROPS: 'an alias cannot have an anchor or a tag',
   BAD_ALIAS: aliases,

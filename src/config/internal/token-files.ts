@@ -7,12 +7,12 @@ import type { SchemaFault } from '../validate.ts';
 const folderPath: Path = ['internal', 'admin_tokens_dir'];
 
 /**
- * Adds tokens to `internal.admin_tokens` from the folder that `internal.admin_tokens_dir` names. Each file has the name
- * of its operator, as in a Secret that Kubernetes mounts. Names that begin with a dot are skipped, because Kubernetes
+ * Adds tokens to `internal.admin_tokens` from the folder that `internal.admin_tokens_dir` names. Each file is named
+ * after its operator, as in a Secret mounted by Kubernetes. Names that begin with a dot are skipped, because Kubernetes
  * uses them for links.
  *
- * @returns `origins`: the file of each token, so that a fault can name it. `faults`: files that cannot be read, and
- * files whose name is also in `admin_tokens`
+ * @returns `origins`: the file that each token came from, so that a fault can name it; `faults`: files that cannot be
+ * read or whose name is also in `admin_tokens`
  */
 export function addTokenFiles(document: Record<string, unknown>): {
   readonly origins: Origins;

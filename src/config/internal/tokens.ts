@@ -3,14 +3,12 @@ import type { Path } from '../pointer.ts';
 import type { SchemaFault } from '../validate.ts';
 
 /**
- * Minimum number of characters of a token without a warning: as many as `openssl rand -hex 16` prints. Shorter tokens
- * work, as they did in 0.1.0.
+ * Tokens with fewer characters than `openssl rand -hex 16` prints cause a warning. They still work, as they did in
+ * 0.1.0.
  */
 const shortestToken = 32;
 
-/**
- * Rejects placeholders, and a token that two operators share, because events could not tell the two operators apart.
- */
+/** Rejects placeholders, and tokens shared by two operators, whom events could not tell apart. */
 export function checkTokens(file: UncheckedFile): SchemaFault[] {
   const seen = new Set<string>();
   return tokensOf(file).flatMap(([path, token]) => {
@@ -24,7 +22,7 @@ export function checkTokens(file: UncheckedFile): SchemaFault[] {
   });
 }
 
-/** Returns warnings about tokens that are short enough to be guessed. */
+/** Returns warnings about tokens that are so short that they could be guessed. */
 export function shortTokens(file: UncheckedFile): SchemaFault[] {
   return tokensOf(file)
     .filter(([, { length }]) => length < shortestToken)
@@ -34,7 +32,7 @@ export function shortTokens(file: UncheckedFile): SchemaFault[] {
     }));
 }
 
-/** Rejects a placeholder as the password of the database. */
+/** Rejects a placeholder as the database password. */
 export function checkDatabasePassword({ database }: UncheckedFile): SchemaFault[] {
   return (['url', 'direct_url'] as const).flatMap((name) => {
     const url = database[name];
@@ -46,8 +44,8 @@ export function checkDatabasePassword({ database }: UncheckedFile): SchemaFault[
 }
 
 /**
- * Whether a secret consists of capital words joined by underscores, such as `YOUR_TOKEN` or `PASSWORD`. No generator
- * makes such text.
+ * Whether a secret is `PASSWORD`, or several words in capitals joined by underscores, such as `YOUR_TOKEN`. No
+ * generator produces such strings.
  */
 function isPlaceholder(secret: string): boolean {
   return secret === 'PASSWORD' || /^[A-Z]+(?:_[A-Z]+)+$/.test(secret);

@@ -4,11 +4,10 @@ import { readFileSync } from 'node:fs';
 const shortest = 32;
 
 /**
- * Reads the MAC keys in the file that `redis.mac_key_file` names. Each line that is not empty is a MAC key: its UTF-8
- * bytes, without spaces at either end. The first MAC key signs values. A value is valid if any of the MAC keys verifies
- * it.
+ * Reads the MAC keys in the file that `redis.mac_key_file` names. Each non-empty line is a MAC key: its UTF-8 bytes,
+ * without leading or trailing spaces. The first key signs values; a value is valid if any of the keys verifies it.
  *
- * @throws TypeError if a MAC key is too short or there is none; also the errors of reading the file
+ * @throws TypeError if a MAC key is too short or there is none; also any error from reading the file
  */
 export function readMacKeys(file: string): readonly [Buffer, ...Buffer[]] {
   const lines = readFileSync(file, 'utf8')

@@ -1,4 +1,4 @@
-/** Address of a server, in the form that ioredis takes. */
+/** A server address in the form that ioredis expects. */
 export interface RedisHost {
   readonly host: string;
   readonly port: number;
@@ -9,15 +9,15 @@ interface Credentials {
   readonly password: string | null;
 }
 
-/** PEM files for TLS. The server is always verified, by the machine's authorities if `caFile` is `null`. */
+/** PEM files for TLS. The server is always verified, against the machine's authorities if `caFile` is `null`. */
 export interface RedisTls {
   readonly caFile: string | null;
-  /** Client certificate, for servers that require one. Set together with `keyFile`. */
+  /** Client certificate for servers that require one; set together with `keyFile`. */
   readonly certFile: string | null;
   readonly keyFile: string | null;
 }
 
-/** Address and topology of Redis, read from one URL. */
+/** Redis address and topology, read from one URL. */
 export type RedisAddress = Credentials & { readonly tls: RedisTls | null } & (
     | { readonly kind: 'single'; readonly at: RedisHost; readonly db: number }
     | {
@@ -40,9 +40,9 @@ const form = /^(rediss?)(?:\+(sentinel|cluster))?:\/\/(?:([^@/]*)@)?([^/?#]+)(?:
  * - `redis+sentinel://[user][:password]@host1[:26379],host2/master-name[/db][?sentinel_password=…]`
  * - `redis+cluster://[user][:password]@host1[:6379],host2`
  *
- * `rediss` instead of `redis` means TLS, also for Sentinels. Then `?cacert=<file>` names the authorities that certify
+ * `rediss` instead of `redis` means TLS, for Sentinels too. `?cacert=<file>` then names the authorities that certify
  * the server, and `cert=<file>&key=<file>` the client certificate, as with redis-cli. User, password and names are
- * percent-encoded; an IPv6 address is in brackets. Returns `undefined` if the text has another form.
+ * percent-encoded; an IPv6 address is in brackets. Returns `undefined` if the string has any other form.
  */
 export function parseRedisAddress(url: string): RedisAddress | undefined {
   const [, scheme, mode = 'single', userinfo = '', hosts = '', path = '', query = ''] = form.exec(url) ?? [];
@@ -70,8 +70,8 @@ export function parseRedisAddress(url: string): RedisAddress | undefined {
 }
 
 /**
- * Returns `null` if the address does not use TLS. Returns `undefined` if the address names files although it does not
- * use TLS, or if it names only one of certificate and private key.
+ * Returns `null` if the address does not use TLS, and `undefined` if it names files without using TLS or names only one
+ * of the certificate and private key.
  */
 function readTls(wanted: boolean, parameters: URLSearchParams): RedisTls | null | undefined {
   const [caFile = null, certFile = null, keyFile = null] = ['cacert', 'cert', 'key'].map(

@@ -13,7 +13,7 @@ export interface LocatedCertificate extends CertificateConfig {
 }
 
 /**
- * Certificate files of one section. Missing and unreadable files are skipped here, because the file checks report them.
+ * One section's certificate files. Missing and unreadable files are skipped here, because the file checks report them.
  */
 interface Files {
   readonly ca?: string | null | undefined;
@@ -21,9 +21,9 @@ interface Files {
 }
 
 /**
- * Reads the dates of one certificate in each file that the configuration names. In a certificate file, it reads the
- * first certificate, because that one is presented to peers. In a list of authorities, it reads the certificate that
- * stays valid longest, because the list may still contain replaced certificates.
+ * Reads the dates of one certificate in each file that the configuration names. In a certificate file, that is the
+ * first one, which is presented to peers. In a list of authorities, it is the one that stays valid longest, because the
+ * list may still contain certificates that have been replaced.
  *
  * @param nowMs wall-clock time, milliseconds since 1970
  */
@@ -44,9 +44,9 @@ export function readCertificates(file: UncheckedFile, nowMs: number): readonly L
 }
 
 /**
- * Reads the authorities and the client certificate of one section.
+ * Reads one section's authorities and client certificate.
  *
- * @param path path of the section that names the files; `null` if `redis.url` names them
+ * @param path path of the section that names the files; `null` if they are named in `redis.url`
  */
 function both(
   whose: 'upstream' | 'redis',
@@ -96,12 +96,12 @@ function longestOf(authorities: readonly Validity[], nowMs: number): Validity | 
 
 const dayMs = 86_400_000;
 /**
- * A certificate gets a warning if it expires within this many milliseconds. A short-lived certificate gets the warning
- * only in the last third of its life.
+ * A certificate that expires within this many milliseconds causes a warning; a short-lived one does so only in the last
+ * third of its life.
  */
 const soonMs = 14 * dayMs;
 
-/** Finds certificates that are not valid now (`invalid`), and those that expire soon (`soon`). */
+/** Finds certificates that are not currently valid (`invalid`) or that expire soon (`soon`). */
 export function checkDates(
   certificates: readonly LocatedCertificate[],
   nowMs: number,

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * Reads the value of the header `Authorization` from the file that `usage.export.authorization_file` names. The file
- * holds one line; spaces at either end are removed.
+ * Reads the value of the `Authorization` header from the file that `usage.export.authorization_file` names. The file
+ * holds one line; leading and trailing spaces are removed.
  *
- * @throws TypeError if the text is not one line of visible ASCII; also the errors of reading the file
+ * @throws TypeError if the file is not a single line of visible ASCII; also any error from reading the file
  */
 export function readAuthorization(file: string): string {
   const text = readFileSync(file, 'utf8').trim();

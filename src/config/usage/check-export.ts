@@ -5,7 +5,7 @@ import { readAuthorization } from './authorization.ts';
 
 const section = ['usage', 'export'];
 
-/** Checks that the files for the export of usage exist, are readable, and are of the right kind. */
+/** Checks that the files for the usage export exist, are readable and are of the right kind. */
 export function checkUsageExport({ usage }: UncheckedFile): SchemaFault[] {
   const { authorization_file: authorization, ca_file: ca } = usage.export ?? {};
   const faults = ca === undefined ? [] : checkAuthorities([...section, 'ca_file'], read(ca));

@@ -2,8 +2,8 @@ import type { UsageExportConfig } from '../../config.ts';
 import type { GatewayFile } from '../gateway-file.ts';
 
 /**
- * Converts the section `usage.export`, which has no faults. Returns `null` if the section is left out, because usage is
- * then not exported.
+ * Makes the typed configuration from a `usage.export` section without faults. Returns `null` if the section is left
+ * out, which means that usage is not exported.
  */
 export function makeUsageExport(file: GatewayFile['usage']['export']): UsageExportConfig | null {
   if (file === undefined) return null;
