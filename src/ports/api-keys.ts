@@ -14,86 +14,86 @@ export interface NewApiKey extends Pick<KeyLabels, 'name'>, Partial<Omit<KeyLabe
   readonly limits?: KeyLimits;
 }
 
-/** Limits of a key, per second and minute; a key has no daily or monthly limit. */
+/** A key's limits, per second and per minute; keys have no daily or monthly limits. */
 export type KeyLimits = Partial<Pick<Limits, 'requestsPerSecond' | 'burst' | 'requestsPerMinute'>>;
 
 /** An API key that was made elsewhere. It has no client secret. */
 export interface KeyToImport
   extends Pick<NewApiKey, 'id' | 'name' | 'scopes' | 'digest' | 'expiresAt'>, KeyHints {
-  /** Parent of the import, or one of its sub-accounts. */
+  /** The parent that the import is for, or one of its sub-accounts. */
   readonly owner: AccountId;
-  /** Result of `importedUnder` in `src/domain/api-key.ts`; absent if it is not known. */
+  /** Result of `importedUnder` in `src/domain/api-key.ts`; absent if unknown. */
   readonly importedUnder?: string;
 }
 
 /** Result of an import. */
 export interface ImportedKeys {
-  /** Number of new keys; the others belonged to their owners already and are unchanged. */
+  /** Number of new keys; the rest already belonged to their owners and are unchanged. */
   readonly imported: number;
-  /** All keys of the import, in the given order. */
+  /** All keys in the import, in the order given. */
   readonly keys: readonly ApiKey[];
 }
 
-/** Reason why nothing was imported. `positions` holds the indexes, from 0, of the keys that caused the rejection. */
+/** Why nothing was imported. `positions` holds the zero-based indexes of the keys that caused the rejection. */
 export interface ImportRejected {
   /**
    * - `no-owner`: the owner is neither the parent nor one of its sub-accounts
    * - `taken`: another account has the key
-   * - `limit`: the account would exceed its limit on keys
+   * - `limit`: the account would exceed its key limit
    */
   readonly rejected: 'no-owner' | 'taken' | 'limit';
   readonly positions: readonly number[];
-  /** Maximum number of keys of an account; only for `limit`. */
+  /** Maximum number of keys per account; set only for `limit`. */
   readonly limit?: number;
 }
 
-/** A change of a key; absent members stay as they are. */
+/** A change to a key; absent members are left as they are. */
 export interface KeyChange extends Partial<KeyLabels> {
-  /** Time at which the key expires; `null` if never. */
+  /** When the key expires; `null` if never. */
   readonly expiresAt?: Date | null;
   readonly limits?: KeyLimits;
 }
 
 /**
- * A key that replaces another one and takes over its labels, scopes and limits. Requests with both keys count against
+ * A key that replaces another one and takes over its labels, scopes and limits. Requests with either key count against
  * the same limits.
  */
 export interface KeyRotation extends Omit<NewApiKey, keyof KeyLabels | 'scopes' | 'limits'> {
-  /** Seconds until the replaced key expires, unless it expires earlier; 0 revokes it at once. */
+  /** Seconds until the replaced key expires, unless it expires sooner anyway; 0 revokes it at once. */
   readonly overlapS: number;
 }
 
 /** The key is revoked or has expired, so the change came too late. */
 export type KeyInactive = 'inactive';
 
-/** Two keys of the lineage are active already: the key, and the key that it replaced or that replaced it. */
+/** The lineage already has two active keys: this key, and the one that it replaced or that replaced it. */
 export interface KeyRotated {
   /** The newest key of the lineage. */
   readonly newest: KeyId;
 }
 
-/** Filter for keys of all accounts; absent members do not filter. */
+/** Filter for keys across all accounts; absent members match everything. */
 export interface KeyFilter {
   readonly id?: KeyId;
   readonly digest?: KeyDigest;
-  /** Text that the key begins with. It may be shorter or longer than the prefix that is shown. */
+  /** Start of the key, which may be shorter or longer than the prefix that is shown. */
   readonly prefix?: string;
   readonly last4?: string;
   readonly account?: AccountId;
   readonly status?: ApiKeyStatus;
 }
 
-/** Account of a key, as operators see it with the key. */
+/** A key's account, as shown to operators along with the key. */
 export interface KeyHolder {
   readonly id: AccountId;
   readonly name: string;
   readonly status: 'active' | 'deactivated' | 'suspended';
 }
 
-/** Account of a key, and its parent. */
+/** A key's account, and the parent of that account. */
 export interface KeyHolding {
   readonly account: KeyHolder & { readonly externalId: string | null };
-  /** Parent of the account; `null` if the account is a parent. */
+  /** Parent of the account; `null` if the account itself is a parent. */
   readonly parent: KeyHolder | null;
 }
 
@@ -102,5 +102,5 @@ export interface HeldKey extends KeyHolding {
   readonly key: ApiKey;
 }
 
-/** A key after a change, with its account if the caller of the change did not name the account. */
+/** A key after a change, along with its account if the caller did not name the account. */
 export type ChangedKey = ApiKey & { readonly holding?: KeyHolding };

@@ -1,10 +1,10 @@
 import type { Seq } from './facts.ts';
 
-/** Proof that a change is enforced; the client gets it as `X-Service-Enforced`. */
+/** Proof that a change is enforced, sent to the client as `X-Service-Enforced`. */
 export interface Receipt {
   /** Number of replicas that confirmed the change or whose lease has run out. */
   readonly replicas: number;
-  /** Number of those replicas that timed out instead of confirming: they decide nothing until they have caught up. */
+  /** How many of these replicas timed out instead of confirming. They decide nothing until they have caught up. */
   readonly timedOut: number;
   /** Number of active exchanges that were ended. */
   readonly streamsClosed: number;
@@ -15,7 +15,7 @@ export interface Receipt {
 /** Waits until every replica enforces a committed change. */
 export interface Barrier {
   /**
-   * Resolves once no replica can decide by facts older than `seq`, a position in the history `incarnation`.
+   * Resolves once no replica can base a decision on facts older than `seq`, a position in the history `incarnation`.
    * Rejects with `ProblemError` `unavailable` if that cannot be confirmed; the change stays committed.
    */
   enforced(seq: Seq, incarnation: string): Promise<Receipt>;

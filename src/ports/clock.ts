@@ -1,14 +1,14 @@
 /** Clocks, passed in so that tests can set the time. */
 export interface Clock {
-  /** Milliseconds since 1970; may jump. For times that people and other machines read. */
+  /** Milliseconds since 1970; may jump. For times that people or other machines read. */
   wallMs(): number;
-  /** Milliseconds since some start; never goes back. For leases and durations. */
+  /** Milliseconds since an arbitrary start; never goes backwards. For leases and durations. */
   monotonicMs(): number;
 }
 
 /**
- * Read from the global object only once: a look-up at each call would take half of the time that reading the clock
- * takes.
+ * Read from the global object only once, because looking it up on every call would take half as long as reading the
+ * clock.
  */
 const { performance } = globalThis;
 

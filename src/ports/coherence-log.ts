@@ -1,13 +1,13 @@
 import type { FactKey, Seq } from './facts.ts';
 import type { ReplicaNote } from './replica-list.ts';
 
-/** The row by which a replica is registered. */
+/** A replica's registration row. */
 export interface ReplicaRow {
   readonly id: string;
   readonly nonce: string;
   readonly acked: Seq;
   readonly leaseMs: number;
-  /** Number of exchanges that the replica ended because of the entries it confirmed last. */
+  /** Number of exchanges that the replica ended because of the entries that it last confirmed. */
   readonly streamsClosed: number;
   /**
    * Milliseconds since the replica last renewed its lease, by the store's clock. Receipts use this age, but no decision
@@ -16,7 +16,7 @@ export interface ReplicaRow {
   readonly ageMs: number;
 }
 
-/** The record that a replica writes with every renewal of its lease. */
+/** The record that a replica writes on every lease renewal. */
 export interface ReplicaRegistration extends Pick<ReplicaRow, 'id' | 'nonce' | 'leaseMs'> {
   /** Note for operators; no decision depends on it. */
   readonly note?: (ReplicaNote & { readonly leaving: boolean }) | undefined;
@@ -27,7 +27,7 @@ export interface ReplicaRegistration extends Pick<ReplicaRow, 'id' | 'nonce' | '
 /** Result of a renewal. */
 export interface Renewed {
   /**
-   * Position that the replica's row showed as confirmed; 0 if there was no row. If a crash of the store has undone a
+   * Position that the replica's row showed as confirmed; 0 if there was no row. If a store crash has undone a
    * confirmation, this position is lower than the one that the replica confirmed.
    */
   readonly acked: Seq;
@@ -36,7 +36,7 @@ export interface Renewed {
 }
 
 /**
- * One change of a fact. A `key` of the form `q:<account id>` does not name a fact: it says that the account got a
+ * A change to a fact. A `key` of the form `q:<account id>` does not name a fact: it says that the account was given a
  * quota.
  */
 export interface LogEntry {
@@ -50,21 +50,21 @@ export interface LogEntry {
 }
 
 /**
- * A page of the log, read in one snapshot. The log keeps only the newest change of a fact, and also its newest
- * revocation if that is older. A page that ends before {@link seq} may thus lack a change that a later change has
- * replaced. Only all pages up to `seq` together are complete.
+ * A page of the log, read in one snapshot. For each fact, the log keeps only the latest change and, if that is older,
+ * the latest revocation. A page that ends before {@link seq} may therefore lack a change that a later one has replaced.
+ * Only all pages up to `seq` together are complete.
  */
 export interface LogReading {
   /**
-   * Name of the log's history. A promoted, restored or copied database has another history, and the first renewal on
-   * that database gives it a name.
+   * Name of the log's history. A promoted, restored or copied database has a new history, which is named by the first
+   * renewal on that database.
    */
   readonly incarnation: string;
   /** Newest committed position. */
   readonly seq: Seq;
-  /** Position at which the page ends: {@link seq}, or a lower position if more entries follow. */
+  /** Position at which the page ends: {@link seq}, or lower if more entries follow. */
   readonly through: Seq;
-  /** Oldest position from which the log is complete: the log still has all entries at or after this position. */
+  /** Oldest position from which the log is complete: it still has all entries at or after this position. */
   readonly floor: Seq;
   /** Entries after the requested position, in order. */
   readonly entries: readonly LogEntry[];
@@ -74,8 +74,8 @@ export interface LogReading {
 export interface ReplicaReading {
   readonly incarnation: string;
   /**
-   * Whether `rows` holds every replica that may have a lease, as {@link CoherenceLog.noteComplete} recorded. A restored
-   * or copied database, or a promoted standby, lacks leases that were granted before.
+   * Whether `rows` holds every replica that may have a lease, as recorded by {@link CoherenceLog.noteComplete}. A
+   * restored or copied database, or a promoted standby, may lack leases granted earlier.
    */
   readonly complete: boolean;
   readonly seq: Seq;
@@ -92,40 +92,39 @@ export interface PrunePortion {
 /**
  * The coherence tables (`docs/coherence.md`), over a PostgreSQL connection of their own.
  *
- * Every call settles in time: it rejects after a deadline that follows from the lease (`storeMsFor`). A call that was
- * rejected may still take effect later.
+ * Every call settles in time: it rejects after a deadline derived from the lease duration (`storeMsFor`). A rejected
+ * call may still take effect later.
  */
 export interface CoherenceLog {
   /**
-   * Durably commits the registration of a replica, which grants the lease. If the history has no name yet, it gets one
-   * before that; see {@link LogReading.incarnation}.
+   * Durably commits a replica's registration, which grants the lease. If the history has no name yet, it is named
+   * first; see {@link LogReading.incarnation}.
    */
   register(replica: ReplicaRegistration): Promise<Renewed>;
   /**
-   * Reads the log after `after`, in a snapshot that is taken after the call.
+   * Reads the log after position `after`, in a snapshot taken after the call.
    *
    * @param after `null` for a new replica, which gets the last `most` changes and a floor to match
-   * @param most maximum number of entries; exceeded if the last position has more entries, since a page never splits a
-   * position
+   * @param most maximum number of entries; may be exceeded, because a page never splits a position
    */
   readAfter(after: Seq | null, most: number): Promise<LogReading>;
   /**
-   * Confirms that this replica decides by no fact older than `seq`. A delayed call never undoes a newer confirmation,
-   * but a crash of the store may undo it.
+   * Confirms that this replica no longer decides from facts older than `seq`. A delayed call never undoes a newer
+   * confirmation, but a store crash may undo a confirmation.
    */
   ack(id: string, seq: Seq, streamsClosed: number): Promise<void>;
-  /** Reads every registered replica and the newest position, in one snapshot that is taken after the call. */
+  /** Reads every registered replica and the newest position, in one snapshot taken after the call. */
   replicas(): Promise<ReplicaReading>;
   /**
    * Durably records that every lease of an earlier incarnation has run out, so that the rows are
-   * {@link ReplicaReading.complete} from now on. Does nothing if `incarnation` is not the present one.
+   * {@link ReplicaReading.complete} from now on. Does nothing if `incarnation` is not the current one.
    */
   noteComplete(incarnation: string): Promise<void>;
-  /** Deletes the row of a replica that has ended or timed out, if its nonce is unchanged. */
+  /** Deletes the row of a replica that has shut down or timed out, if its nonce is unchanged. */
   removeReplica(id: string, nonce: string): Promise<void>;
   /**
    * Deletes about `most` entries below the position `before`, oldest first. Does nothing if `incarnation` is not the
-   * present one, or while another replica prunes. Resolves to whether there may be more.
+   * current one, or while another replica is pruning. Resolves to whether there may be more.
    */
   prune(portion: PrunePortion): Promise<boolean>;
   /** Calls `listener` when there may be a new entry. The call may come late, twice or never. */

@@ -1,4 +1,4 @@
-/** Observes the requests of one route that wait for a connection. */
+/** Observes one route's requests as they wait for a connection. */
 export interface ConnectionWaits {
   began(): void;
   /**

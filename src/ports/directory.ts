@@ -2,12 +2,12 @@ import type { KeyDigest } from '../domain/api-key.ts';
 import type { AccountId } from '../domain/ids.ts';
 import type { AccountFact, FactKey, KeyFact } from './facts.ts';
 
-/** A fact that must be loaded before a decision is possible. An evaluation returns it instead of a decision. */
+/** A fact that must be loaded before a decision is possible. An evaluation returns this instead of a decision. */
 export class MissingFact {
   readonly key: FactKey;
   /**
-   * Tenant whose request needs the fact; look-ups of different tenants take turns. It is set only if the fact's name
-   * does not tell the tenant, as for accounts, because any parent may ask for any account.
+   * Tenant whose request needs the fact; tenants take turns with their look-ups. Set only if the fact's name does not
+   * reveal the tenant, as with accounts, because any parent may ask for any account.
    */
   readonly tenant: AccountId | undefined;
 
@@ -28,7 +28,7 @@ export interface Facts {
   activeSubAccounts(parent: AccountId): number | null | undefined;
 }
 
-/** Decides by facts. Synchronous and without side effects: it may run several times for one request. */
+/** Decides from facts. Synchronous and without side effects, because it may run several times for one request. */
 export type Evaluate<Decision> = (facts: Facts) => Decision | MissingFact;
 
 /**
@@ -53,35 +53,35 @@ export interface Directory {
   decide<Decision>(evaluate: Evaluate<Decision>): Decision | undefined;
 
   /**
-   * Returns a number that changes with the facts. If it has changed since a decision, the decision must be made again.
+   * Returns a number that changes whenever the facts do. If it has changed since a decision, the decision must be made
+   * again.
    */
   factsVersion(): number;
 
   /**
-   * Whether a decision of this tick may still take effect. Facts do not change within a tick, but the lease may have
-   * run out while the process was suspended in the middle of the tick. Call this right before a request is written.
+   * Whether a decision made in this tick may still take effect. Facts do not change within a tick, but the lease may
+   * have run out while the process was suspended mid-tick. Call this right before writing a request.
    */
   mayAct(): boolean;
 
   /**
-   * Begins the look-ups of a request that has just arrived.
+   * Starts the look-ups for a request that has just arrived.
    *
-   * @param from network of the client. Look-ups of API keys take turns by network, because the tenant of a key is not
-   * known before the look-up
+   * @param from the client's network; API key look-ups take turns by network, because a key's tenant is not known yet
    */
   lookUp(from?: string): Lookup;
 
   /**
    * Calls `listener` with facts that permit less than before (a revoked key, a deactivated or suspended account),
-   * before this replica confirms the change. The listener ends the exchanges that depend on these facts and returns the
-   * number of ended exchanges.
+   * before this replica confirms the change. The listener ends the exchanges that depend on these facts and returns how
+   * many it ended.
    *
    * @returns function that removes the listener
    */
   onRevoked(listener: (keys: ReadonlySet<FactKey>) => number): () => void;
 
   /**
-   * Calls `listener` with API keys whose records changed without a revocation: their expiry may differ now.
+   * Calls `listener` with API keys whose records have changed without a revocation: their expiry may be different now.
    *
    * @returns function that removes the listener
    */
@@ -89,33 +89,32 @@ export interface Directory {
 
   /**
    * Calls `listener` when this replica cannot tell which facts have changed (the log was pruned past its position, or
-   * the database was replaced by another one). The listener must end every exchange, and returns the number of ended
-   * exchanges.
+   * the database was replaced by another one). The listener must end every exchange and return how many it ended.
    *
    * @returns function that removes the listener
    */
   onForgotten(listener: () => number): () => void;
 }
 
-/** Look-ups of one request. Facts that were loaded for the request are used even if memory does not keep them. */
+/** The look-ups for one request. Facts loaded for the request are used even if memory does not keep them. */
 export interface Lookup {
   /** Decides like {@link Directory.decide}, but also uses the facts loaded for this request. */
   decide<Decision>(evaluate: Evaluate<Decision>): Decision | undefined;
 
   /**
-   * Loads the fact, or renews the lease, that the last {@link Lookup.decide} was missing.
+   * Loads the fact that the last {@link Lookup.decide} was missing, or waits for the lease to be renewed.
    *
-   * @throws ProblemError `unavailable` or `overloaded` if no safe decision is possible in time
+   * @throws ProblemError `unavailable`, `overloaded` or `too_many_requests` if no safe decision is possible in time
    */
   load(): Promise<void>;
 }
 
 /**
- * Decides for callers that need not act in the same tick: management calls, whose change checks the caller again, and
- * explanations.
+ * Decides for callers that need not act in the same tick: management calls, which check the caller again as they make
+ * the change, and explanations.
  *
  * @param from as in {@link Directory.lookUp}
- * @throws ProblemError `unavailable` or `overloaded`, as {@link Lookup.load} does
+ * @throws ProblemError as {@link Lookup.load} does
  */
 export async function decideWithLookups<Decision>(
   directory: Pick<Directory, 'decide' | 'lookUp'>,

@@ -1,8 +1,8 @@
 import type { FactKey, FactValue, Seq } from './facts.ts';
 
 /**
- * A fact's value with its stamp: the position and incarnation at which the value was read. Readers check the value by
- * its stamp.
+ * A fact's value with its stamp: the position and incarnation at which the value was read. The stamp determines whether
+ * the value may be used.
  */
 export interface StampedFact {
   readonly value: FactValue;

@@ -2,24 +2,23 @@ import type { AccountId, KeyId } from '../domain/ids.ts';
 import type { KeyDigest } from '../domain/api-key.ts';
 import type { Limits } from '../domain/limits/limits.ts';
 
-/** Facts about an API key for decisions. */
+/** Facts about an API key that decisions use. */
 export interface KeyFact {
   readonly keyId: KeyId;
   readonly accountId: AccountId;
   readonly scopes: readonly string[];
-  /** Time at which the key expires, in milliseconds since 1970; `null` if never. */
+  /** When the key expires, in milliseconds since 1970; `null` if never. */
   readonly expiresAtMs: number | null;
   readonly revoked: boolean;
-  /** Limits of the key; `null` if it has none. A request with such a key costs only one check. */
+  /** The key's limits; `null` if it has none, so that requests with such a key need only one check. */
   readonly limits: Limits | null;
   /**
-   * Id under which requests count against the limits: the key's own id, or that of the first key in its chain of
-   * rotations.
+   * Id under which requests are counted for the limits: the key's own, or that of the first key in its rotation chain.
    */
   readonly limitId: KeyId;
 }
 
-/** Facts about an account, parent or sub-account, for decisions. */
+/** Facts about an account, parent or sub-account, that decisions use. */
 export interface AccountFact {
   readonly id: AccountId;
   /** `null` for a parent. */
@@ -51,28 +50,28 @@ export const factKey = {
   activeSubAccounts: (parent: AccountId): FactKey => `n:${parent}`,
 } as const;
 
-/** Any fact; its {@link FactKey} tells the type. `null` is a known absence. */
+/** Any fact; its {@link FactKey} implies the type. `null` means that the fact is known not to exist. */
 export type FactValue = KeyFact | AccountFact | AccountId | number | null;
 
 /** Position in the coherence log: every change that affects decisions takes the next position. */
 export type Seq = number;
 
-/** Facts read in one snapshot, with its position. There may be more facts than were asked for. */
+/** Facts read in one snapshot, and the snapshot's position. There may be more facts than were asked for. */
 export interface FactReading {
   readonly seq: Seq;
-  /** History that the positions belong to: a restored or promoted database has another one. */
+  /** History that the positions belong to: a restored or promoted database has a different one. */
   readonly incarnation: string;
   readonly facts: ReadonlyMap<FactKey, FactValue>;
 }
 
-/** Facts that one reading may ask for: either API keys or other facts, of any accounts. */
+/** Facts that one read may ask for: either API keys or other facts, of any accounts. */
 export type Asked = readonly ApiKeyName[] | readonly [FactKey, ...FactKey[]];
 
-/** Authoritative source of facts, over PostgreSQL. Calls settle in time, as those of `CoherenceLog` do. */
+/** The authoritative source of facts, in PostgreSQL. Calls settle in time, as those to `CoherenceLog` do. */
 export interface FactSource {
   /**
-   * Reads facts, and those that a decision asks for next (a key's account, its parent, …), in one statement. A fact
-   * that does not exist is `null` in the reading.
+   * Reads facts in one statement, along with those that a decision asks for next (a key's account, its parent, …). A
+   * fact that does not exist is `null` in the reading.
    */
   readFacts(asked: Asked): Promise<FactReading>;
 }

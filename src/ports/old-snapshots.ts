@@ -1,6 +1,6 @@
 /**
- * A holder of an old snapshot. While it holds the snapshot, the database cannot remove row versions that were replaced
- * or deleted after the snapshot began.
+ * Something that holds an old snapshot. While it does, the database cannot remove row versions that were replaced or
+ * deleted after the snapshot was taken.
  */
 export interface SnapshotHolder {
   readonly kind: 'session' | 'replication slot' | 'prepared transaction';
@@ -10,19 +10,19 @@ export interface SnapshotHolder {
   /** Application name of a session, such as `pg_dump`. */
   readonly application: string | null;
   /**
-   * Milliseconds since the holder's transaction began; `null` if it has none or the gateway's role may not see its
-   * start.
+   * Milliseconds since the holder's transaction began; `null` if it has none or if the gateway's role may not see when
+   * it began.
    */
   readonly ageMs: number | null;
-  /** Number of the oldest transaction whose row versions the holder keeps. */
+  /** Id of the oldest transaction whose row versions the holder keeps from being removed. */
   readonly transaction: number;
 }
 
-/** Result of one look for old snapshots. */
+/** Result of one check for old snapshots. */
 export interface SnapshotReading {
-  /** Number of the next transaction. Numbers ascend within one database. */
+  /** Id of the next transaction. Ids ascend within one database. */
   readonly nextTransaction: number;
-  /** Whether this replica is the one that looks; others get only `nextTransaction`. */
+  /** Whether this replica is the one that checks; the others get only `nextTransaction`. */
   readonly looked: boolean;
   /** Holder of the oldest snapshot; `null` if there is none. */
   readonly oldest: SnapshotHolder | null;
@@ -33,7 +33,7 @@ export interface OldSnapshots {
   /**
    * Finds the holder of the oldest snapshot. Rejects with `unavailable` if the store cannot be reached.
    *
-   * @param replica id of the calling replica; only one of the registered replicas looks
+   * @param replica id of the calling replica; only one of the registered replicas checks
    */
   read(replica: string): Promise<SnapshotReading>;
 }

@@ -1,9 +1,9 @@
-/** Use of the connections to the store. */
+/** How busy the connections to the store are. */
 export interface PoolState {
   /** Number of connections that are executing a statement. */
   readonly inUse: number;
   /** Maximum number of connections. */
   readonly most: number;
-  /** Number of statements that wait for a connection. */
+  /** Number of statements waiting for a connection. */
   readonly waiting: number;
 }

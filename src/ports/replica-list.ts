@@ -23,7 +23,7 @@ export interface ListedReplica {
    * of earlier versions.
    */
   readonly clockAheadMs: number | null;
-  /** Whether the replica drains. When the replica ends, it removes its row. */
+  /** Whether the replica is draining. It removes its row when it shuts down. */
   readonly leaving: boolean;
 }
 

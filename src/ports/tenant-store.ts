@@ -20,7 +20,7 @@ import type {
 
 /**
  * Result of a change, and the position that every replica must reach before the client gets a 2xx. `seq` is `null` if
- * no replica can hold an old fact about the record.
+ * no replica can hold an outdated fact about the record.
  */
 export interface Committed<T> extends Replay {
   readonly value: T;
@@ -37,11 +37,11 @@ export interface PageQuery {
 
 /** Query for one page of accounts, sorted by (`created_at`, id). */
 export interface AccountPageQuery extends PageQuery {
-  /** Sorts only by id, as lists of version 0.1.0 do. Set for a cursor that version 0.1.0 issued. */
+  /** Sorts by id alone, as version 0.1.0 does. Set for cursors issued by version 0.1.0. */
   readonly byId?: true;
 }
 
-/** Query for one page of the keys of an account. */
+/** Query for one page of an account's keys. */
 export interface KeyPageQuery extends PageQuery {
   /** Status to filter by. */
   readonly status?: ApiKeyStatus;
@@ -53,7 +53,7 @@ export interface Page<T> {
   readonly hasMore: boolean;
 }
 
-/** Filter for sub-accounts; absent members do not filter. */
+/** Filter for sub-accounts; absent members match everything. */
 export interface SubAccountFilter {
   readonly status?: 'active' | 'deactivated';
   readonly externalId?: string;
@@ -61,16 +61,16 @@ export interface SubAccountFilter {
   readonly nameStart?: string;
   /** Pairs that the metadata must contain. */
   readonly metadata?: Metadata;
-  /** Minimum fraction of the month's quota that must be used, from 0 to 1. */
+  /** Minimum fraction of the monthly quota that has been used, from 0 to 1. */
   readonly near?: number;
 }
 
-/** Filter for parents; absent members do not filter. */
+/** Filter for parents; absent members match everything. */
 export interface ParentFilter {
   readonly status?: 'active' | 'suspended';
   readonly externalId?: string;
   readonly nameStart?: string;
-  /** Like {@link SubAccountFilter.near}, for the quota of the parent or of any of its sub-accounts. */
+  /** Like {@link SubAccountFilter.near}, but for the quota of the parent or of any of its sub-accounts. */
   readonly near?: number;
   /** Only the parent of this sub-account. */
   readonly subAccount?: AccountId;
@@ -87,7 +87,7 @@ export interface NewParent {
 /** A sub-account to create. */
 export interface NewSubAccount {
   readonly id: AccountId;
-  /** The operator has chosen the id, so another account may already have it. */
+  /** Set if the operator chose the id, in which case another account may already have it. */
   readonly idGiven?: true;
   readonly name: string;
   readonly externalId: string | null;
@@ -95,12 +95,12 @@ export interface NewSubAccount {
   readonly limits?: Partial<Limits>;
 }
 
-/** Desired state of the sub-account with an `external_id`. */
+/** Desired state of the sub-account with a given `external_id`. */
 export interface SubAccountToPut {
   /** Id for the sub-account if it is created. */
   readonly id: AccountId;
   readonly name: string;
-  /** Pairs to merge into existing metadata; `null` removes a pair. Limits are merged in the same way. */
+  /** Pairs to merge into existing metadata; `null` removes a pair. Limits are merged the same way. */
   readonly metadata: Readonly<Record<string, string | null>>;
   readonly limits?: Partial<Limits>;
 }
@@ -115,25 +115,25 @@ export interface IdTaken {
   readonly idTaken: true;
 }
 
-/** The limit that would be exceeded: the parent's own limit, or that of the configuration if the parent has none. */
+/** The limit that would be exceeded: the parent's own limit, or the configured one if the parent has none. */
 export interface LimitReached {
   readonly limit: number;
 }
 
 /**
  * Accounts and keys. Methods return `null` for a record that does not exist or belongs to another account, and throw
- * `ProblemError` `unavailable` if the store cannot be reached. Times are those of the database. Setting limits throws
- * `unavailable` while a registered replica has a version without limits, and `invalid_request` for a burst without a
- * rate.
+ * `ProblemError` `unavailable` if the store cannot be reached. Times come from the database's clock. Setting limits
+ * throws `unavailable` while a registered replica runs a version without limits, and `invalid_request` for a burst
+ * without a rate.
  */
 export interface TenantStore {
-  /** An `externalId` is rejected while a registered replica has a version that does not send it to upstreams. */
+  /** An `externalId` is rejected while a registered replica runs a version that does not send it to upstreams. */
   createParent(
     draft: NewParent,
     claim?: IdempotencyClaim | null,
     caller?: Operator,
   ): Promise<Committed<ParentAccount> | ExternalIdTaken | IdTaken>;
-  /** @param tenant parent that the call is made for: parents take turns at the store. Absent for operators */
+  /** @param tenant parent whose turn at the store the call takes; absent for operators */
   getParent(id: AccountId, tenant?: AccountId): Promise<ParentAccount | null>;
   listParents(filter: ParentFilter, page: AccountPageQuery): Promise<Page<ParentAccount>>;
   /** Returns `'too-many-pairs'` if the merged metadata would hold too many pairs. */
@@ -149,7 +149,7 @@ export interface TenantStore {
     caller?: Operator,
   ): Promise<Committed<ParentAccount> | null>;
 
-  /** @param limit maximum number of sub-accounts, deactivated ones included, if the parent has no limit of its own */
+  /** @param limit maximum number of sub-accounts, including deactivated ones, if the parent has no limit of its own */
   createSubAccount(
     parent: AccountId,
     draft: NewSubAccount,
@@ -185,7 +185,7 @@ export interface TenantStore {
   ): Promise<
     (Committed<SubAccount> & { readonly created: boolean }) | LimitReached | 'too-many-pairs' | null
   >;
-  /** Idempotent: if the account already has this status, the returned position is the newest position of the log. */
+  /** Idempotent: if the account already has this status, the returned position is the newest in the log. */
   setSubAccountStatus(
     parent: AccountId,
     id: AccountId,
@@ -197,10 +197,10 @@ export interface TenantStore {
   /**
    * Mints a key.
    *
-   * @param limit maximum number of active keys of the account if its parent has no limit of its own
-   * @param caller author of the change. Parents take turns at the store, but operators do not
+   * @param limit maximum number of active keys for the account if its parent has no limit of its own
+   * @param caller author of the change; parents take turns at the store, but operators do not
    * @param parent parent that the account must have; `null` if the account must itself be a parent; absent if any
-   * account will do. The other methods that change keys have the same parameter
+   * account will do. This also applies to the other methods that change keys
    * @throws ProblemError `not_found` if there is no account with this id and the required parent
    */
   createKey(
@@ -212,13 +212,13 @@ export interface TenantStore {
     parent?: AccountId | null,
   ): Promise<(ApiKey & Replay) | LimitReached | null>;
   /**
-   * Imports keys for a parent and its sub-accounts, all or none; `null` if there is no such parent. Replicas may
-   * remember from before the import that a key does not exist, so a 2xx waits until every replica has reached the
+   * Imports keys for a parent and its sub-accounts, all or none. Returns `null` if there is no such parent. Replicas
+   * may have recorded a key as nonexistent before the import, so a 2xx waits until every replica has reached the
    * position.
    *
    * @param keys keys with distinct digests
-   * @param limit maximum number of active keys of an account if the parent has no limit of its own
-   * @throws ProblemError `unavailable` while a registered replica has a version that could not enforce the import
+   * @param limit maximum number of active keys for an account if the parent has no limit of its own
+   * @throws ProblemError `unavailable` while a registered replica runs a version that could not enforce the import
    */
   importKeys(
     parent: AccountId,
@@ -227,19 +227,19 @@ export interface TenantStore {
     claim?: IdempotencyClaim | null,
     caller?: Operator,
   ): Promise<Committed<ImportedKeys> | ImportRejected | null>;
-  /** @param tenant parent that the call is made for: parents take turns at the store. Absent for operators */
+  /** @param tenant parent whose turn at the store the call takes; absent for operators */
   listKeys(account: AccountId, page: KeyPageQuery, tenant?: AccountId): Promise<Page<ApiKey>>;
   /** @param tenant as for {@link listKeys} */
   getKey(account: AccountId, key: KeyId, tenant?: AccountId): Promise<ApiKey | null>;
   /** Finds keys of all accounts, for operators. */
   findKeys(filter: KeyFilter, page: PageQuery): Promise<Page<HeldKey>>;
-  /** Returns the digest of a key of any account, by which decisions look the key up. No response contains it. */
+  /** Returns the digest that decisions look a key up by, whatever its account. No response contains it. */
   keyDigest(key: KeyId): Promise<KeyDigest | null>;
   /**
-   * Changes a key. Returns `'inactive'` for a new `expiresAt` of a key that is revoked or has expired; its name and
-   * limits can always change.
+   * Changes a key. Returns `'inactive'` if the change would give a new `expiresAt` to a key that is revoked or has
+   * expired; its name and limits can always be changed.
    *
-   * @param account account of the key; `null` for operators, who name only the key. The result then has the `holding`
+   * @param account the key's account; `null` for operators, who name only the key and get its `holding` in the result
    */
   updateKey(
     account: AccountId | null,
@@ -249,8 +249,8 @@ export interface TenantStore {
     parent?: AccountId | null,
   ): Promise<Committed<ChangedKey> | KeyInactive | null>;
   /**
-   * Mints a key that replaces another key of the account. The replaced key is revoked or expires soon. The maximum
-   * number of keys of the account does not apply, but at most two keys of a lineage are active afterwards.
+   * Mints a key to replace another key of the account, which is revoked or expires soon. The account's key limit does
+   * not apply, but at most two keys of a lineage are active afterwards.
    *
    * @returns the new key
    */
@@ -271,9 +271,9 @@ export interface TenantStore {
     parent?: AccountId | null,
   ): Promise<Committed<ChangedKey> | null>;
   /**
-   * Revokes all keys of an account, expired ones too, at one position. Idempotent, like {@link setSubAccountStatus}.
+   * Revokes all keys of an account, even expired ones, at one position. Idempotent, like {@link setSubAccountStatus}.
    *
-   * @returns number of keys that were not revoked before
+   * @returns number of keys that were not already revoked
    */
   revokeAllKeys(
     account: AccountId,

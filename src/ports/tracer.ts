@@ -3,7 +3,7 @@ import type { RequestRecord } from './request-record.ts';
 /** Traces requests. Its methods neither throw nor wait. */
 export interface Tracer {
   /**
-   * Begins the trace of a request, or continues the client's.
+   * Starts a request's trace, or continues the client's.
    *
    * @param route prefix or template, never text from a client
    * @param agoMs milliseconds since the request arrived
@@ -19,13 +19,13 @@ export interface TracedRequest {
   readonly socket: object;
 }
 
-/** Trace of one request. Only the first call of each method counts. */
+/** The trace of one request. Only the first call to each method counts. */
 export interface RequestTrace {
   /** Authentication begins. */
   deciding(): void;
   /** The caller is known, or the key is rejected. */
   authenticated(): void;
-  /** The decision about the request is made. */
+  /** The request has been decided on. */
   decided(): void;
   /** The request is about to go to `upstream`. Adds trace headers to `headers`, a flat list of names and values. */
   forward(headers: string[], upstream: TracedUpstream): void;

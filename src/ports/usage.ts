@@ -5,7 +5,7 @@ import type { UsageCounts, UsageGranularity, UsageGroup, UsagePeriod, UsageRow }
 import type { Page } from './tenant-store.ts';
 
 /**
- * Kind of a counted request. `write-by-default` is a write with a parent's key but without the acting header: it
+ * Kind of a counted request. `write-by-default` is a write with a parent's key but without the acting header, so it
  * operated on the parent itself.
  */
 export type CountedKind = MethodKind | 'write-by-default';
@@ -21,25 +21,25 @@ export interface CountedRequest {
 /** Counts requests. Its methods neither wait nor fail. */
 export interface UsageSink {
   /**
-   * Counts a request in the present hour. Call it right before the request is handed to its upstream, and
+   * Counts a request in the current hour. Call it right before the request is handed to its upstream, and
    * {@link commit} before the first byte is sent.
    */
   count(accountId: AccountId, keyId: KeyId, kind: CountedKind): CountedRequest;
   /** Undoes the count of a request that was not sent. */
   takeBack(counted: CountedRequest, kind: CountedKind): void;
-  /** Saves all counts outside this process, so that they survive if the process crashes. */
+  /** Saves all counts outside this process, so that they survive a crash. */
   commit(): void;
   /**
-   * Counts the outcome of a request in the hour in which the request was counted.
+   * Counts a request's outcome in the hour in which the request was counted.
    * @param status status of the response; 499 if the client left before there was a response
    */
   noteOutcome(counted: CountedRequest, status: number): void;
-  /** Adds body bytes that the request has transferred since the previous call to the counts of the present hour. */
+  /** Adds to the current hour's counts the body bytes that the request has transferred since the previous call. */
   noteBytes(counted: CountedRequest, bytesIn: number, bytesOut: number): void;
-  /** Notes a use of a key by a request that is not counted. */
+  /** Notes that a key was used by a request that is not counted. */
   touch(accountId: AccountId, keyId: KeyId): void;
   /**
-   * Calls `listener` at intervals and at the end of each hour. The listener reports the bytes of requests in flight
+   * Calls `listener` periodically and at the end of each hour. The listener reports the bytes of requests in flight
    * with {@link noteBytes}. Returns a function that removes the listener.
    */
   onCollect(listener: () => void): () => void;
@@ -51,8 +51,7 @@ export interface UsageQuery {
   readonly granularity: UsageGranularity;
   readonly groupBy: UsageGroup;
   /**
-   * If set, the report contains only the counts of this account. A parent's counts do not include those of its
-   * sub-accounts.
+   * If set, the report contains only this account's counts. A parent's counts do not include those of its sub-accounts.
    */
   readonly account?: AccountId;
   readonly limit: number;
@@ -73,13 +72,11 @@ export interface UsageReportRow extends UsageCounts {
   readonly name: string;
   readonly keyId: KeyId | null;
   readonly periodStartMs: number;
-  /** Opaque text that makes the next page begin after this row; see {@link UsageQuery.after}. */
+  /** Opaque string that makes the next page begin after this row; see {@link UsageQuery.after}. */
   readonly position: string;
 }
 
-/**
- * The store can never add these counts, because it cannot hold one of their values. Repeating the call does not help.
- */
+/** The store can never add these counts, because it cannot hold one of their values. Retrying does not help. */
 export class UnusableUsage extends Error {
   override readonly name = 'UnusableUsage';
 }
@@ -87,11 +84,10 @@ export class UnusableUsage extends Error {
 /** Which hourly counts {@link UsageStore.pruneHours} deletes. */
 export interface PrunedHours {
   /**
-   * Present time by the clock of this process, milliseconds since 1970. Usage is deleted only if the store's clock
-   * agrees.
+   * Current time by this process's clock, milliseconds since 1970. Usage is deleted only if the store's clock agrees.
    */
   readonly nowMs: number;
-  /** Number of days for which hourly counts are kept. */
+  /** How many days hourly counts are kept. */
   readonly days: number;
   /** `next` of the previous call; `null` for the first call. */
   readonly after: AccountId | null;
@@ -103,38 +99,38 @@ export interface PrunedHours {
 export interface PrunedDays {
   /** As in {@link PrunedHours}. */
   readonly nowMs: number;
-  /** Number of months for which daily counts are kept. Only whole months are deleted. */
+  /** How many months daily counts are kept. Only whole months are deleted. */
   readonly months: number;
   /** Maximum number of rows to delete. */
   readonly most: number;
 }
 
-/** Consecutive rows of a journal. The rows of a journal are numbered and added in order. */
+/** Consecutive rows of a journal. A journal's rows are numbered and added in order. */
 export interface UsageBatch {
   /** Unique name of the journal. */
   readonly journal: string;
   /** Number of the first row. */
   readonly from: number;
-  /** Number of the last row plus 1. */
+  /** One more than the number of the last row. */
   readonly to: number;
   readonly rows: readonly UsageRow[];
   /**
-   * Time before which the journal has no more counts to add after this batch, milliseconds since 1970; `Infinity` at
-   * the end of the journal, `null` if unknown.
+   * Time before which the journal's counts are complete once this batch is added, milliseconds since 1970; `Infinity`
+   * at the end of the journal, `null` if unknown.
    */
   readonly throughMs: number | null;
   /**
-   * Name of the machine or pod of the journal's process. It is sent only with a batch without rows, by which the
-   * process announces itself.
+   * Name of the machine or pod that the journal's process runs on. Sent only with the batch without rows that announces
+   * the process.
    */
   readonly host?: string;
 }
 
-/** Writes of a parent without the acting header. */
+/** Writes made by a parent without the acting header. */
 export interface WritesByDefault {
   /** Time from which such writes are counted, milliseconds since 1970. Earlier writes are unknown. */
   readonly countedFromMs: number;
-  /** Keys that made such writes, latest first. */
+  /** Keys that made such writes, most recent first. */
   readonly keys: readonly {
     readonly keyId: KeyId;
     readonly name: string;
@@ -145,18 +141,25 @@ export interface WritesByDefault {
 
 export interface UsageCompleteness {
   /**
-   * Time before which the store has all counts, except those of replicas that are given up; milliseconds since 1970.
+   * Time before which the store has all counts, except those of replicas that have been given up; milliseconds since
+   * 1970.
    */
   readonly throughMs: number;
-  /** Whether counts of the period may be lost for good, because a replica that may have had some is given up. */
+  /**
+   * Whether some of the period's counts may be lost for good, because a replica that may have had some has been given
+   * up.
+   */
   readonly incomplete: boolean;
-  /** Silent replicas whose counts a report on the period may lack: the host of each, or its id if it has no host. */
+  /**
+   * Silent replicas whose counts may be missing from a report on the period: each one's host, or its id if the host is
+   * unknown.
+   */
   readonly silent: readonly string[];
 }
 
 /**
- * A replica that has sent nothing for a minute (or for `lostAfterMs`, if that is shorter) and has not announced its
- * end. The store may lack counts of it.
+ * A replica that has sent nothing for a minute (or for `lostAfterMs`, if that is shorter) and has not announced that it
+ * is shutting down. The store may lack some of its counts.
  */
 export interface SilentReplica {
   /** Id of the replica's journal. */
@@ -164,70 +167,76 @@ export interface SilentReplica {
   /** Name of the replica's machine or pod; `null` if unknown. */
   readonly host: string | null;
   readonly lastSeen: Date;
-  /** Time before which the store has all counts of the replica. */
+  /** Time before which the store has all of the replica's counts. */
   readonly through: Date;
-  /** Whether reports no longer wait for the counts of the replica. */
+  /** Whether reports no longer wait for the replica's counts. */
   readonly givenUp: boolean;
 }
 
 /** Usage in the store. */
 export interface UsageStore {
-  /** Returns the id of the store, and its present time in milliseconds since 1970. */
+  /** Returns the store's id, and its current time in milliseconds since 1970. */
   about(): Promise<{ readonly id: string; readonly nowMs: number }>;
   /**
-   * Adds counts in one transaction, and notes the last use of each key. A row without counts only notes the use. Rows
-   * that the store already has change nothing.
+   * Adds counts in one transaction, and notes when each key was last used. A row without counts only notes the use.
+   * Rows that the store already has are ignored.
    *
-   * @returns `rowsIn`: the store has every row of the journal with a lower number. `nowMs`: present time of the store
-   * @throws UnusableUsage if the store cannot hold one of the values; none of the counts was added then
+   * @returns `rowsIn`: the store has every row of the journal with a lower number; `nowMs`: the store's current time
+   * @throws UnusableUsage if the store cannot hold one of the values; no counts are added then
    */
   add(batch: UsageBatch): Promise<{ readonly rowsIn: number; readonly nowMs: number }>;
   /**
    * Returns one page of a report on a parent and its sub-accounts, or on all accounts.
-   * @param parent parent that the call is made for: parents take turns at the store; `null` for operators
+   * @param parent parent whose turn at the store the call takes; `null` for operators
    */
   report(parent: AccountId | null, query: UsageQuery): Promise<Page<UsageReportRow>>;
   /**
    * Returns the parent of an account, or the account itself if it is a parent; `null` if there is no such account.
-   * @param parent parent that the call is made for: parents take turns at the store
+   * @param parent parent whose turn at the store the call takes
    */
   parentOf(account: AccountId, parent?: AccountId): Promise<AccountId | null>;
   /**
-   * Adds up hourly counts of days that are over into daily counts, for some accounts per call. Reports stay correct
-   * meanwhile.
-   * @returns whether there is more to add up; `false` also while another replica does the work
+   * Rolls up hourly counts of past days into daily ones, for some accounts per call. Reports stay correct in the
+   * meantime.
+   * @returns whether there is more to roll up; also `false` if another replica is already doing it
    */
   rollUp(): Promise<boolean>;
   /**
-   * Returns the times from which usage is still kept. Call it after reading rows: the rows are complete if their whole
-   * period is still kept.
-   * @param parent parent that the call is made for: parents take turns at the store
+   * Returns how far back usage is still kept. Call it after reading rows: the rows are complete if their whole period
+   * is still kept.
+   * @param parent parent whose turn at the store the call takes
    */
   kept(parent?: AccountId): Promise<KeptUsage>;
   /**
-   * Deletes hourly counts that are too old; the daily counts stay. Does nothing while another replica prunes.
+   * Deletes hourly counts that are too old; the daily counts stay. Does nothing while another replica is pruning.
    * @returns `next`: parent after which the next call continues; `null` at the end
    */
   pruneHours(portion: PrunedHours): Promise<{ readonly deleted: number; readonly next: AccountId | null }>;
-  /** Deletes daily counts that are too old, and resolves to their number. Does nothing while another replica prunes. */
+  /**
+   * Deletes daily counts that are too old and resolves to how many there were. Does nothing while another replica is
+   * pruning.
+   */
   pruneDays(portion: PrunedDays): Promise<number>;
   /**
    * Returns the keys of a parent that made writes without the acting header.
-   * @param sinceMs start of a day in UTC, at most eight days ago, because earlier writes are not kept
+   * @param sinceMs start of a UTC day, at most eight days ago, because earlier writes are not kept
    */
   writesByDefault(parent: AccountId, sinceMs: number): Promise<WritesByDefault>;
   /**
    * Returns how complete reports on a period are.
-   * @param lostAfterMs milliseconds for which a report waits for a silent replica
-   * @param parent parent that the call is made for: parents take turns at the store
+   * @param lostAfterMs how many milliseconds a report waits for a silent replica
+   * @param parent parent whose turn at the store the call takes
    */
   completeness(period: UsagePeriod, lostAfterMs: number, parent?: AccountId): Promise<UsageCompleteness>;
-  /** Returns the silent replicas. @param lostAfterMs as for {@link completeness} */
+  /**
+   * Returns the silent replicas.
+   * @param lostAfterMs as for {@link completeness}
+   */
   silent(lostAfterMs: number): Promise<readonly SilentReplica[]>;
   /**
-   * Makes reports stop waiting for the counts of silent replicas, until such a replica sends something again.
+   * Makes reports stop waiting for the counts of silent replicas until those replicas send something again.
    *
-   * @param replica id or host of the replicas
+   * @param replica the replicas' id or host
    * @returns number of silent replicas with that id or host
    */
   forget(replica: string): Promise<number>;

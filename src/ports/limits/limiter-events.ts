@@ -1,12 +1,12 @@
-/** Events of the limiter, for metrics and the log. */
+/** Limiter events, for metrics and the log. */
 export interface LimiterEvents {
-  /** Called when a store of limits cannot be reached, or can be reached again. */
+  /** Called when a limit store becomes unreachable, or reachable again. */
   onDegraded?(degraded: boolean, error: unknown): void;
   /**
-   * Called after a store of limits has answered.
+   * Called after a limit store has responded.
    *
-   * @param questions number of limits in the question
-   * @param ms milliseconds from the question to the answer
+   * @param questions number of limits that the store was asked about
+   * @param ms milliseconds from request to response
    */
   onAnswered?(questions: number, ms: number): void;
 }

@@ -4,13 +4,13 @@ import type { LimitKind, LimitPeriod, Limits } from '../../domain/limits/limits.
 export interface LimitedBy {
   readonly kind: LimitKind;
   /**
-   * Id of the account, or of the first key in a chain of rotations. Requests with the same kind and id count against
-   * one limit.
+   * Id of the account, or of the first key in a rotation chain. Requests with the same kind and id count against the
+   * same limit.
    */
   readonly id: string;
-  /** The present limits. Changed limits apply from the first call that passes them. */
+  /** The current limits. Changed limits apply from the first call that passes them. */
   readonly limits: Limits;
-  /** Whether responses may show the limit. Responses to keys of sub-accounts do not show the limits of the parent. */
+  /** Whether responses may show the limit. Responses to a sub-account's keys do not show the parent's limits. */
   readonly shown: boolean;
 }
 
@@ -23,7 +23,7 @@ export interface LimitState {
   readonly period: LimitPeriod;
   /** `q`: requests per window, at least 1. */
   readonly quota: number;
-  /** `w`: length of the window in seconds, at least 1. For a quota, the length of the present day or month. */
+  /** `w`: length of the window in seconds, at least 1. For a quota, the length of the current day or month. */
   readonly windowS: number;
   /** `r`: remaining requests, 0 to `quota`. */
   readonly remaining: number;
@@ -36,7 +36,7 @@ export interface Taken {
   readonly full: false;
   /** Limit with the smallest `remaining / quota` among those that responses may show; `null` if there is none. */
   readonly scarcest: LimitState | null;
-  /** Gives the units back. Call it at most once, and only if the request was not handed over to an upstream. */
+  /** Gives the units back. Call it at most once, and only if the request was not handed to an upstream. */
   giveBack(): void;
 }
 
@@ -44,13 +44,13 @@ export interface Taken {
 export interface Full {
   readonly full: true;
   /**
-   * Kind of the limit that is used up. If several are, it is the first in the order `api_key`, `sub_account`, `parent`,
-   * and within one kind the one with the shortest period.
+   * Kind of the limit that is used up. If several limits are, the first one in the order `api_key`, `sub_account`,
+   * `parent` counts, and within a kind the one with the shortest period.
    */
   readonly kind: LimitKind;
   /**
-   * Period of that limit: a day or month (a quota) means `quota_exceeded`, a second or minute (a bucket)
-   * `rate_limited`.
+   * Period of the limit that is used up: a day or month (a quota) means `quota_exceeded`, a second or minute (a bucket)
+   * means `rate_limited`.
    */
   readonly period: LimitPeriod;
   /** Seconds after which a request may succeed again; a whole number, at least 1. */
@@ -59,8 +59,8 @@ export interface Full {
 }
 
 /**
- * Enforces limits that count the requests of all replicas together. A request waits only if this replica has too few
- * units left and has to ask a shared store; it waits for at most 25 ms.
+ * Enforces limits that count requests across all replicas. A request waits only if this replica has too few units left
+ * and has to ask a shared store, and then for at most 25 ms.
  */
 export interface RateLimiter {
   /**
@@ -71,7 +71,7 @@ export interface RateLimiter {
    */
   take(by: readonly LimitedBy[], later: (result: Taken | Full) => void): Taken | Full | null;
   /**
-   * Asks the stores for the states of all these limits, shown or not, and returns the states in the order of
+   * Asks the stores for the states of all these limits, shown or not, and returns them in the order described at
    * {@link Full.kind}. Takes no units.
    */
   look(by: readonly LimitedBy[]): Promise<readonly LimitState[]>;

@@ -1,19 +1,16 @@
 import type { BucketFigures, BucketQuestion } from '../../domain/limits/bucket.ts';
 import type { LimitPeriod } from '../../domain/limits/limits.ts';
 
-/**
- * A replica's question about one limit. A store of buckets uses `back`; a store of quotas uses `spent`, `hand` and
- * `series`.
- */
+/** What a replica asks about one limit. Bucket stores use `back`; quota stores use `spent`, `hand` and `series`. */
 export interface TokenQuestion extends BucketFigures, BucketQuestion {
   /** Kind, id and period of the limit, such as `sub_account:0198…:second`. */
   readonly limit: string;
   readonly period: LimitPeriod;
   /** Total number of tokens of this series that the replica has spent. */
   readonly spent: number;
-  /** Tokens of this series that the replica has at hand. */
+  /** Tokens of this series that the replica has on hand. */
   readonly hand: number;
-  /** Series of the last answer; `null` before the first answer. */
+  /** Series of the last answer; `null` before the first one. */
   readonly series: number | null;
 }
 
@@ -25,9 +22,9 @@ export interface TokenAnswer {
   readonly window?: QuotaWindow;
 }
 
-/** A day or a month of UTC, by the store's clock. */
+/** A day or month in UTC, by the store's clock. */
 export interface QuotaWindow {
-  /** Number that changes with each new window, and whenever the count of the quota begins anew. */
+  /** Number that changes with each new window, and whenever the quota's count starts over. */
   readonly series: number;
   /** Tokens of this series that the replica had spent before the answer. */
   readonly spent: number;
@@ -38,15 +35,14 @@ export interface QuotaWindow {
 }
 
 /**
- * Store of tokens for limits, which all replicas share and which has one clock for all of them. Each limit per second
- * or minute is a bucket, and each limit per day or month a quota. A store may lose buckets, even all at once: a bucket
- * that the store does not have counts as full.
+ * Store of tokens for limits, shared by all replicas, with a single clock for all of them. Each limit per second or
+ * minute is a bucket, and each limit per day or month is a quota. A store may lose buckets, even all at once: a missing
+ * bucket counts as full.
  */
 export interface TokenStore {
   /**
-   * Asks for tokens, with at most one question about each limit. The result holds an answer to each question, or an
-   * error if only the tokens of that limit cannot be reached. A call without questions checks whether the store can be
-   * reached.
+   * Asks for tokens, with at most one question per limit. The result holds an answer to each question, or an error if
+   * only that limit's tokens cannot be reached. A call without questions checks whether the store can be reached.
    *
    * @throws if the store cannot be reached
    */

@@ -1,11 +1,11 @@
 import type { AccountId } from '../../domain/ids.ts';
 import type { ExportedUsage } from '../../domain/usage-event.ts';
 
-/** Progress of the export. All usage before this point is exported. */
+/** Progress of the export. All usage before this point has been exported. */
 export interface ExportPosition {
-  /** Start of the hour with which the export continues, milliseconds since 1970. */
+  /** Start of the hour that the export continues with, milliseconds since 1970. */
   readonly hourMs: number;
-  /** Last account whose usage in that hour is exported; `null` before the first account. */
+  /** Last account whose usage in that hour has been exported; `null` before the first one. */
   readonly after: AccountId | null;
   /** Number of the last exported correction. */
   readonly corrections: number;
@@ -14,13 +14,13 @@ export interface ExportPosition {
 export interface ExportState {
   /** Whether this replica holds the export lock. */
   readonly mine: boolean;
-  /** Progress of the export; `null` before any replica has begun to export. */
+  /** Progress of the export; `null` if no replica has started to export yet. */
   readonly position: ExportPosition | null;
-  /** End of the closed hours, milliseconds since 1970. Counts for closed hours that arrive later become corrections. */
+  /** End of the closed hours, milliseconds since 1970. Counts that arrive later for closed hours become corrections. */
   readonly closedUntilMs: number;
   /**
-   * Start of the first hour that is exported automatically, milliseconds since 1970; Infinity if no hour was closed
-   * yet. Earlier hours are exported only by a replay.
+   * Start of the first hour that is exported automatically, milliseconds since 1970; Infinity if no hour has been
+   * closed yet. Earlier hours are exported only by a replay.
    */
   readonly beganMs: number;
 }
@@ -29,17 +29,17 @@ export interface ExportState {
 export interface ExportLock {
   /** UUID of the replica that asks for the lock. */
   readonly holder: string;
-  /** Milliseconds until the lock ends if it is not renewed, by the store's clock. */
+  /** Milliseconds until the lock expires if it is not renewed, by the store's clock. */
   readonly leaseMs: number;
-  /** Milliseconds from the end of an hour until the hour may be closed. */
+  /** Milliseconds from the end of an hour until it may be closed. */
   readonly delayMs: number;
-  /** Milliseconds for which the export waits for the counts of a silent replica. */
+  /** How many milliseconds the export waits for a silent replica's counts. */
   readonly lostAfterMs: number;
 }
 
 /** Query for corrections. */
 export interface CorrectionsQuery {
-  /** Number of the last correction that was read already; 0 to begin with the first. */
+  /** Number of the last correction already read; 0 to start with the first. */
   readonly after: number;
   /** Start of the first hour, milliseconds since 1970. */
   readonly fromMs: number;
@@ -48,7 +48,7 @@ export interface CorrectionsQuery {
   readonly most: number;
 }
 
-/** A correction of the usage of a closed hour. Later corrections have greater numbers. */
+/** A correction to a closed hour's usage. Later corrections have higher numbers. */
 export interface Correction extends ExportedUsage {
   readonly number: number;
 }
@@ -56,13 +56,13 @@ export interface Correction extends ExportedUsage {
 /** Usage to export to a billing system, and the progress of the export. */
 export interface UsageExportStore {
   /**
-   * Takes or renews the export lock. If that succeeds, closes every hour that can be closed. If another replica holds
-   * the lock, changes nothing.
+   * Takes or renews the export lock. If that succeeds, closes every hour that can be closed. Changes nothing if another
+   * replica holds the lock.
    */
   begin(lock: ExportLock): Promise<ExportState>;
   /**
    * Saves the progress and renews the lock.
-   * @returns `false` if another replica has taken the lock: then nothing was saved
+   * @returns `false` if another replica has taken the lock and nothing was saved
    */
   advance(lock: Pick<ExportLock, 'holder' | 'leaseMs'>, position: ExportPosition): Promise<boolean>;
   /** Releases the lock if this replica holds it. */
@@ -70,8 +70,8 @@ export interface UsageExportStore {
   /** End of the closed hours, milliseconds since 1970; -Infinity before the first export. */
   closedUntil(): Promise<number>;
   /**
-   * Returns the usage of accounts in an hour, as it was when the hour was closed. Repeated calls return the same usage
-   * while the store keeps the hour.
+   * Returns accounts' usage in an hour, as it was when the hour was closed. Repeated calls return the same usage as
+   * long as the store keeps the hour.
    * @param after `next` of the previous page; `null` for the first page
    * @param most maximum number of accounts to return, and of parents to look at
    * @returns `next` is the account after which the next page begins; `null` if the page is the last one
@@ -81,6 +81,6 @@ export interface UsageExportStore {
     after: AccountId | null,
     most: number,
   ): Promise<{ readonly rows: readonly ExportedUsage[]; readonly next: AccountId | null }>;
-  /** Returns corrections of closed hours, in the order of their numbers. */
+  /** Returns corrections to closed hours, ordered by number. */
   corrections(query: CorrectionsQuery): Promise<readonly Correction[]>;
 }

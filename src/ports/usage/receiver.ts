@@ -2,8 +2,8 @@ import type { UsageEvent } from '../../domain/usage-event.ts';
 
 const notFound = 404;
 /**
- * Statuses by which a receiver rejects the events themselves. Examples: 404 if it does not know the customer, 409 if it
- * believes that it already has the event. 429 is not in the list, because the gateway sends the same events again after
+ * Statuses with which a receiver rejects the events themselves, such as 404 if it does not know the customer, or 409 if
+ * it believes that it already has the event. 429 is not in the list, because the gateway resends the same events after
  * the pause that the receiver asks for.
  */
 const statusesAboutEvents: ReadonlySet<number> = new Set([400, notFound, 409, 413, 422]);
@@ -22,15 +22,12 @@ export class PushFailed extends Error {
     this.retryAfterMs = retryAfterMs;
   }
 
-  /**
-   * Whether the receiver rejected the events themselves. The receiver may still accept other events, or fewer at a
-   * time.
-   */
+  /** Whether the receiver rejected the events themselves. It may still accept other events, or fewer at a time. */
   get aboutEvents(): boolean {
     return this.status !== null && statusesAboutEvents.has(this.status);
   }
 
-  /** Whether the cause may be a wrong address of the receiver, and not the events. */
+  /** Whether the cause may be a wrong receiver address rather than the events. */
   get maybeAboutAddress(): boolean {
     return this.status === notFound;
   }

@@ -3,7 +3,7 @@ import type { UsageEvent } from '../../domain/usage-event.ts';
 import type { UsagePeriod } from '../../domain/usage.ts';
 
 /**
- * Point from which a replay continues: after an account of an hour (`null` at the start of the hour), or, once all
+ * Point from which a replay continues: after an account within an hour (`null` at the start of the hour), or, once all
  * hours are done, after the correction with this number.
  */
 export type ReplayCursor =
@@ -21,11 +21,11 @@ export interface UsageReplay {
   /** End of the hours that can be exported again, milliseconds since 1970; -Infinity if there are none. */
   closedUntil(): Promise<number>;
   /**
-   * Exports a part of a period again. The events have the same ids and counts as in the first export.
+   * Exports part of a period again. The events have the same ids and counts as in the first export.
    *
    * @param from `next` of the previous call; `null` for the first call
    * @param push whether to send the events; if `false`, they are only returned
-   * @throws PushFailed if the receiver fails for a reason other than the events. The caller may then repeat the call
+   * @throws PushFailed if the receiver fails for a reason other than the events. The caller may then retry
    */
   replay(period: UsagePeriod, from: ReplayCursor | null, push: boolean): Promise<ReplayedPortion>;
 }
