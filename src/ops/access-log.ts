@@ -9,9 +9,9 @@ const maxUserAgentLength = 256;
 
 export interface AccessLogOptions {
   readonly clock?: Pick<Clock, 'wallMs'>;
-  /** Addresses and networks of proxies that are trusted about the client's address; none by default. */
+  /** Addresses and networks of proxies trusted to report the client's address; none by default. */
   readonly trustedProxies?: readonly string[];
-  /** Headers besides `Authorization` whose value is an API key. */
+  /** Headers other than `Authorization` whose value is an API key. */
   readonly keyHeaders?: readonly string[];
   readonly sample?: {
     /** Fraction of ordinary requests to log, 0 to 1. */
@@ -22,13 +22,13 @@ export interface AccessLogOptions {
 }
 
 /**
- * Makes an observer that writes one line per request at `info`; `undefined` if the level excludes such lines.
+ * Makes an observer that writes one line per request at `info`; `undefined` if the log level excludes `info`.
  *
- * The line is the same that pino would write. Building it here, from known fields and in batches, takes a third of the
- * time that pino takes (`bench/observability.ts`).
+ * The line is the same one that pino would write. Building it here from known fields, and writing in batches, takes a
+ * third of the time that pino takes (`bench/observability.ts`).
  *
- * `sample` applies only to proxied requests that ended with a complete 2xx response. Every other request gets a line:
- * errors, responses that were cut off after a 2xx, management and operator calls.
+ * `sample` applies only to proxied requests that ended with a complete 2xx response. Everything else is always logged:
+ * errors, responses cut off after a 2xx, and management and operator calls.
  */
 export function accessLog(
   logger: Logger,
@@ -58,7 +58,7 @@ export function accessLog(
 
 /**
  * Whether the request was proxied and ended with a complete 2xx response. Management calls have no permit `reason`, so
- * each of them is logged, for audits.
+ * all of them are logged, for audits.
  */
 function isOrdinary({ status, code, reason }: RequestRecord): boolean {
   return status >= 200 && status < 300 && code === null && reason !== null;
@@ -82,7 +82,7 @@ function fieldsOf(record: RequestRecord): string {
   return bytesOut === null ? fields : `${fields},"bytes_out":${bytesOut}`;
 }
 
-/** Fields about the sender, from its connection and its headers. */
+/** Fields about the client, from its connection and headers. */
 function clientFields(
   { head, code }: RequestRecord,
   address: string | undefined,
@@ -96,7 +96,7 @@ function clientFields(
   return length === undefined ? fields : `${fields},"key_length":${length}`;
 }
 
-/** Value of the first `User-Agent`; further ones are ignored. */
+/** Value of the first `User-Agent`; any others are ignored. */
 function userAgentOf({ rawHeaders }: ReceivedHead): string | undefined {
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] as string;
@@ -106,8 +106,8 @@ function userAgentOf({ rawHeaders }: ReceivedHead): string | undefined {
 }
 
 /**
- * Returns the length of a key that is not known. The length can show that a key was truncated or belongs to another
- * service, and reveals no secret.
+ * Returns the length of an unknown key. The length can show that the key was truncated or belongs to another service,
+ * without revealing a secret.
  */
 function keyLength({ rawHeaders }: ReceivedHead, keyNames: readonly string[]): number | undefined {
   const bearer = headerValues(rawHeaders, 'authorization')[0]?.replace(/^bearer +/i, '');
@@ -119,7 +119,7 @@ function cut(text: string, length: number): string {
   return text.length > length ? `${text.slice(0, length)}…` : text;
 }
 
-/** Text of printable ASCII characters without quote and backslash: JSON need not escape such text. */
+/** Printable ASCII without quotes or backslashes, which JSON does not have to escape. */
 const plain = /^[ !#-[\]-~]*$/;
 
 /** Quotes `text` as a JSON string, so that clients cannot break out of the string or the line. */
@@ -132,7 +132,7 @@ function rounded(ms: number): number {
   return Math.round(ms * 10) / 10;
 }
 
-/** Returns a function that formats the present time as ISO 8601 in UTC. It formats each millisecond only once. */
+/** Returns a function that formats the current time as ISO 8601 in UTC. Each millisecond is formatted only once. */
 function isoTimes({ wallMs }: Pick<Clock, 'wallMs'>): () => string {
   let lastMs = NaN;
   let text = '';

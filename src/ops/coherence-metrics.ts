@@ -7,7 +7,7 @@ import { counter, gauge } from './metrics.ts';
 const waitBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const breakerStates = { closed: 0, 'half-open': 1, open: 2 } as const;
 
-/** Counts the events of `coherence/` and shows its state. */
+/** Counts coherence events and exposes the state of coherence. */
 export function coherenceMetrics(
   registry: Registry,
   snapshot: () => CoherenceSnapshot | null,
@@ -17,7 +17,7 @@ export function coherenceMetrics(
   return events;
 }
 
-/** Counts where the facts of decisions are found, and how reads of Redis end. */
+/** Counts where decisions find their facts, and how Redis reads turn out. */
 function countFacts(registry: Registry): CoherenceEvents {
   const decided = counter(
     registry,
@@ -81,7 +81,7 @@ function countLeases(registry: Registry): CoherenceEvents {
   };
 }
 
-/** Counts the waits of changes for replicas. */
+/** Counts how long changes wait for replicas. */
 function countBarrier(registry: Registry): CoherenceEvents {
   const timedOut = counter(
     registry,

@@ -4,10 +4,10 @@ import type { Clock } from '../ports/clock.ts';
 import { gauge } from './metrics.ts';
 
 /**
- * Shows how the last reload of the configuration ended. The metrics have the names that Prometheus uses for its own
+ * Exposes how the last configuration reload went. The metrics are named like the ones that Prometheus has for its own
  * reloads. A start counts as a successful reload.
  *
- * @returns function to call at the end of each reload
+ * @returns function to call after each reload
  */
 export function reloadMetrics(
   registry: Registry,
@@ -32,9 +32,9 @@ export function reloadMetrics(
 }
 
 /**
- * Shows when the certificates in use expire. Their dates were read together with the configuration.
+ * Exposes when the certificates in use expire. Their dates are read along with the configuration.
  *
- * @param certificates called at each scrape
+ * @param certificates called on each scrape
  */
 export function certificateMetrics(
   registry: Registry,

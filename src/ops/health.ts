@@ -1,22 +1,22 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
-/** A reason why this process should get no requests at this time. */
+/** A reason why this process should not get any requests right now. */
 export interface Unreadiness {
   /** Stable code, for programs. */
   readonly reason: 'starting' | 'migrations_pending' | 'lease_lapsed' | 'draining';
-  /** Text for people. It reveals nothing that only operators may know. */
+  /** Text for people, which reveals nothing that only operators may know. */
   readonly detail: string;
 }
 
 /**
- * Adds the routes for health checks. A response with status 200 means:
+ * Adds the health check routes. A 200 response means:
  *
- * - `/livez`: the process runs, and a restart would not help.
- * - `/readyz`: the process can decide about requests.
- * - `/readyz/listening`: the process has started and does not drain. Without a lease, the process still responds to
- *   each request, with 503.
+ * - `/livez`: the process is running, and a restart would not help.
+ * - `/readyz`: the process can make decisions.
+ * - `/readyz/listening`: the process has started and is not draining. Without a lease, it still responds to each
+ * request, with 503.
  *
- * Redis does not count, because without Redis the gateway is slower but correct.
+ * Redis does not matter here, because without it the gateway is slower but still correct.
  *
  * @param unready reasons that keep the process from deciding; empty if it is ready
  */

@@ -1,6 +1,6 @@
 import type { Metric, Registry } from 'prom-client';
 
-/** Counts for one combination of labels. A caller keeps the series, so that the series is looked up only once. */
+/** Counts for one combination of labels. */
 interface Series {
   readonly labels: Readonly<Record<string, string>>;
   readonly buckets: Float64Array;
@@ -9,8 +9,9 @@ interface Series {
 }
 
 /**
- * A histogram for the hot path: a series is looked up once, and an observation adds to three numbers. prom-client
- * hashes the labels of every observation, which costs more than all other counting of a request.
+ * A histogram for the hot path: a series is looked up only once, and each observation adds to three numbers.
+ * prom-client hashes the labels on every observation, which costs more than everything else that is counted for a
+ * request.
  */
 export class Histogram {
   readonly #bounds: readonly number[];
@@ -20,13 +21,13 @@ export class Histogram {
   constructor(registry: Registry, name: string, help: string, bounds: readonly number[]) {
     this.#bounds = bounds;
     const metric = { name, help, type: 'histogram', aggregator: 'sum', get: () => this.#values(name, help) };
-    // The registry uses only these members of a metric.
+    // These are the only members of a metric that the registry uses.
     registry.registerMetric(metric as unknown as Metric);
   }
 
   /**
-   * Returns a function that adds a value to the series of these labels. Labels never hold text from clients, so there
-   * are few series.
+   * Returns a function that adds a value to the series with these labels. Labels never contain text from clients, so
+   * there are few series.
    */
   series(labels: Readonly<Record<string, string>>): (value: number) => void {
     const id = JSON.stringify(labels);

@@ -6,7 +6,7 @@ import { counter, gauge } from './metrics.ts';
 
 const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.3, 1];
 
-/** Shows the state of the limiter, and logs when the shared store of limits cannot be reached. */
+/** Exposes the limiter's state, and logs when the shared limit store becomes unreachable or reachable again. */
 export function limiterMetrics(
   registry: Registry,
   limiter: () => { readonly degraded: boolean; readonly tracked: number; readonly quotasNearEnd: number },

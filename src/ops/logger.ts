@@ -6,15 +6,15 @@ export type { Logger };
 /** The log of a process. */
 export interface Log {
   readonly logger: Logger;
-  /** Writes out buffered lines, then calls `done`; later lines are dropped. */
+  /** Flushes buffered lines, then calls `done`. Later lines are dropped. */
   close(done: () => void): void;
 }
 
-/** Maximum time in milliseconds that an ending process waits for a reader of the log that has stopped reading. */
+/** Maximum time in milliseconds that an exiting process waits for its last log lines to be read. */
 const closeMs = 1_000;
 /**
- * Maximum number of bytes that are kept while the reader of the log does not read. Further bytes are dropped, because
- * the gateway matters more than its log.
+ * Maximum number of bytes to buffer while nothing reads the log. Any more are dropped, because the gateway matters more
+ * than its log.
  */
 const keptBytes = 16 * 2 ** 20;
 /** Maximum number of bytes in one write: the capacity of a pipe. */
@@ -24,23 +24,23 @@ const batchLength = 8_192;
 /** A batch of request lines is written once its first line is this many milliseconds old. */
 const batchMs = 50;
 /**
- * Maximum number of bytes in one write if several processes write to one output. The kernel does not split writes of up
- * to PIPE_BUF.
+ * Maximum number of bytes per write if several processes share one output. The kernel does not split writes of up to
+ * PIPE_BUF.
  */
 const sharedBytes = 4_096;
 
 /**
- * Opens the log of the process: one JSON object per line on standard output, written without blocking. Errors are
- * reduced by {@link describeError}, so that they carry no secrets.
+ * Opens the process's log: one JSON object per line on standard output, written without blocking. Errors go through
+ * {@link describeError}, so that they do not leak secrets.
  *
  * @param fd file descriptor to write to instead of standard output
- * @param worker number of this process if several write to one output; every line then holds it
+ * @param worker number of this process if several write to one output; included in every line
  */
 export function openLog(level: string, fd = 1, worker?: number): Log {
   const alone = worker === undefined;
   const maxWrite = alone ? writeBytes : sharedBytes;
   const output = pino.destination({ fd, sync: false, maxLength: keptBytes, maxWrite });
-  // If the reader closes the pipe, the gateway continues without a log.
+  // If the pipe is closed at the other end, the gateway carries on without a log.
   output.on('error', () => undefined);
   const lines = new Lines(output, alone ? batchLength : sharedBytes);
   const logger = pino(
@@ -69,15 +69,15 @@ export function openLog(level: string, fd = 1, worker?: number): Log {
       lines.close();
       setTimeout(done, closeMs);
       output.once('close', done);
-      // `flushSync` would lose the lines that are being written.
+      // `flushSync` would lose lines that are currently being written.
       output.end();
     },
   };
 }
 
 /**
- * Returns a function that writes a complete line, line break included. Lines are written in batches, up to
- * {@link batchMs} later, and in order with all other lines of the log. If the logger does not come from
+ * Returns a function that writes a complete line, including its line break. Lines are written in batches, up to
+ * {@link batchMs} later, and stay in order with all other lines in the log. If the logger does not come from
  * {@link openLog}, each line is written at once.
  */
 export function lineWriter(logger: Logger): (line: string) => void {
@@ -88,7 +88,7 @@ export function lineWriter(logger: Logger): (line: string) => void {
   return stream instanceof Lines ? (line) => stream.writeSoon(line) : (line) => stream?.write(line);
 }
 
-/** Batches lines, because a write costs several times as much as making a line. */
+/** Batches lines, because a write costs several times as much as building a line. */
 class Lines {
   readonly #output: pino.DestinationStream;
   readonly #most: number;
@@ -119,7 +119,7 @@ class Lines {
     this.#closed = true;
   }
 
-  /** Writes out the batch first if the line would make it too long. */
+  /** Flushes the batch first if the line would make it too long. */
   #makeRoom(line: string): void {
     if (this.#batch.length + line.length > this.#most) this.#flush();
   }

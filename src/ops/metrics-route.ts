@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
 
-/** Adds `/metrics`, in the text format of Prometheus. */
+/** Adds `/metrics`, in Prometheus's text format. */
 export function metricsRoute(
   app: FastifyInstance,
   registry: Pick<Registry, 'metrics' | 'contentType'>,

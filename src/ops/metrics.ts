@@ -3,10 +3,9 @@ import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 const prefix = 'tenancy_gateway_';
 
 /**
- * Creates a registry. No registry is global, so a test or a second app in the process counts separately.
+ * Creates a registry. Registries are not global, so tests and other apps in the same process are counted separately.
  *
- * @param lookMs interval in milliseconds at which the delay of the event loop is measured; each measurement wakes the
- * process
+ * @param lookMs how often the event loop delay is measured, in milliseconds; each measurement wakes the process
  */
 export function createRegistry(lookMs = 10): Registry {
   const registry = new Registry();
@@ -14,7 +13,7 @@ export function createRegistry(lookMs = 10): Registry {
   return registry;
 }
 
-/** Shows the version of the running build. */
+/** Exposes the version of the running build. */
 export function buildInfo(registry: Registry, version: string): void {
   const metric = new Gauge({
     name: `${prefix}build_info`,
@@ -28,9 +27,9 @@ export function buildInfo(registry: Registry, version: string): void {
 }
 
 /**
- * Adds a gauge whose value is read at each scrape.
+ * Adds a gauge whose value is read on each scrape.
  *
- * @param together function that combines the values of several workers
+ * @param together how the values of several workers are combined
  */
 export function gauge(
   registry: Registry,
@@ -49,7 +48,7 @@ export function gauge(
   registry.registerMetric(metric);
 }
 
-/** A counter with cheap increments: prom-client gets its values at each scrape. */
+/** A counter with cheap increments: its values are handed to prom-client only on each scrape. */
 export function counter(
   registry: Registry,
   name: string,

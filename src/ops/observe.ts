@@ -4,10 +4,10 @@ import { outcomeOf } from '../http/outcome.ts';
 import { clientGone, type RequestObserver } from '../ports/request-record.ts';
 
 /**
- * Calls `observe` for every request that Fastify answers under `app`, except requests that a plugin took over
- * (`hijack`). Call it before plugins are registered, because they inherit the hook.
+ * Calls `observe` for every request that Fastify answers under `app`, except those that a plugin has taken over
+ * (`hijack`). Call this before registering plugins, so that they inherit the hook.
  *
- * @param nameOf returns the name of a route, from the route's template or from `undefined` if no route matched
+ * @param nameOf returns a route's name, given its template or, if no route matched, `undefined`
  */
 export function observeReplies(
   app: FastifyInstance,

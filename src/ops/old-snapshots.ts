@@ -7,7 +7,7 @@ import { gauge } from './metrics.ts';
 
 export interface OldSnapshotParts {
   readonly source: OldSnapshots;
-  /** Id under which this process is registered; `null` before that. */
+  /** Id that this process is registered under; `null` until it is registered. */
   readonly replicaId: () => string | null;
   readonly registry: Registry;
   readonly clock: Clock;
@@ -17,21 +17,22 @@ export interface OldSnapshotParts {
 
 const everyMs = 30_000;
 /**
- * Age in milliseconds at which the log names the holder of a snapshot. The alert in the Helm chart fires later and
+ * Age in milliseconds from which a snapshot's holder is named in the log. The alert in the Helm chart fires later and
  * refers to that log line.
  */
 const toldAfterMs = 30 * 60_000;
 /**
- * Maximum number of looks to remember, which is the number of looks in two days. So if the database does not show the
- * age of a snapshot, the age shown here is at most two days.
+ * Maximum number of checks to remember: two days' worth. If the database does not show a snapshot's age, the age shown
+ * here is therefore at most two days.
  */
 const mostLooks = 5_760;
 
 /**
- * Shows the age of the oldest snapshot in the database. Dead rows that such a snapshot keeps slow down statements that
- * read past them. One replica looks; the others show 0 and note transaction numbers, so that they can take over.
+ * Exposes the age of the oldest snapshot in the database. The dead rows kept by an old snapshot slow down statements
+ * that have to read past them. One replica checks; the others show 0 and note transaction ids, so that they can take
+ * over.
  *
- * @returns function that stops the looks
+ * @returns function that stops the checks
  */
 export function watchOldSnapshots(parts: OldSnapshotParts): () => void {
   const { registry, timers } = parts;
@@ -74,12 +75,11 @@ export function watchOldSnapshots(parts: OldSnapshotParts): () => void {
 }
 
 /**
- * Estimates the age of a transaction from the time at which a later transaction was first seen, because the database
- * does not show the start of a transaction to every role. A transaction from before the first look counts as old as
- * that look.
+ * Estimates a transaction's age from when a later transaction was first seen, because the database does not show every
+ * role when a transaction began. A transaction that began before the first check is taken to be as old as that check.
  */
 class TransactionAges {
-  /** Looks in order of time. `next` is the next transaction number at the time of the look. */
+  /** Checks in chronological order. `next` is the id of the next transaction at the time of the check. */
   readonly #looks: { readonly next: number; readonly atMs: number }[] = [];
 
   note(next: number, atMs: number): void {
@@ -88,8 +88,8 @@ class TransactionAges {
   }
 
   /**
-   * Returns the minimum age of a transaction in milliseconds: the time since the first look that came after the
-   * transaction began. Drops earlier looks, because the oldest snapshot only moves forward.
+   * Returns the minimum age of a transaction in milliseconds: the time since the first check after the transaction
+   * began. Drops earlier checks, because the oldest snapshot only moves forward.
    */
   sinceAfter(transaction: number, nowMs: number): number {
     while ((this.#looks[0]?.next ?? Infinity) <= transaction) this.#looks.shift();

@@ -1,4 +1,4 @@
-/** Members of an error that are logged. */
+/** The members of an error that are logged. */
 export interface ErrorDescription {
   readonly type: string;
   readonly message: string;
@@ -13,7 +13,7 @@ const maxLength = 4000;
 
 /**
  * Copies the few members of an error that are safe to log. Drivers attach queries, parameters, command arguments and
- * addresses with passwords to their errors. Secrets are also removed from texts.
+ * addresses with passwords to their errors. Secrets in messages and stacks are removed too.
  */
 export function describeError(error: unknown, depth = 0): ErrorDescription {
   if (!(error instanceof Error)) return { type: typeof error, message: redact(String(error)) };
@@ -33,8 +33,9 @@ export function describeError(error: unknown, depth = 0): ErrorDescription {
 }
 
 /**
- * Replaces secrets in a text: API keys and client secrets with any prefix, even if they are cut off; bearer and basic
- * credentials; and passwords in addresses. Imported keys of other formats cannot be recognised without `Bearer`.
+ * Replaces secrets in a string, of which only the first 4,000 characters are kept: API keys and client secrets with any
+ * prefix, even if cut off; bearer and basic credentials; and passwords in addresses. Imported keys in other formats are
+ * recognised only after `Bearer`.
  */
 export function redact(text: string): string {
   return text

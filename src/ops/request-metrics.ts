@@ -8,8 +8,8 @@ const prefix = 'tenancy_gateway_';
 const durationBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /**
- * Counts rate, errors, duration and bytes of requests by route and class of status, rejections by code, and acting
- * decisions by reason. No label holds text from a client, so there are at most routes × statuses series.
+ * Counts the rate, errors, duration and bytes of requests by route and status class, rejections by code, and acting
+ * decisions by reason. No label contains text from clients, so there are at most routes × statuses series.
  */
 export function requestMetrics(registry: Registry): RequestObserver {
   const routes = new Routes(
@@ -68,9 +68,7 @@ export function requestMetrics(registry: Registry): RequestObserver {
   }
 }
 
-/**
- * Counts requests to the operator API in separate metrics, so that operators do not distort the metrics about callers.
- */
+/** Counts operator API requests in separate metrics, so that operators do not distort the metrics about callers. */
 export function operatorRequestMetrics(registry: Registry): RequestObserver {
   const routes = new Routes(
     registry,
@@ -89,15 +87,15 @@ export function operatorRequestMetrics(registry: Registry): RequestObserver {
   };
 }
 
-/** Counts of one route. */
+/** One route's counts. */
 interface RouteCounts {
-  /** Observers of durations, by class of status: 2 for 2xx. */
+  /** Duration observers by status class: 2 for 2xx. */
   readonly durations: Map<number, (seconds: number) => void>;
   bytesIn: number;
   bytesOut: number;
 }
 
-/** Durations and bytes by route. One look-up per request serves both. */
+/** Durations and bytes by route. A single look-up per request serves both. */
 class Routes {
   readonly #registry: Registry;
   readonly #durations: Histogram;
@@ -124,7 +122,7 @@ class Routes {
     series(durationMs / 1000);
   }
 
-  /** Shows a sum of bytes for each route that has any. */
+  /** Exposes the total bytes of each route that has any. */
   showBytes(name: string, help: string, which: 'bytesIn' | 'bytesOut'): void {
     const metric: Counter = new Counter({
       name: prefix + name,
@@ -142,10 +140,10 @@ class Routes {
 }
 
 /**
- * Shows how many requests wait for a connection of their route, and for how long. Requests that do not wait are in
- * neither metric.
+ * Exposes how many requests are waiting for one of their route's connections, and how long requests wait. Requests that
+ * do not wait appear in neither metric.
  *
- * @returns function that takes the prefix of a route and returns the observer of the route's waits
+ * @returns function that takes a route's prefix and returns an observer for that route's waits
  */
 export function connectionWaitMetrics(registry: Registry): (route: string) => ConnectionWaits {
   const times = new Histogram(

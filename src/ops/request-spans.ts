@@ -14,9 +14,9 @@ import { readTraceContext, writeTraceContext } from './trace-context.ts';
 const maxPathLength = 1024;
 
 /**
- * Makes the spans of a request: a server span and, below it, `authenticate`, `decide` and a client span for the request
- * to the upstream. Attributes follow OpenTelemetry's conventions for HTTP. They hold no key, query, caller or tenant.
- * The log has the caller and the tenant, under the id of the request.
+ * Makes a request's spans: a server span and, below it, `authenticate`, `decide` and a client span for the upstream
+ * request. Attributes follow OpenTelemetry's HTTP conventions and never contain the key, query, caller or tenant. The
+ * caller and tenant can be found in the log by request id.
  */
 export function requestSpans(spans: SpanMaker, clock: Clock): Tracer {
   return {
@@ -42,7 +42,7 @@ class RequestSpans implements RequestTrace {
   readonly #inside: Context;
   readonly #method: string;
   /**
-   * Offset from the monotonic clock to wall-clock time, read once, so that durations stay correct if the wall clock is
+   * Offset from the monotonic clock to the wall clock, read once so that durations stay correct if the wall clock is
    * set.
    */
   readonly #epochMs: number;
@@ -73,7 +73,7 @@ class RequestSpans implements RequestTrace {
   }
 
   forward(headers: string[], { origin, socketPath }: TracedUpstream): void {
-    // A request that is not sampled needs no client span.
+    // Requests that are not sampled need no client span.
     if (!this.#span.isRecording()) return writeTraceContext(headers, this.#span.spanContext());
     this.#forward ??= this.#spans.startSpan(
       this.#method,
@@ -118,13 +118,13 @@ class RequestSpans implements RequestTrace {
       'http.response.status_code': end.status,
       'tenancy_gateway.request_id': end.requestId,
     });
-    // Rejections that the client caused get an `error.type`, but not the status `error`.
+    // Rejections caused by the client get an `error.type`, but not the status `error`.
     const ours = end.status >= 500 || end.code === 'cut_by_upstream';
     fail(this.#span, end.code ?? (ours ? String(end.status) : null), ours);
     this.#span.end(endMs);
   }
 
-  /** @param rejected end of the request if this step rejected it; otherwise `null` */
+  /** @param rejected how the request ended if this step rejected it; otherwise `null` */
   #child(name: string, startTime: number, endMs: number, rejected: TraceEnd | null): void {
     const span = this.#spans.startSpan(name, { startTime }, this.#inside);
     if (rejected !== null) fail(span, rejected.code, rejected.status >= 500);

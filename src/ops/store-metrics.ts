@@ -4,10 +4,10 @@ import type { PoolState } from '../ports/pool-state.ts';
 import { Histogram } from './histogram.ts';
 import { gauge } from './metrics.ts';
 
-/** Bounds of the buckets, in seconds. There are few bounds, because each statement has a series for every bound. */
+/** Bucket bounds, in seconds. There are only a few, because every statement has a series for each bound. */
 const bounds = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5];
 
-/** Shows how many connections to the store are in use. */
+/** Exposes how many store connections are in use or available, and how many statements are waiting for one. */
 export function poolMetrics(registry: Registry, state: () => PoolState): void {
   const show = (name: string, help: string, read: () => number): void =>
     gauge(registry, name, help, read, 'sum');
@@ -17,10 +17,10 @@ export function poolMetrics(registry: Registry, state: () => PoolState): void {
 }
 
 /**
- * Shows how long the store takes by port and method, such as `tenants.revokeKey`. Each method is one statement or short
- * transaction. The time includes waiting for a connection, and failed calls count, too.
+ * Exposes how long the store takes, by port and method, such as `tenants.revokeKey`. Each method is a single statement
+ * or a short transaction. The time includes waiting for a connection, and failed calls count too.
  *
- * @returns function that wraps a port, so that its calls are timed
+ * @returns function that wraps a port so that calls to it are timed
  */
 export function statementTimes(
   registry: Registry,

@@ -1,17 +1,17 @@
 import { AggregatorRegistry, type Registry } from 'prom-client';
 
-/** Values of one metric in one process, as its registry returns them. */
+/** One metric's values in one process, as returned by its registry. */
 export interface MetricValues {
   readonly name: string;
   readonly type: unknown;
-  /** Name of the function that combines the values of several processes. */
+  /** Name of the function that combines values from several processes. */
   readonly aggregator?: string;
   readonly values: readonly unknown[];
 }
 
 /**
- * Aggregators of prom-client's default gauges. They show the worst worker, which an average would hide. Gauges of the
- * gateway name their own aggregators.
+ * Aggregators for prom-client's default gauges. They show the worst worker, which an average would hide. The gateway's
+ * own gauges specify their aggregators.
  */
 const together: Readonly<Record<string, string>> = {
   nodejs_eventloop_lag_seconds: 'max',
@@ -25,12 +25,12 @@ const together: Readonly<Record<string, string>> = {
   process_start_time_seconds: 'min',
 };
 
-/** Names of the metrics of the primary process that are part of the sum over processes. */
+/** Names of the primary process's metrics that count towards the sum. */
 const ofThePrimary = /^(tenancy_gateway_|process_)/;
 
 /**
- * Sums the metrics of several processes. The last counts of a process that has ended stay in the sum, because
- * Prometheus would read a lower sum as a restart.
+ * Sums the metrics of several processes. The last counts of a process that has exited stay in the sum, because
+ * Prometheus would take a lower sum for a restart.
  */
 export class SummedMetrics {
   readonly #own: Registry;
@@ -42,12 +42,12 @@ export class SummedMetrics {
     this.#own = own;
   }
 
-  /** Takes the present counts of the process `id`, which replace its earlier ones. */
+  /** Stores the current counts of process `id`, replacing its earlier ones. */
   counted(id: number, metrics: readonly MetricValues[]): void {
     this.#last.set(id, metrics.map(withAggregator));
   }
 
-  /** Keeps the totals of the process `id`, which has ended. */
+  /** Keeps the totals of process `id`, which has exited. */
   async gone(id: number): Promise<void> {
     const last = this.#last.get(id)?.filter(({ type }) => isTotal(type)) ?? [];
     this.#last.delete(id);
@@ -55,14 +55,14 @@ export class SummedMetrics {
     this.#ended = await valuesOf(aggregate([this.#ended, last]));
   }
 
-  /** Returns all metrics in the text format of Prometheus. */
+  /** Returns all metrics in Prometheus's text format. */
   async text(): Promise<string> {
     const own = (await valuesOf(this.#own)).filter(({ name }) => ofThePrimary.test(name)).map(withAggregator);
     return aggregate([...this.#last.values(), this.#ended, own]).metrics();
   }
 }
 
-/** Returns the values of a registry in a form that can be sent to another process. */
+/** Returns a registry's values in a form that can be sent to another process. */
 export async function valuesOf(registry: Registry): Promise<MetricValues[]> {
   return registry.getMetricsAsJSON();
 }

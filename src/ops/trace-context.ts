@@ -9,7 +9,7 @@ import {
 import { headerValues } from '../domain/header-names.ts';
 
 /**
- * Form of `traceparent`: version, trace id, parent id, flags. Later versions may add fields (W3C Trace Context §3.2).
+ * Format of `traceparent`: version, trace id, parent id, flags. Later versions may add fields (W3C Trace Context §3.2).
  */
 const traceparentForm = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const ids = { noTrace: '0'.repeat(32), noSpan: '0'.repeat(16) };
@@ -37,7 +37,7 @@ export function readTraceContext(rawHeaders: readonly string[]): Context {
 }
 
 /**
- * Replaces all trace headers by those of a span.
+ * Replaces all trace headers with those of a span.
  *
  * @param headers flat list of names and values
  */

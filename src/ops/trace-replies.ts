@@ -5,10 +5,10 @@ import { withoutQuery } from '../domain/paths.ts';
 import { statusOf } from './observe.ts';
 
 /**
- * Traces every request that Fastify answers under `app`, except requests that a plugin took over (`hijack`), which that
- * plugin traces. Call it before plugins are registered, because they inherit the hook.
+ * Traces every request that Fastify answers under `app`, except those that a plugin has taken over (`hijack`) and
+ * traces itself. Call this before registering plugins, so that they inherit the hook.
  *
- * @param nameOf returns the name of a route, from the route's template or from `undefined` if no route matched
+ * @param nameOf returns a route's name, given its template or, if no route matched, `undefined`
  */
 export function traceReplies(
   app: FastifyInstance,

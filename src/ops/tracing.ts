@@ -25,13 +25,13 @@ export interface TracingParts {
 /** A tracer that sends spans to a collector. */
 export interface Tracing {
   readonly tracer: Tracer;
-  /** Sends the remaining spans, for a second at most. */
+  /** Sends the remaining spans, taking at most a second. */
   close(): Promise<void>;
 }
 
 /**
- * Maximum number of spans that wait to be sent. Further spans are dropped, so that memory does not grow while the
- * collector cannot be reached.
+ * Maximum number of spans waiting to be sent. Any more are dropped, so that memory does not grow while the collector is
+ * unreachable.
  */
 const mostWaiting = 4096;
 const sendEveryMs = 1_000;
@@ -39,8 +39,9 @@ const giveUpMs = 5_000;
 const closeMs = 1_000;
 
 /**
- * Starts sending traces by OTLP/HTTP. A request that arrives with a trace follows its sampled flag; others are sampled
- * by ratio. The exporter reads the variables `OTEL_EXPORTER_OTLP_HEADERS`, `…_CERTIFICATE` and `…_COMPRESSION` itself.
+ * Starts sending traces over OTLP/HTTP. A request that arrives with a trace follows that trace's sampled flag; the rest
+ * are sampled by ratio. The exporter reads the variables `OTEL_EXPORTER_OTLP_HEADERS`, `…_CERTIFICATE` and
+ * `…_COMPRESSION` itself.
  */
 export function startTracing({ config, version, clock, timers, logger }: TracingParts): Tracing {
   const exporter = new OTLPTraceExporter({ url: config.endpoint, timeoutMillis: giveUpMs });
@@ -72,7 +73,7 @@ export function startTracing({ config, version, clock, timers, logger }: Tracing
 
 const sayAgainMs = 60_000;
 
-/** Wraps an exporter. Logs lost spans at most once a minute, and always reports success to the processor. */
+/** Wraps an exporter to log lost spans, at most once a minute. Always reports success to the processor. */
 function reporting(exporter: SpanExporter, logger: Logger, clock: Clock): SpanExporter {
   let quietUntilMs = -Infinity;
   let lost = 0;
@@ -97,5 +98,5 @@ function reporting(exporter: SpanExporter, logger: Logger, clock: Clock): SpanEx
   };
 }
 
-/** `ExportResultCode.SUCCESS` of `@opentelemetry/core`. */
+/** `ExportResultCode.SUCCESS` from `@opentelemetry/core`. */
 const exportSucceeded = 0;

@@ -2,19 +2,17 @@ import { Gauge, type Registry } from 'prom-client';
 import { gauge } from './metrics.ts';
 
 export interface Traffic {
-  /** Functions that return the number of open connections, by listener. */
+  /** For each listener, a function that returns the number of open connections. */
   readonly connections: Readonly<Record<string, () => number>>;
   /** Number of proxied requests and WebSockets by state. */
   readonly underWay: () => ReadonlyMap<string, number>;
   readonly ready: () => boolean;
 }
 
-/** States that can last. All others end in the tick in which they begin. */
+/** States that can last beyond the tick in which they begin. */
 const states = ['deciding', 'receiving', 'queued', 'sent', 'responding', 'open'] as const;
 
-/**
- * Shows open connections and requests in flight. The values are read only at a scrape, so requests do not pay for them.
- */
+/** Exposes open connections and requests in flight. The values are read only on a scrape, at no cost to requests. */
 export function trafficMetrics(registry: Registry, { connections, underWay, ready }: Traffic): void {
   gauge(registry, 'ready', '1 while this process can decide about requests, as /readyz says.', () =>
     Number(ready()),
