@@ -9,7 +9,7 @@ export interface DeliveryParts {
   readonly clock: StoreClock;
   readonly portion: PortionSize;
   readonly logger: Pick<Logger, 'error'>;
-  /** Called for every usage row that is dropped because the store rejects it on every attempt. */
+  /** Called for every usage row that is dropped because the store always rejects it. */
   readonly onSetAside?: (() => void) | undefined;
 }
 
@@ -23,18 +23,23 @@ export interface SealedBatch {
   readonly throughMs: number | null;
 }
 
-/** How many row numbers are reserved for each batch; a batch never has that many rows. */
+/** Size of the range of row numbers reserved for each batch; no batch has that many rows. */
 const positionsPerBatch = 2 ** 20;
 
-/** Returns the number of a row in its journal. @param number number of the batch @param index index in the batch */
+/**
+ * Returns a row's number within its journal.
+ *
+ * @param number the batch's number
+ * @param index the row's index within the batch
+ */
 function positionOf(number: number, index: number): number {
   return number * positionsPerBatch + index;
 }
 
 /**
  * Adds a batch to the store, at most {@link rowsAtOnce} rows at a time. The store recognises rows that it already has
- * by their numbers, so any process may repeat this call, even after an attempt that was half done. A row that the store
- * can never add is logged and dropped; all others are added.
+ * by their numbers, so any process may repeat this call, even after an attempt that got only halfway. A row that the
+ * store can never add is logged and dropped; the rest are added.
  *
  * @throws if the store cannot be reached
  */

@@ -39,7 +39,8 @@ export class PendingBatches {
   }
 
   /**
-   * The store has all counts of this process from before this time, milliseconds since 1970; 0 before {@link announce}.
+   * Time before which the store has all of this process's counts, in milliseconds since 1970; 0 before
+   * {@link announce}.
    */
   get throughMs(): number {
     return this.#throughMs;
@@ -72,14 +73,14 @@ export class PendingBatches {
     }
   }
 
-  /** Tells the store that this process adds no more counts from before `throughMs`; `Infinity`: no counts at all. */
+  /** Tells the store that no more counts from before `throughMs` will follow; `Infinity` means none at all. */
   async announce(throughMs: number): Promise<void> {
     const { store, clock, id, host } = this.#parts;
     await clock.during(() => store.add({ journal: id, from: 0, to: 0, rows: [], throughMs, host }));
     this.#throughMs = throughMs;
   }
 
-  /** Same as {@link announce}, but logs a failure instead of rejecting. */
+  /** Like {@link announce}, but logs a failure instead of rejecting. */
   async tryToAnnounce(throughMs: number): Promise<void> {
     await this.announce(throughMs).catch((err: unknown) => this.#cannotAdd(err));
   }

@@ -3,8 +3,8 @@ const fewestRows = 125;
 const mostRows = 2_000;
 
 /**
- * Number of rows in one transaction of the store. A transaction that fails, usually because the store is too busy to
- * end it in time, halves the number. Each transaction that succeeds raises it by an eighth.
+ * Number of rows in a store transaction. Each failed transaction halves it, because the store was probably too busy to
+ * finish in time. Each successful one raises it by an eighth.
  */
 export class PortionSize {
   #rows = mostRows;

@@ -22,25 +22,25 @@ export interface UsageRecorderParts {
   readonly id: string;
   /** Name of this machine or pod. */
   readonly host: string;
-  /** Called for every usage row that is dropped because the store rejects it on every attempt. */
+  /** Called for every usage row that is dropped because the store always rejects it. */
   readonly onSetAside?: () => void;
   /** Called for every request that is not counted because neither memory nor disk has room for another row. */
   readonly onLost?: () => void;
 }
 
-/** Milliseconds between two additions of counts, and until an idle process tells the store that it has no counts. */
+/** Milliseconds between deliveries of counts, and after which an idle process tells the store that it has none. */
 const flushMs = 2_000;
 const idleMs = 10_000;
-/** Pause between attempts to add the last counts. */
+/** Milliseconds between attempts to add the last counts. */
 const tryAgainMs = 500;
-/** A batch with this many rows is sealed even if the store cannot be reached; its rows are then only on disk. */
+/** Number of rows at which a batch is sealed even if an earlier one is pending; its rows are then kept only on disk. */
 const mostRows = 20_000;
-/** Maximum number of rows in memory, about 50 MB, while the journal cannot be written. */
+/** Maximum number of rows in memory (about 50 MB) while the journal cannot be written. */
 const mostRowsInMemory = 200_000;
 
 /**
  * Counts requests and adds the counts to the store at intervals. A count is written to the journal before its request
- * is sent, and stays there until the store has it. While the journal cannot be written, counts are only in memory.
+ * is forwarded, and stays there until the store has it. While the journal cannot be written, counts are only in memory.
  */
 export class UsageRecorder implements UsageSink {
   readonly #parts: UsageRecorderParts;
@@ -49,7 +49,7 @@ export class UsageRecorder implements UsageSink {
   readonly #health: JournalHealth;
   readonly #collectors = new Set<() => void>();
   #batch = new OpenBatch();
-  /** Start of the hour in which transferred bytes are counted; `null` before the first {@link #collect}. */
+  /** Start of the hour that transferred bytes are counted in; `null` before the first {@link #collect}. */
   #bytesHourMs: number | null = null;
   #storeId: string | null = null;
   /** Whether the open batch has {@link mostRows} rows on disk and must be sealed before the next request is counted. */
@@ -132,8 +132,8 @@ export class UsageRecorder implements UsageSink {
   }
 
   /**
-   * Opens the journal, announces this process to the store so that reports wait for its counts, and then adds counts at
-   * intervals. Rejects without starting if the store cannot be reached.
+   * Opens the journal, announces this process to the store so that reports wait for its counts, and then starts adding
+   * counts at intervals. Rejects without starting if the store cannot be reached.
    *
    * @returns id of the store
    */
@@ -148,30 +148,30 @@ export class UsageRecorder implements UsageSink {
   }
 
   /**
-   * Time before which this process will count no more requests, milliseconds since 1970. One second is
-   * taken off, because this process may be wrong about the time of the store's clock by half a second.
+   * Time before which this process will count no more requests, in milliseconds since 1970. One second is subtracted,
+   * because this process's estimate of the store's clock may be off by half a second.
    */
   #certainMs(): number {
     return this.#clock.nowMs() - 1_000;
   }
 
-  /** Milliseconds since the time up to which the store has all counts of this process; 0 before {@link begin}. */
+  /** Milliseconds since the time up to which the store has all of this process's counts; 0 before {@link begin}. */
   lagMs(): number {
     const { throughMs } = this.#pending;
     return throughMs === 0 ? 0 : Math.max(0, this.#clock.nowMs() - throughMs);
   }
 
-  /** Whether writing the journal fails, or failed a moment ago. Some counts are then only in memory. */
+  /** Whether journal writes are failing or failed a moment ago. Some counts are then only in memory. */
   get unwritable(): boolean {
     return this.#health.unwritable;
   }
 
   /**
-   * Adds the remaining counts to the store and announces that no more will follow. Tries again while the store cannot
-   * be reached. Must be called after the last request was counted.
+   * Adds the remaining counts to the store and announces that no more will follow. Retries while the store cannot be
+   * reached. Must be called after the last request has been counted.
    *
    * @param untilMs monotonic time in milliseconds at which the attempts end; the first attempt is always made
-   * @returns number of requests that the store still lacks
+   * @returns number of requests whose counts the store still lacks
    */
   async stop(untilMs = 0): Promise<number> {
     const { clock, timers, journal } = this.#parts;
@@ -191,14 +191,14 @@ export class UsageRecorder implements UsageSink {
     return this.unwritable ? null : this.#parts.journal.folder;
   }
 
-  /** Adds all counts so far to the store at once. If that fails, the counts stay in the journal. */
+  /** Immediately adds all counts so far to the store. If that fails, the counts stay in the journal. */
   async deliver(): Promise<void> {
     for (let ticks = 0; ticks < 2 && !this.#stopped; ticks++) {
       await this.#flushing;
       this.#callOff();
       this.#flushing = this.#tick();
       await this.#flushing;
-      // If an earlier batch was pending, this tick did not seal the open batch. The next tick does.
+      // The open batch still has rows if this tick only delivered an earlier one. A second tick delivers the rest.
       if (this.#batch.rows.length === 0) return;
     }
   }
@@ -231,7 +231,7 @@ export class UsageRecorder implements UsageSink {
   #schedule(): void {
     if (this.#stopped) return;
     const nowMs = this.#clock.nowMs();
-    // A tick at the end of each hour makes sure that the bytes of that hour are counted in it.
+    // A tick at the end of each hour ensures that the hour's bytes are counted in that hour.
     const endMs = hourOf(nowMs) + hourMs - nowMs;
     this.#callOff = this.#parts.timers.after(Math.max(1, Math.min(flushMs, endMs)), () => {
       this.#flushing = this.#tick();
@@ -251,8 +251,8 @@ export class UsageRecorder implements UsageSink {
   }
 
   /**
-   * Makes requests in progress report the bytes that they transferred since the previous call. These bytes are counted
-   * in the hour of the previous call.
+   * Has the requests in progress report the bytes transferred since the previous call. These bytes are counted in the
+   * hour of the previous call.
    */
   #collect(): void {
     const hour = hourOf(this.#clock.nowMs());
@@ -261,7 +261,7 @@ export class UsageRecorder implements UsageSink {
     this.#bytesHourMs = hour;
   }
 
-  /** Seals the open batch. If an earlier batch is still pending, the sealed rows are kept only on disk. */
+  /** Seals the open batch. If an earlier batch is pending and the journal is writable, the rows stay only on disk. */
   #seal(): void {
     const { rows } = this.#batch;
     if (rows.length === 0) return;
@@ -290,7 +290,7 @@ function requestsOf(rows: readonly OpenRow[]): number {
   return rows.reduce((sum, { requests }) => sum + requests, 0);
 }
 
-/** Index of a row that is kept nowhere, because neither memory nor disk has room: its counts are lost. */
+/** Index of a row that is kept nowhere, because neither memory nor disk has room. Its counts are lost. */
 const lost = -1;
 
 function hourOf(ms: number): number {

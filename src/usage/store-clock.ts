@@ -1,12 +1,12 @@
 import type { Clock } from '../ports/clock.ts';
 
-/** Longest round trip, in milliseconds, after which a response still sets the clock. */
+/** Maximum round trip, in milliseconds, of a response that sets the clock. The first response always sets it. */
 const longestMs = 1_000;
 
 /**
- * Estimates the time of the store's clock. Usage belongs to hours of the store's clock, because the clocks of replicas
- * may differ. Between two responses of the store the estimate follows the monotonic clock, so that setting the wall
- * clock does not move counts to another hour.
+ * Estimates the store's clock. Usage is assigned to hours by the store's clock, because the replicas' clocks may
+ * differ. Between responses from the store, the estimate follows the monotonic clock, so that setting the wall clock
+ * does not move counts to another hour.
  */
 export class StoreClock {
   readonly #clock: Clock;
@@ -25,7 +25,7 @@ export class StoreClock {
   }
 
   /**
-   * Calls the store and sets this clock by the result's `nowMs`, which the store read from its own clock during the
+   * Calls the store and sets this clock from the result's `nowMs`, which the store read from its own clock during the
    * call.
    */
   async during<Result extends { readonly nowMs: number }>(call: () => Promise<Result>): Promise<Result> {

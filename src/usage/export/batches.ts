@@ -3,7 +3,7 @@ import type { UsageExportConfig } from '../../config.ts';
 /** Maximum number of events pushed before the export position is saved, if each event needs its own request. */
 const singleEvents = 20;
 
-/** Number of events that are pushed together. */
+/** Returns the number of events to push together. */
 export function batchOf({ format, batchSize }: Pick<UsageExportConfig, 'format' | 'batchSize'>): number {
   return format === 'batch' ? batchSize : Math.min(batchSize, singleEvents);
 }

@@ -8,11 +8,11 @@ export interface RejectedEvent {
 }
 
 /**
- * Pushes a batch. If the receiver rejects its content, the batch is halved until the rejected events are found.
- * Otherwise one customer that the billing system does not know would keep all others from being billed.
+ * Pushes a batch. If the receiver rejects its content, the batch is halved repeatedly until the rejected events are
+ * found. Otherwise one customer unknown to the billing system would keep all others from being billed.
  *
  * @returns the rejected events; all of them if the receiver accepts none
- * @throws PushFailed if the push fails for another reason than the content of the events
+ * @throws PushFailed if the push fails for a reason other than the events' content
  */
 export async function deliverEvents(
   receiver: Receiver,

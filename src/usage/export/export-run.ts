@@ -19,7 +19,7 @@ export interface RunParts {
   readonly logger: Pick<Logger, 'error' | 'warn' | 'info'>;
   /** Called with the number of accepted events. */
   readonly onExported: (kind: ExportedKind, events: number) => void;
-  /** Called for every event that the receiver rejects and the export leaves out. */
+  /** Called for every rejected event that the export leaves out. */
   readonly onRejected: () => void;
 }
 
@@ -29,27 +29,28 @@ interface During {
   /** Called with each saved export position. */
   readonly onPosition: (position: ExportPosition) => void;
   /**
-   * Whether the receiver has rejected all events after the export position for about an hour. If so, this run leaves
-   * out the events that the receiver rejects again.
+   * Whether the receiver has been rejecting every event after the export position for about an hour. If so, this run
+   * leaves out the events that are rejected again.
    */
   readonly isLastTry: boolean;
 }
 
-/** Milliseconds for which the export lock is held, in addition to the time that the receiver may take for a batch. */
+/** Milliseconds for which the export lock is held, on top of the time the receiver may take for a batch. */
 const lockMs = 30_000;
 /**
- * After this many rejected events in a row, the receiver is probably at fault, not the events, and the run gives up.
+ * Number of consecutive rejected events after which the run gives up, because the receiver is probably at fault, not
+ * the events.
  */
 const mostRejectedInARow = 1_000;
 
-/** Returns the holder and duration of the export lock. Each saved export position renews the lock. */
+/** Returns the holder and duration of the export lock. Saving an export position renews the lock. */
 export function lockOf({ id, config }: RunParts): Pick<ExportLock, 'holder' | 'leaseMs'> {
   const requests = config.format === 'batch' ? 1 : batchOf(config);
   return { holder: id, leaseMs: lockMs + config.timeoutMs * requests };
 }
 
 /**
- * Exports closed hours that are not yet exported, then corrections. Saves the export position after each accepted
+ * Exports closed hours that have not been exported yet, then corrections. Saves the export position after each accepted
  * batch.
  *
  * @throws PushFailed if the receiver does not accept the next events; with {@link PushFailed.aboutEvents} if it rejects
@@ -115,7 +116,7 @@ class Run {
     await this.#advance();
   }
 
-  /** Closes the connection and logs the numbers of exported events. */
+  /** Closes the connection and logs how many events were exported. */
   end(): void {
     this.#receiver?.close();
     const { hour: events, correction: corrections } = this.#exported;
@@ -135,22 +136,22 @@ class Run {
     if (accepted === 0) return;
     this.#exported[kind] += accepted;
     onExported(kind, accepted);
-    // The receiver accepts other events, so the fault is in the undecided ones.
+    // The receiver accepts other events, so the undecided ones must be at fault.
     this.#leaveOut();
   }
 
   /**
-   * Leaves out the undecided events if this is the last try. Called when the receiver has accepted no event after them.
+   * Leaves out the undecided events if this is the last try. Called if the receiver has accepted no event since.
    *
    * @throws PushFailed if this is not the last try, or if the receiver's address may be wrong
    */
   #giveUp(): void {
     const [first] = this.#undecided;
     const maybeAboutAddress = this.#undecided.some(({ error }) => error.maybeAboutAddress);
-    // At a wrong address every event is rejected on every try, which is no reason to leave events out.
+    // A receiver at a wrong address rejects every event on every try, which is no reason to leave events out.
     if (first !== undefined && (!this.#isLastTry || maybeAboutAddress)) throw first.error;
     this.#leaveOut();
-    // The events after these have not been tried before, so this is not their last try.
+    // The remaining events have not been tried before, so this is not their last try.
     this.#isLastTry = false;
   }
 

@@ -8,37 +8,37 @@ import { PushFailed } from '../../ports/usage/receiver.ts';
 import { exportRun, lockOf, type RunParts } from './export-run.ts';
 
 export interface UsageExporterParts extends RunParts {
-  /** Milliseconds after which a silent replica counts as lost. */
+  /** Milliseconds after which a replica that has stopped reporting counts as lost. */
   readonly lostAfterMs: number;
   readonly clock: Pick<Clock, 'wallMs'>;
   readonly timers: Timers;
-  /** Called when a round of exporting fails. The round is then repeated. */
+  /** Called when an export round fails. The round is retried after a pause. */
   readonly onFailed: () => void;
 }
 
-/** Interval at which a replica looks for usage to export. */
+/** Milliseconds between checks for usage to export. */
 const lookMs = 60_000;
 const firstPauseMs = 5_000;
 const longestPauseMs = 600_000;
-/** Maximum pause in milliseconds; if the receiver asks for a longer one, it is shortened to this. */
+/** Maximum pause in milliseconds. If the receiver asks for a longer one, it is shortened to this. */
 const longestAskedMs = 3_600_000;
 /**
- * When the receiver accepts no event at all, rejected events are left out after this many failed attempts. With the
- * pauses, that takes about an hour.
+ * Number of failed attempts after which rejected events are left out if the receiver accepts no event at all. With the
+ * pauses in between, that takes about an hour.
  */
 const triesOfRejected = 12;
 
 /**
  * Exports usage hour by hour, one replica at a time: one event for each account and closed hour, then corrections for
- * late counts. The export position is saved after each accepted batch. After a crash, later batches are sent again, and
- * their events have the same ids.
+ * late counts. The export position is saved after each accepted batch. After a crash, batches after the saved position
+ * are resent with the same event ids.
  */
 export class UsageExporter {
   readonly #parts: UsageExporterParts;
   readonly #backoff = new Backoff(firstPauseMs, longestPauseMs);
   readonly #stopping = new AbortController();
   #position: ExportPosition | null = null;
-  /** Number of times that the receiver has rejected all events after the export position `from`. */
+  /** Number of times the receiver has rejected all events after the export position `from`. */
   #rejected: { readonly from: ExportPosition | null; readonly tries: number } = { from: null, tries: 0 };
   #callOff: () => void = () => undefined;
   #round: Promise<void> = Promise.resolve();
@@ -59,7 +59,7 @@ export class UsageExporter {
     await this.#round;
   }
 
-  /** Milliseconds since the end of the oldest hour that is not exported; 0 if there is none. */
+  /** Milliseconds since the oldest unexported hour ended; 0 if there is none. */
   lagMs(): number {
     if (this.#position === null) return 0;
     return Math.max(0, this.#parts.clock.wallMs() - (this.#position.hourMs + hourMs));
@@ -73,7 +73,7 @@ export class UsageExporter {
       if (await this.#takeTurn()) this.#backoff.succeeded();
     } catch (err) {
       if (this.#stopping.signal.aborted) return;
-      // The round made progress before it failed, so the pauses start short again.
+      // The round made progress before it failed, so pauses start again at their shortest.
       if (this.#moved(before)) this.#backoff.succeeded();
       if (err instanceof PushFailed && err.aboutEvents && !err.maybeAboutAddress) this.#noteRejected();
       pauseMs = Math.max(this.#backoff.failed(), askedFor(err));
@@ -113,7 +113,7 @@ export class UsageExporter {
       keepMs = askedFor(err);
       throw err;
     } finally {
-      // The lock is kept for the pause that the receiver asks for, so that other replicas wait, too.
+      // The lock is held for the pause that the receiver asks for, so that other replicas wait too.
       if (keepMs > 0 && this.#position !== null)
         await store.advance({ holder: id, leaseMs: keepMs }, this.#position);
       else await store.end(id);
@@ -122,7 +122,7 @@ export class UsageExporter {
   }
 }
 
-/** Milliseconds of pause that the receiver asks for. */
+/** Returns the pause that the receiver asks for, in milliseconds; 0 if it asks for none. */
 function askedFor(error: unknown): number {
   return error instanceof PushFailed ? Math.min(error.retryAfterMs, longestAskedMs) : 0;
 }

@@ -7,16 +7,16 @@ export type ExportedKind = 'hour' | 'correction';
 /** Rows to push together, and the export position once they are accepted. */
 export interface Pending {
   readonly kind: ExportedKind;
-  /** Empty if nothing up to `through` needs export. */
+  /** Empty if nothing up to `through` needs exporting. */
   readonly rows: readonly ExportedUsage[];
   readonly through: Partial<ExportPosition>;
 }
 
 interface PendingQuery {
   readonly from: ExportPosition;
-  /** End of the last hour to export, milliseconds since 1970. */
+  /** End of the last hour to export, in milliseconds since 1970. */
   readonly untilMs: number;
-  /** Start of the first hour whose corrections are exported, milliseconds since 1970. */
+  /** Start of the first hour whose corrections are exported, in milliseconds since 1970. */
   readonly correctionsFromMs: number;
   /** Number of rows in a batch. */
   readonly size: number;
@@ -28,8 +28,8 @@ type Source = Pick<UsageExportStore, 'hour' | 'corrections'>;
 const portion = 1_000;
 
 /**
- * Yields the rows still to be exported, in order: hours, then corrections. A batch may span several reads and hours so
- * that it is full, because a small batch that is rejected as a whole says little about the receiver.
+ * Yields the rows still to be exported, in order: hours, then corrections. Batches are filled across reads and hours,
+ * because the rejection of a whole small batch says little about the receiver.
  */
 export async function* pendingOf(store: Source, query: PendingQuery): AsyncGenerator<Pending, void> {
   yield* pendingHours(store, query);
@@ -48,7 +48,7 @@ async function* pendingHours(
     rows.push(...found);
     [of, after] = next === null ? [of + hourMs, null] : [of, next];
     for (; rows.length >= size; rows = rows.slice(size)) yield pendingHour(rows.slice(0, size));
-    // Yields even without rows: saving the position renews the export lock while the export finds little usage.
+    // Yields even without rows, so that the position is saved and the export lock renewed while there is little usage.
     yield { kind, rows: [], through: rows.length === 0 ? { hourMs: of, after } : {} };
   }
   if (rows.length > 0) yield { kind, rows, through: { hourMs: of, after } };

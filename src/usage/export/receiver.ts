@@ -4,15 +4,15 @@ import type { UsageExportConfig } from '../../config.ts';
 import type { Timers } from '../../ports/timers.ts';
 import { PushFailed, type Receiver } from '../../ports/usage/receiver.ts';
 
-/** Maximum number of characters of an error response that are logged, and that are read for the log. */
+/** Maximum number of characters of an error response to log, and to read for that purpose. */
 const toldOfResponse = 300;
 const readOfResponse = 4_096;
 
-/** Contents of the files that the configuration names. */
+/** Contents of the files named in the configuration. */
 export interface ReceiverSecrets {
-  /** Value of the header `Authorization`. */
+  /** Value of the `Authorization` header. */
   readonly authorization: string | null;
-  /** PEM certificates of authorities that are trusted for the receiver; `null` for the authorities of the machine. */
+  /** PEM certificates of the authorities trusted for the receiver; `null` to trust the machine's authorities. */
   readonly ca: Buffer | null;
 }
 
@@ -73,7 +73,7 @@ function messageOf(signal: AbortSignal, error: Error): string {
   return signal.aborted ? (signal.reason as Error).message : error.message;
 }
 
-/** Reads a response and throws unless its status is 2xx. A body that is cut off after a 2xx does not matter. */
+/** Reads a response and throws unless its status is 2xx. A body that is cut off after a 2xx is ignored. */
 async function mustBeAccepted(response: IncomingMessage, authorization: string | null): Promise<void> {
   const { statusCode: status = 0, headers } = response;
   let text = '';
@@ -93,11 +93,11 @@ async function mustBeAccepted(response: IncomingMessage, authorization: string |
   );
 }
 
-/** Removes the secret from the start of a response, which was cut at {@link readOfResponse}. */
+/** Removes the secret from the start of a response, which was cut off after {@link readOfResponse} characters. */
 function withoutSecret(text: string, authorization: string | null): string {
   if (authorization === null) return text;
   const without = text.replaceAll(authorization, '…').replaceAll(secretOf(authorization), '…');
-  // The cut may leave part of the secret at the end of the text, so the end is removed, too.
+  // The cut may have left part of the secret at the end of the text, so the end is removed too.
   return text.length < readOfResponse ? without : without.slice(0, -authorization.length);
 }
 

@@ -16,13 +16,13 @@ export interface UsageReplayParts {
   readonly connect: () => Receiver;
 }
 
-/** Approximate number of events in one call, and number of accounts read at once. */
+/** Approximate number of events per call, and number of accounts per read. */
 const eventsOfCall = 500;
 const accountsOfPortion = 1_000;
-/** Maximum number of reads in one call, even if they find few events. */
+/** Maximum number of reads per call, even if they find few events. */
 const portionsOfCall = 50;
 
-/** Exports hours again, for a receiver that lost them or is new. */
+/** Re-exports hours for a receiver that lost them or is new. */
 export function usageReplay({ store, usage, config, connect }: UsageReplayParts): UsageReplay {
   const never = new AbortController().signal;
 

@@ -10,20 +10,20 @@ import type { Logger } from 'pino';
 export interface AbandonedParts extends DeliveryParts {
   /** Folder of all journals. */
   readonly dir: string;
-  /** Name of the journal of this process. */
+  /** Name of this process's journal. */
   readonly own: string;
   readonly lock: LockFolder;
   readonly timers: Timers;
   readonly logger: Pick<Logger, 'error' | 'warn' | 'info'>;
 }
 
-/** Milliseconds between two searches for journals of dead processes, and the shorter pause after a failed search. */
+/** Milliseconds between searches for journals of dead processes, and the shorter pause after a failed search. */
 const lookMs = 60_000;
 const tryAgainMs = 5_000;
 
 /**
- * Adds the rows in journals of dead processes to the store, now and at intervals. Each row keeps its number, by which
- * the store recognises rows that it has, so another process can finish the work if this one is killed.
+ * Adds the rows in dead processes' journals to the store, now and at intervals. Rows keep their numbers, by which the
+ * store recognises rows it already has, so another process can finish the work if this one is killed.
  *
  * @param storeId id of the store; journals for other stores are left alone
  * @returns a function that stops the search and waits for work in progress
@@ -57,7 +57,7 @@ async function replayAll(parts: AbandonedParts, folder: string, stopped: () => b
       if (journal !== parts.own && (await isJournal(path)))
         await replayUnlessLocked(parts, path, journal, stopped);
     } catch (err) {
-      // The store cannot be reached, so the other journals must wait, too.
+      // The store cannot be reached, so the other journals have to wait too.
       if (err instanceof ProblemError) throw err;
       const why =
         err instanceof UnknownFormat
@@ -84,7 +84,7 @@ async function replayUnlessLocked(
 }
 
 /**
- * Adds the rows of a journal to the store in order, then removes the journal. After a stop, the remaining files are left
+ * Adds the rows of a journal to the store in order, then removes the journal. If stopped, it leaves the remaining files
  * to the next process.
  */
 async function replay(

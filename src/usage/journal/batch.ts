@@ -1,7 +1,7 @@
 import type { AccountId, KeyId } from '../../domain/ids.ts';
 import type { UsageRow } from '../../domain/usage.ts';
 
-/** A row that still receives counts. */
+/** A row that can still receive counts. */
 export type OpenRow = { -readonly [field in keyof UsageRow]: UsageRow[field] } & {
   /** Index among the rows of its batch. */
   readonly index: number;
@@ -9,7 +9,7 @@ export type OpenRow = { -readonly [field in keyof UsageRow]: UsageRow[field] } &
   changed: boolean;
 };
 
-/** Rows of one key in one hour. Most keys act as one account only, so a map of accounts is rarely made. */
+/** Rows of one key in one hour. Most keys act as only one account, so a map of accounts is rarely created. */
 interface RowsOfKey {
   readonly first: OpenRow;
   others: Map<AccountId, OpenRow> | undefined;
@@ -17,7 +17,7 @@ interface RowsOfKey {
 
 /** Counts since the last batch was sealed, by account, key and hour. */
 export class OpenBatch {
-  /** Rows in the order of their first count. */
+  /** Rows in the order in which they were first counted. */
   readonly rows: OpenRow[] = [];
   /** Rows that have changed since they were last written to the journal. */
   readonly changed: OpenRow[] = [];
@@ -42,7 +42,7 @@ export class OpenBatch {
     return row;
   }
 
-  /** Adds a row to {@link changed}. Must be called after every change of a row. */
+  /** Adds a row to {@link changed}. Must be called after every change to a row. */
   note(row: OpenRow): void {
     if (row.changed) return;
     row.changed = true;
@@ -63,7 +63,7 @@ export class OpenBatch {
   }
 }
 
-/** Lists every field, because a row made by spreading another object takes more than twice the memory. */
+/** Lists every field, because a row created by spreading another object takes more than twice the memory. */
 export function newRow(accountId: AccountId, keyId: KeyId, hourMs: number, index: number): OpenRow {
   return {
     accountId,
@@ -85,22 +85,22 @@ export function newRow(accountId: AccountId, keyId: KeyId, hourMs: number, index
 }
 
 /**
- * A file of a journal holds one batch. Its first line names the format. Each later line holds the changes of one
- * iteration of the event loop and is written by one call, including its line feed. So a process that dies leaves
- * complete lines, and at most one incomplete line at the end. A line consists of entries, each ended by `;`:
+ * A journal file holds one batch. Its first line names the format. Each later line holds the changes made in one
+ * iteration of the event loop and is written, including its line feed, by one call. So a process that dies leaves at
+ * most one incomplete line, at the end. A line consists of entries, each ending in `;`:
  *
  *     =INDEX,ACCOUNT,KEY,HOUR;      adds a row; INDEX is the next free one
  *     INDEX,REQUESTS,READS,CLIENT_ERRORS,SERVER_ERRORS,BYTES_IN,BYTES_OUT,LAST_USED;
  *     INDEX,…,LAST_USED,WRITES_BY_DEFAULT,LAST_WRITE_BY_DEFAULT;      if the row has writes without the acting header
  *
- * An entry has the row's totals so far, so it replaces earlier entries of the row. Times are milliseconds since 1970.
- * Format 1 lacks the two fields about writes without the acting header; files in it can still be read.
+ * An entry has the row's totals so far, so it replaces earlier entries for the row. Times are milliseconds since 1970.
+ * Format 1 lacks the two fields about writes without the acting header, but can still be read.
  */
 export const firstLine = 'tenancy-gateway usage 2\n';
 const firstLineOf1 = 'tenancy-gateway usage 1\n';
 
 /**
- * Returns a line of the file with the present totals of the changed rows.
+ * Returns a line of the file with the current totals of the changed rows.
  *
  * @param defined number of rows that the file already defines; the line defines all rows from this index on
  */
@@ -115,20 +115,20 @@ export function lineOf(changed: readonly OpenRow[], defined: number): string {
   return `${line}\n`;
 }
 
-/** Thrown if a journal's file has the format of another version. */
+/** Thrown if a journal file is in another version's format. */
 export class UnknownFormat extends Error {
   override readonly name = 'UnknownFormat';
 }
 
 /**
- * Returns the rows of a journal's file by index. Leaves out an incomplete last line. Also leaves out a damaged line and
- * all lines after it, because the disk has lost parts of the file.
+ * Returns the rows of a journal file, by index. Leaves out an incomplete last line, and a damaged line along with
+ * everything after it, because the disk has lost parts of the file.
  *
  * @throws {UnknownFormat} if the file is in another format
  */
 export function rowsOf(text: string): UsageRow[] {
   const rows: OpenRow[] = [];
-  // The process died before it had written the whole first line.
+  // The process died before the first line was completely written.
   if (firstLine.startsWith(text) || firstLineOf1.startsWith(text)) return rows;
   if (!text.startsWith(firstLine) && !text.startsWith(firstLineOf1))
     throw new UnknownFormat('a usage journal in an unknown format');

@@ -5,8 +5,8 @@ import type { Logger } from 'pino';
 const calmMs = 10_000;
 
 /**
- * Logs once when writing the journal starts to fail, and once when it works again. A single successful write does not
- * count as recovery, because a full disk has room for a moment after each removed batch.
+ * Logs once when journal writes start to fail, and once when they work again. A single successful write does not count
+ * as recovery, because a full disk briefly has room after each removed batch.
  */
 export class JournalHealth {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
@@ -19,7 +19,7 @@ export class JournalHealth {
     this.#logger = logger;
   }
 
-  /** Whether writing the journal fails, or failed a moment ago. Some counts are then only in memory. */
+  /** Whether journal writes are failing or failed a moment ago. Some counts are then only in memory. */
   get unwritable(): boolean {
     return this.#unwritable;
   }

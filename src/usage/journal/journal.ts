@@ -4,30 +4,30 @@ import { join } from 'node:path';
 import type { UsageRow } from '../../domain/usage.ts';
 import { firstLine, lineOf, rowsOf, type OpenBatch, type OpenRow } from './batch.ts';
 
-/** Locks a folder until the lock is released or the process is gone. Resolves to `null` if another process holds it. */
+/** Locks a folder until the lock is released or the process is gone. Resolves to `null` if it is already locked. */
 export type LockFolder = (folder: string) => Promise<{ release(): Promise<void> } | null>;
 
 export interface JournalOptions {
-  /** Folder of all journals. It has one folder for each store, and that folder has one folder for each journal. */
+  /** Folder of all journals. It has one folder per store, which in turn has one folder per journal. */
   readonly dir: string;
-  /** Name of this journal, never used before. */
+  /** Name of this journal, unique among all journals. */
   readonly id: string;
-  /** Maximum size of this journal's files together, in bytes. */
+  /** Maximum total size of this journal's files, in bytes. */
   readonly mostBytes: number;
   readonly lock: LockFolder;
 }
 
 /**
- * Name of a file that is written to a journal's folder once the folder is locked. A folder without it is not ready yet.
+ * Name of a file that is written to a journal's folder once it is locked. A folder without this file is not ready yet.
  */
 const marker = 'journal';
-/** Size in bytes above which the open batch's file is replaced by a file that holds each row only once. */
+/** Size in bytes above which the open batch's file is rewritten so that it holds each row only once. */
 const rewriteBytes = 8 * 1024 * 1024;
 
 /**
  * The journal of this process. It has one file for the open batch, and one for each sealed batch that the store does
- * not have yet. Writes are synchronous, because requests wait for them. A write goes to the memory of the operating
- * system, so the counts survive a crash of the process, but not of the machine.
+ * not have yet. Writes are synchronous, because requests wait for them. They go to the operating system's memory, so
+ * the counts survive a crash of the process, but not of the machine.
  *
  * After a failed write, {@link writable} is false, and nothing is written until {@link takeUp} succeeds.
  */
@@ -40,7 +40,7 @@ export class Journal {
   /** Number of bytes and of rows in the open batch's file. */
   #bytes = 0;
   #rows = 0;
-  /** Size of each sealed batch's file in bytes, by the number of the batch. */
+  /** Size in bytes of each sealed batch's file, keyed by batch number. */
   readonly #sealed = new Map<number, number>();
   #sealedBytes = 0;
   #writable = false;
@@ -49,7 +49,7 @@ export class Journal {
     this.#options = options;
   }
 
-  /** Folder of this journal; an empty text before {@link open}. */
+  /** Folder of this journal; an empty string before {@link open}. */
   get folder(): string {
     return this.#folder;
   }
@@ -59,13 +59,13 @@ export class Journal {
     return this.#writable;
   }
 
-  /** Size of all files of this journal, in bytes. */
+  /** Total size of this journal's files, in bytes. */
   get bytes(): number {
     return this.#sealedBytes + this.#bytes;
   }
 
   /**
-   * Makes the folder, or checks whether it can be written to again. The caller repeats this until it resolves.
+   * Creates the folder, or checks that it is writable again. The caller retries until this resolves.
    *
    * @param storeId id of the store that the counts are for
    */
@@ -79,7 +79,7 @@ export class Journal {
     await writeFile(join(folder, marker), firstLine);
   }
 
-  /** Replaces the open batch's file by a new one with all its counts. @throws if that fails */
+  /** Replaces the open batch's file with a new one that has all its counts. @throws if that fails */
   takeUp(batch: OpenBatch): void {
     if (this.#lock === null) throw new Error('the folder of the usage journal could not be made');
     const path = join(this.#folder, fileOf(this.#number));
@@ -103,7 +103,7 @@ export class Journal {
     batch.written();
   }
 
-  /** Writes the changed rows of the open batch with one system call. @throws if that fails */
+  /** Writes the changed rows of the open batch in a single system call. @throws if that fails */
   write(batch: OpenBatch): void {
     if (batch.changed.length === 0) return;
     if (this.#fd === null || this.#bytes > rewriteBytes) return this.#guarded(() => this.takeUp(batch));
@@ -147,7 +147,7 @@ export class Journal {
     return number;
   }
 
-  /** Returns the rows of a sealed batch; `null` if the batch's file is gone. */
+  /** Returns the rows of a sealed batch; `null` if its file is gone. */
   async read(number: number): Promise<UsageRow[] | null> {
     return readFile(join(this.#folder, fileOf(number)), 'latin1').then(
       rowsOf,
@@ -170,7 +170,7 @@ export class Journal {
     await rm(join(this.#folder, fileOf(number)), { force: true }).catch(() => undefined);
   }
 
-  /** @param isDone whether the store has all counts; the journal's folder is then removed */
+  /** @param isDone whether the store has all counts; if so, the journal's folder is removed */
   async close(isDone: boolean): Promise<void> {
     if (this.#fd !== null) closeSync(this.#fd);
     this.#fd = null;
@@ -182,7 +182,7 @@ export class Journal {
   }
 }
 
-/** Thrown if the journal's files would exceed their limit in bytes. */
+/** Thrown if the journal's files would exceed their size limit. */
 class JournalFull extends Error {
   override readonly name = 'JournalFull';
 
@@ -191,17 +191,17 @@ class JournalFull extends Error {
   }
 }
 
-/** Returns the name of a batch's file. The names sort by the batch's number. */
+/** Returns the file name for a batch. File names sort by batch number. */
 function fileOf(number: number): string {
   return `${String(number).padStart(10, '0')}.batch`;
 }
 
-/** Returns the number of the batch in a file, taken from the file's name; `undefined` for other files. */
+/** Returns the batch number in a file name; `undefined` if the file is not a batch. */
 export function numberOf(file: string): number | undefined {
   return /^\d{10}\.batch$/.test(file) ? Number(file.slice(0, 10)) : undefined;
 }
 
-/** Whether a folder is a complete journal, not one that is still being created. */
+/** Whether a folder is a complete journal and not one still being created. */
 export async function isJournal(folder: string): Promise<boolean> {
   return stat(join(folder, marker)).then(
     () => true,
