@@ -1,13 +1,13 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { exitCode, Failure } from './failure.ts';
 
-/** Options of commands that create or change an account. */
+/** Options for creating or changing an account. */
 export interface AccountOptions {
   readonly externalId?: string;
   readonly metadata?: Readonly<Record<string, string | null>>;
 }
 
-/** Options that filter a list of accounts. */
+/** Options for filtering a list of accounts. */
 export interface FilterOptions {
   readonly status?: string;
   readonly externalId?: string;
@@ -15,7 +15,7 @@ export interface FilterOptions {
   readonly nearQuota?: true;
 }
 
-/** Adds the options of a command that creates an account. */
+/** Adds the options for creating an account. */
 export function createOptions(command: Command): Command {
   return command
     .option('--id <uuid>', 'its id in your own service (otherwise the gateway chooses one)')
@@ -24,7 +24,7 @@ export function createOptions(command: Command): Command {
 }
 
 /**
- * Adds the options that filter a list of accounts.
+ * Adds the options for filtering a list of accounts.
  *
  * @param statuses values that `--status` accepts
  */
@@ -50,8 +50,8 @@ export function filterQuery({
 }
 
 /**
- * Adds a pair in the form `key=value` to `pairs`. The value may be empty. A name without `=` gets the value `null`,
- * which removes its pair.
+ * Adds a `key=value` pair to `pairs`. The value may be empty. A name without `=` gets the value `null`, which removes
+ * the pair.
  *
  * @throws {InvalidArgumentError} if the name is empty
  */
@@ -72,7 +72,7 @@ export function readNumber(text: string): number {
   return Number(text);
 }
 
-/** Returns the value for a member that can be cleared. `false`, which comes from `--no-…`, becomes `null`. */
+/** Returns the value to send for a member that can be cleared. `false`, given as `--no-…`, becomes `null`. */
 export function orNull<Value>(given: Value | false): Value | null {
   return given === false ? null : given;
 }
@@ -83,7 +83,7 @@ export function nonEmpty<Body extends object>(body: Body): Body {
   throw new Failure(exitCode.usage, 'There is nothing to change: name an option (--help shows them).');
 }
 
-/** Turns the options into members of a request body. */
+/** Turns the options into request body members. */
 export function accountBody({ externalId, metadata }: AccountOptions): object {
   return {
     ...(externalId !== undefined && { external_id: externalId }),

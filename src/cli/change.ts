@@ -3,7 +3,7 @@ import type { Context } from './context.ts';
 import type { Change, Receipt } from './operator-api.ts';
 
 /**
- * Makes a change, and writes its result with the receipt. In JSON the receipt is the member `enforced`.
+ * Makes a change and outputs its result and receipt. In JSON the receipt is in the member `enforced`.
  *
  * @throws {Failure}
  */
@@ -17,7 +17,7 @@ export async function makeChange<T extends object>(
   else context.output().result({ ...value, enforced }, () => `${show(value)}\n\n${showReceipt(enforced)}`);
 }
 
-/** Formats a receipt for people. */
+/** Formats a receipt as text. */
 function showReceipt({ replicas, ms, unheard, streams }: Receipt): string {
   return [
     `In force on ${count(replicas, 'replica')} after ${ms} ms.`,

@@ -8,7 +8,7 @@ import { KeyPrefixTaken, refuseTakenPrefix } from '../wiring/key-prefix.ts';
 import { exitCode, Failure } from './failure.ts';
 import type { Context } from './context.ts';
 
-/** `config check [file]`: reports the faults that a start would report, but starts nothing. */
+/** `config check [file]`: reports the faults that starting the gateway would report, without starting it. */
 export function configCommands(program: Command, context: Context): void {
   program
     .command('config')
@@ -40,10 +40,10 @@ export function configCommands(program: Command, context: Context): void {
 const prefixPath = 'keys.prefix';
 
 /**
- * Asks PostgreSQL whether any imported key begins with `keys.prefix`. An embedded store is not asked, because a running
- * gateway may have it open.
+ * Checks in PostgreSQL whether any imported key begins with `keys.prefix`. An embedded store is not checked, because a
+ * running gateway may have it open.
  *
- * @returns a warning if the check was not possible
+ * @returns a warning if the database could not be checked
  * @throws {Failure} if an imported key begins with the prefix
  */
 async function checkKeyPrefix({ keys: { prefix }, store: config }: Config): Promise<readonly Fault[]> {

@@ -5,9 +5,9 @@ import type { Target } from './target.ts';
 /** Dependencies of every command. */
 export interface Context {
   readonly env: NodeJS.ProcessEnv;
-  /** Returns the operator API of the gateway that the options or environment variables name. @throws {Failure} */
+  /** Returns the operator API of the gateway named by the options or environment variables. @throws {Failure} */
   readonly api: () => OperatorApi;
-  /** Returns the address and token of the gateway that the options or environment variables name. @throws {Failure} */
+  /** Returns the address and token of the gateway named by the options or environment variables. @throws {Failure} */
   readonly target: () => Target;
   readonly output: () => Output;
 }

@@ -15,7 +15,7 @@ interface ListOptions extends PageOptions {
   readonly to?: string;
 }
 
-/** `events list | show`: shows changes, who made each of them, and from which address. */
+/** `events list | show`: shows changes, who made them and from which address. */
 export function eventCommands(program: Command, context: Context): void {
   const events = program
     .command('events')
@@ -52,7 +52,7 @@ export function eventCommands(program: Command, context: Context): void {
     });
 }
 
-/** Formats changes in lines of at most 120 characters. Long names are cut; `events show` shows them in full. */
+/** Formats changes as lines of at most 120 characters. Long names are truncated; `events show` shows them in full. */
 function showList(page: Listing<Event>, times: string): string {
   if (page.data.length === 0) return 'There are no such events.';
   const rows = page.data.map((event) => [

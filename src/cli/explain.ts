@@ -16,7 +16,7 @@ interface Explanation {
   readonly reason: string;
   readonly because: string;
   readonly status: number | null;
-  /** Absent in responses of earlier versions. */
+  /** Absent in responses from earlier versions. */
   readonly problem?: { readonly type: string } | null;
   readonly request: { readonly method: string; readonly path: string; readonly route: string };
   readonly caller: {
@@ -25,7 +25,7 @@ interface Explanation {
     readonly parent_id: string | null;
     readonly scopes: readonly string[];
   } | null;
-  /** Absent in responses of earlier versions. */
+  /** Absent in responses from earlier versions. */
   readonly limits?: readonly Limit[];
 }
 
@@ -38,7 +38,7 @@ interface Limit {
   readonly reset_s: number;
 }
 
-/** `explain`: shows the tenant that a request would act as, and the reason. */
+/** `explain`: shows which tenant a request would act as, and why. */
 export function explainCommand(program: Command, context: Context): void {
   program
     .command('explain')
@@ -59,7 +59,7 @@ export function explainCommand(program: Command, context: Context): void {
     });
 }
 
-/** Looks up the names of the accounts in an explanation, which itself contains only their ids. */
+/** Looks up the account names for an explanation, which contains only ids. */
 async function namesIn(
   context: Context,
   { caller, acts_as: tenant }: Explanation,

@@ -1,4 +1,4 @@
-/** Exit codes of the command line. The codes from 64 on are those of sysexits.h. */
+/** Exit codes of the command line. Codes from 64 up are taken from sysexits.h. */
 export const exitCode = {
   ok: 0,
   failed: 1,
@@ -10,11 +10,11 @@ export const exitCode = {
 
 export type ExitCode = (typeof exitCode)[keyof typeof exitCode];
 
-/** An error that ends a command. The message and the hint are for people; `details` are written only with `--json`. */
+/** An error that ends a command. The message and hint are for the user; `details` are output only with `--json`. */
 export class Failure extends Error {
   override readonly name = 'Failure';
   readonly code: ExitCode;
-  /** Advice for the next attempt. */
+  /** Advice on what to try next. */
   readonly hint: string | undefined;
   readonly details: Readonly<Record<string, unknown>>;
 

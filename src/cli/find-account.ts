@@ -4,7 +4,7 @@ import { exitCode, Failure } from './failure.ts';
 import type { GatewayApi, Listing } from './operator-api.ts';
 import type { Account, SubAccount } from './operator-types.ts';
 
-/** Ids of an account that the command line names. For a parent account, `subAccount` is `null`. */
+/** Ids of an account named on the command line. For a parent account, `subAccount` is `null`. */
 export interface FoundAccount {
   readonly parent: string;
   readonly subAccount: string | null;
@@ -12,7 +12,7 @@ export interface FoundAccount {
 
 const externalPrefix = 'ext:';
 
-/** Text in the help of commands: how to name an account. */
+/** Help text: how to name an account. */
 export const accountForms = 'an id, or ext:<external_id>';
 
 /**
@@ -53,9 +53,9 @@ export async function findParent(context: Context, given: string, instead: strin
 }
 
 /**
- * Finds a sub-account by its id alone, or by its parent followed by the id or `ext:<external_id>` of the sub-account.
+ * Finds a sub-account by its id alone, or by its parent and either its id or `ext:<external_id>`.
  *
- * @param given one or two arguments of the command
+ * @param given one or two command arguments
  * @throws {Failure}
  */
 export async function findSubAccount(
@@ -99,7 +99,7 @@ async function findBelow(context: Context, parent: string, given: string): Promi
   );
 }
 
-/** Turns the accounts that a command names into filters of a call. @throws {Failure} if there is no such account */
+/** Turns the accounts named in a command into query filters. @throws {Failure} if there is no such account */
 export async function accountFilters(
   context: Context,
   account: string | undefined,
@@ -115,7 +115,7 @@ export async function accountFilters(
 }
 
 /**
- * Returns the id for the filter `sub_account_id`. The id of a parent is allowed, and stands for the parent without its
+ * Returns the id to use in the filter `sub_account_id`. A parent's id is allowed and means the parent without its
  * sub-accounts.
  */
 async function findSubAccountOrParent(context: Context, given: string): Promise<string> {

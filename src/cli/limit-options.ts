@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { orNull, readNumber } from './account-options.ts';
 import type { Account } from './operator-types.ts';
 
-/** Options of a command that set `Account['limits']`. An option is `false` if its `--no-…` form was given. */
+/** Command options that set `Account['limits']`. An option is `false` if given in its `--no-…` form. */
 export interface LimitOptions {
   readonly requestsPerSecond?: number | false;
   readonly burst?: number | false;
@@ -14,7 +14,7 @@ export interface LimitOptions {
 /**
  * Adds the options that set limits.
  *
- * @param kind a `key` gets no options for quotas (by day and by month), because keys have no quotas
+ * @param kind `key` leaves out the daily and monthly quotas, because keys have none
  */
 export function limitOptions(command: Command, kind: 'account' | 'key'): Command {
   command
@@ -32,7 +32,7 @@ export function limitOptions(command: Command, kind: 'account' | 'key'): Command
     .option('--no-requests-per-month', 'no limit');
 }
 
-/** Turns the options into the member `limits` of a request body. Returns `{}` if no such option is given. */
+/** Turns the options into the member `limits` of a request body. Returns `{}` if none is given. */
 export function limitsMember(options: LimitOptions): object {
   const { requestsPerSecond, burst, requestsPerMinute, requestsPerDay, requestsPerMonth } = options;
   const limits = {

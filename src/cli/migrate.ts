@@ -6,7 +6,7 @@ import { exitCode, Failure } from './failure.ts';
 import type { Context } from './context.ts';
 import { commandConfig } from './target.ts';
 
-/** `migrate`: brings the tables of the database up to date. It needs no running gateway. */
+/** `migrate`: brings the database tables up to date. It needs no running gateway. */
 export function migrateCommand(program: Command, context: Context): void {
   program
     .command('migrate')

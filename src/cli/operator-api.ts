@@ -9,19 +9,18 @@ export interface Listing<T> {
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'PUT';
 
-/** Receipt of a change (`X-Service-Enforced`). */
+/** Receipt for a change (`X-Service-Enforced`). */
 export interface Receipt {
   readonly replicas: number;
   readonly ms: number;
-  /** Replicas that did not confirm before their lease ended. */
+  /** Number of replicas that did not confirm before their lease ended. */
   readonly unheard: number;
   /** Number of open streams that were ended. */
   readonly streams: number;
 }
 
 /**
- * Makes a change. The receipt is `null` if the change concerned no replica. @throws {Failure} as {@link
- * GatewayApi.call}
+ * Makes a change. The receipt is `null` if the change affected no replica. @throws {Failure} as {@link GatewayApi.call}
  */
 export type Change = <T>(
   method: Method,
@@ -29,10 +28,10 @@ export type Change = <T>(
   body?: unknown,
 ) => Promise<{ readonly value: T; readonly enforced: Receipt | null }>;
 
-/** Calls an API of the gateway. */
+/** Calls one of the gateway's APIs. */
 export interface GatewayApi {
   /**
-   * @param path below the API's prefix
+   * @param path relative to the API's prefix
    * @throws {Failure} if the gateway cannot be reached, or rejects the request
    */
   call<T>(method: Method, path: string, body?: unknown): Promise<T>;
@@ -46,7 +45,7 @@ export interface GatewayApi {
   read(path: string, accept: string): Promise<ReadableStream<Uint8Array>>;
 }
 
-/** Calls the operator API, below `/admin/v1`. */
+/** Calls the operator API, under `/admin/v1`. */
 export type OperatorApi = GatewayApi;
 
 const timeoutMs = 30_000;
@@ -56,9 +55,9 @@ export function operatorApi(target: Target): OperatorApi {
 }
 
 /**
- * Makes a client for one API of a gateway.
+ * Makes a client for one of a gateway's APIs.
  *
- * @param hints advice for each code of a problem, and for `unreachable` and `not-a-gateway`
+ * @param hints advice for each problem code, and for `unreachable` and `not-a-gateway`
  */
 export function gatewayApi(
   { url, token, enforcedHeader }: Pick<Target, 'url' | 'token' | 'enforcedHeader'>,

@@ -11,13 +11,13 @@ export interface Output {
    * @param text returns the text to write otherwise
    */
   result(json: unknown, text: () => string): void;
-  /** Writes a message for people, such as progress. In JSON mode it writes nothing. */
+  /** Writes a message for the user, such as progress. In JSON mode it writes nothing. */
   note(text: string): void;
   failure(failure: Failure): void;
 }
 
 /**
- * Makes an output that writes to stdout and stderr. Without a terminal, or if `NO_COLOR` is set, it uses no colours.
+ * Makes an output that writes to stdout and stderr. It uses no colours if there is no terminal or `NO_COLOR` is set.
  */
 export function standardOutput(json: boolean): Output {
   return {

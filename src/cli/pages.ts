@@ -8,7 +8,7 @@ export interface PageOptions {
   readonly all?: true;
 }
 
-/** Adds the options `--limit`, `--cursor` and `--all` to a command that lists entries. */
+/** Adds the options `--limit`, `--cursor` and `--all` to a list command. */
 export function pageOptions(command: Command): Command {
   return command
     .option('--limit <n>', 'entries to show, 1 to 100', readLimit, 50)
@@ -17,7 +17,7 @@ export function pageOptions(command: Command): Command {
 }
 
 /**
- * Reads one page of a list. With `--all`, also reads all pages after it.
+ * Reads one page of a list or, with `--all`, that page and all following ones.
  *
  * @param filters query parameters that filter the list; those that are `undefined` are left out
  * @throws {Failure}
@@ -46,7 +46,7 @@ export async function readList<List extends Listing<unknown>>(
 }
 
 /**
- * Returns the line below a list that tells people how to get the next page; empty after the last page.
+ * Returns the line shown below a list that says how to get the next page; empty on the last page.
  *
  * @param times options `--from …` and `--to …` that the next command must repeat; empty if there are none
  */

@@ -8,7 +8,7 @@ import type { Context } from './context.ts';
 import { exitCode, Failure } from './failure.ts';
 import { commandConfig } from './target.ts';
 
-/** `restored`: prepares the database after a backup was restored into it. */
+/** `restored`: prepares the database after a backup has been restored into it. */
 export function restoredCommand(program: Command, context: Context): void {
   program
     .command('restored')
@@ -47,8 +47,8 @@ export function restoredCommand(program: Command, context: Context): void {
 }
 
 /**
- * Waits until every lease that was granted before the restore has ended. The restored rows lack leases that were
- * granted after the backup, so the wait is as long as the longest lease in this configuration or in any row.
+ * Waits until every lease granted before the restore has ended. The restored rows lack leases granted after the backup,
+ * so the wait is as long as the longest lease in this configuration or in any row.
  *
  * @returns milliseconds waited
  */
@@ -61,7 +61,7 @@ async function waitForLeases(
   const longestMs = Math.max(configuredMs, ...rows.map(({ leaseMs }) => leaseMs));
   const waitMs = Math.ceil(leaseWaitMs(longestMs));
   note(`Marked. Waiting ${(waitMs / 1000).toFixed(1)} s, until every lease from before has run out …`);
-  // A timer may fire slightly early, so the loop waits for any time that is left.
+  // A timer may fire slightly early, so the loop waits out any remaining time.
   const until = performance.now() + waitMs;
   for (let left = waitMs; left > 0; left = until - performance.now()) await sleep(Math.ceil(left));
   return waitMs;

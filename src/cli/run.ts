@@ -27,7 +27,7 @@ interface GlobalOptions {
   readonly url?: string;
 }
 
-/** Runs one command line. It never throws: it writes errors, and returns the exit code. */
+/** Runs one command line. Never throws: it writes errors out and returns the exit code. */
 export async function run(args: readonly string[]): Promise<ExitCode> {
   const program = new Command('tenancy-gateway')
     .description('Run and operate Tenancy Gateway: accounts, keys, migrations, configuration.')
@@ -87,8 +87,8 @@ export async function run(args: readonly string[]): Promise<ExitCode> {
 
 /**
  * Refuses a command line that contains an API key or a client secret, because arguments stay in the shell's history and
- * are visible in process lists. A key after `--prefix` is allowed, because people search for a leaked key in this way.
- * The search sends the key's digest and, if no key has that digest, the first 16 characters of the key.
+ * are visible in process lists. A key after `--prefix` is allowed, because that is how people search for a leaked key.
+ * The search sends the key's digest and, if no key has it, the first 16 characters of the key.
  *
  * @throws {Failure}
  */

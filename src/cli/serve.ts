@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-/** `serve`: runs the gateway as `node dist/main.js` does. The gateway itself ends the process after a signal. */
+/** `serve`: runs the gateway just like `node dist/main.js`. The gateway itself ends the process after a signal. */
 export function serveCommand(program: Command): void {
   program
     .command('serve')

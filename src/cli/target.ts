@@ -9,9 +9,9 @@ export interface Target {
   /** URL of the internal listener, without a path. */
   readonly url: string;
   readonly token: string;
-  /** Tells people where the token was found: in a variable or in a file. */
+  /** Where the token was found: name of the variable, setting or file. */
   readonly tokenFrom: string;
-  /** Name of the header that holds the receipt of a change. */
+  /** Name of the header that carries a change's receipt. */
   readonly enforcedHeader: string;
 }
 
@@ -25,7 +25,7 @@ export function commandConfig(env: NodeJS.ProcessEnv): Config {
 }
 
 /**
- * Finds the address and the token of the operator API in the same environment variables and file that the gateway uses.
+ * Finds the operator API's address and token in the environment variables and file that the gateway uses.
  *
  * @param url address to use instead of the configured one
  * @throws {Failure} if the configuration has faults, there is no token, or `url` is not an address

@@ -3,7 +3,7 @@ import { InvalidArgumentError } from 'commander';
 const secondsIn: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 
 /**
- * Converts a duration such as `24h` to seconds. A number without a unit is in seconds. @throws {InvalidArgumentError}
+ * Converts a duration such as `24h` to seconds. A number without a unit means seconds. @throws {InvalidArgumentError}
  */
 export function readSeconds(text: string): number {
   const [, number, unit = 's'] = /^(\d{1,7})([smhd]?)$/.exec(text) ?? [];
@@ -12,18 +12,18 @@ export function readSeconds(text: string): number {
   return Number(number) * (secondsIn[unit] ?? 1);
 }
 
-/** Text in the help of commands: how to write the times of a period. */
+/** Help text: how to write the times of a period. */
 export const pastForms = 'RFC 3339 date or time, UTC, or such as 15m, 24h or 7d ago';
 
-/** A period, as the options of a command give it. */
+/** A period as given by a command's options. */
 export interface Period {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
 }
 
 /**
- * Turns relative times into RFC 3339: `15m` means 15 minutes ago. Other texts stay unchanged, and the gateway rejects
- * those that are wrong.
+ * Converts relative times to RFC 3339: `15m` means 15 minutes ago. Any other text is left unchanged; if it is invalid,
+ * the gateway rejects it.
  *
  * @param unitMs relative times are rounded down to a multiple of this many milliseconds (UTC)
  */
@@ -33,14 +33,14 @@ export function readPeriod({ from, to }: Period, unitMs = 1): Period {
   return { from: read(from), to: read(to) };
 }
 
-/** Turns a relative time into RFC 3339: `90d` means 90 days from now. Other texts stay unchanged. */
+/** Converts a relative time to RFC 3339: `90d` means 90 days from now. Any other text is left unchanged. */
 export function readExpiry(text: string): string {
   return relative(text, 1, 1);
 }
 
 /**
  * Returns `--from` and `--to` in RFC 3339 if they were given as relative times. The command for the next page needs
- * these fixed times, because a relative time would mean a later time by then.
+ * fixed times, because a relative time would have moved on by then.
  */
 export function repeatable(given: Period, period: Period): string {
   return (['from', 'to'] as const)

@@ -9,7 +9,7 @@ interface Answer {
   readonly replica_id: string | null;
 }
 
-/** `whoami`: shows the gateway that commands talk to, and the operator they act as. */
+/** `whoami`: shows which gateway commands talk to, and which operator they act as. */
 export function whoamiCommand(program: Command, context: Context): void {
   program
     .command('whoami')

@@ -6,8 +6,8 @@ export const files = ':files';
 /**
  * Returns the candidates for the last word of a command line.
  *
- * @param words words after the name of the program, up to the cursor; the last one may be empty
- * @returns candidates; a TAB and a description follow each one that has a description
+ * @param words words after the program's name, up to the cursor; the last one may be empty
+ * @returns candidates, each followed by a TAB and its description if it has one
  */
 export function candidates(program: Command, words: readonly string[]): readonly string[] {
   const begun = words.at(-1) ?? '';

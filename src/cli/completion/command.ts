@@ -2,7 +2,7 @@ import { Argument, type Command } from 'commander';
 import type { Context } from '../context.ts';
 import { candidates, files } from './candidates.ts';
 
-/** Completion scripts by shell. Each script asks the program for candidates, and lets the shell complete file names. */
+/** Completion scripts, keyed by shell. Each asks the program for candidates and leaves file names to the shell. */
 const scripts = {
   bash: `_tenancy_gateway() {
   local line IFS=$'\\n'
@@ -48,7 +48,7 @@ end
 complete -c tenancy-gateway -f -a '(__tenancy_gateway)'`,
 };
 
-/** `completion <shell>`: prints a script for a shell. The script calls the hidden command `complete` for candidates. */
+/** `completion <shell>`: prints a shell's completion script, which calls the hidden command `complete`. */
 export function completionCommand(program: Command, context: Context): void {
   program
     .command('completion')

@@ -8,7 +8,7 @@ import type { Report } from './report.ts';
 import { readRows, rowKinds, type FileRow, type RowFile, type RowType } from './rows.ts';
 import { eachOf, isSlow, patiently, type Patience } from './send.ts';
 
-/** Numbers of rows of one type, by outcome. For a plan, these are the outcomes that an import would have. */
+/** Row counts for one type, by outcome. In a plan, these are the outcomes an import would have. */
 export interface Tally {
   created: number;
   updated: number;
@@ -24,20 +24,20 @@ export interface ApplyDeps {
   readonly names: NamesInFile;
   readonly report: Report;
   readonly isPlan: boolean;
-  /** Start of the import, milliseconds since 1970. */
+  /** When the import started, in milliseconds since 1970. */
   readonly nowMs: number;
-  /** Called after the database cancelled a slow call, with the new maximum number of rows in a call. */
+  /** Called with the new maximum number of rows per call after the database cancels a slow call. */
   readonly onSlow: (rows: number) => void;
-  /** Called with the number of rows that were just finished. */
+  /** Called with the number of rows just finished. */
   readonly onRows: (rows: number) => void;
 }
 
 /**
- * Number of concurrent calls. The database processes one call at a time. While that call waits for the replicas to
- * confirm, another call can already use the database.
+ * Number of concurrent calls. The database processes one call at a time, but while one waits for the replicas to
+ * confirm, the next can already use the database.
  */
 const atATime = 3;
-/** Maximum number of characters in the rows of a call, well below the gateway's limit. */
+/** Maximum number of characters of row data per call, well below the gateway's limit. */
 const longestCall = 4 * 1024 * 1024;
 
 const paths: Readonly<Record<RowType, string>> = {
@@ -51,7 +51,7 @@ export class Applying {
   readonly #deps: ApplyDeps;
   /** Names of rejected accounts. A plan also rejects the rows that belong to these accounts. */
   readonly #leftOut = new Set<string>();
-  /** Maximum number of rows in a call. It is reduced when the database cancels a call that takes too long. */
+  /** Maximum number of rows per call, reduced when the database cancels a call that takes too long. */
   #most = mostImported;
 
   constructor(deps: ApplyDeps) {
@@ -68,7 +68,7 @@ export class Applying {
     let batch: FileRow[] = [];
     let length = 0;
     for await (const each of readRows(file)) {
-      // The file had no faults when it was checked, so it has changed meanwhile.
+      // The file had no faults when it was checked, so it has changed since.
       if ('fault' in each) throw new Failure(1, `Line ${each.line} has changed since the file was checked.`);
       if (each.type !== type) continue;
       if (this.#isPast(each)) {
@@ -101,7 +101,7 @@ export class Applying {
     };
     try {
       const call = () => api.call<Imported>('POST', paths[type], body);
-      // A batch that was too slow is sent again in halves.
+      // A batch that was too slow is resent in halves.
       const { data } = await patiently(call, patience, (error) => isSlow(error) && batch.length > 1);
       batch.forEach((row, i) => this.#note(row, data[i] as ImportedRow, tally));
       onRows(batch.length);
@@ -109,7 +109,7 @@ export class Applying {
       if (isSlow(error) && batch.length > 1) return this.#sendHalves(type, batch, tally);
       const faulty = faultyRows(error, batch.length);
       if (faulty.size === 0) throw error;
-      // Only the gateway can find these faults, because they depend on its key prefix or its clock.
+      // Only the gateway can find these faults, because they depend on its key prefix or clock.
       for (const [i, detail] of faulty) this.#leaveOut(batch[i] as FileRow, tally, 'invalid_request', detail);
       onRows(faulty.size);
       const rest = batch.filter((_, i) => !faulty.has(i));
@@ -141,7 +141,7 @@ export class Applying {
   }
 
   /**
-   * Whether the file itself creates the account of the row. A plan creates nothing, so the gateway cannot find that
+   * Whether the row's account is created by the file itself. A plan creates nothing, so the gateway cannot find such an
    * account.
    */
   #willBeThere({ row }: FileRow): boolean {
@@ -156,7 +156,7 @@ export class Applying {
   }
 }
 
-/** Empty rules for reading the names of accounts. Only rows with keys use the rules. */
+/** Placeholder rules for reading account names. Only key rows use these rules. */
 const noKeys = { readApiKey: () => undefined, keyPrefix: '', nowMs: 0, newId: () => '' };
 
 interface ImportedRow {
@@ -169,8 +169,8 @@ interface Imported {
 }
 
 /**
- * Returns the first fault of each row that a response with 400 names, by the row's index. The map is empty if the error
- * is another one, or if a fault belongs to no row.
+ * Returns the first fault of each faulty row that a 400 response names, keyed by row index. The map is empty if the
+ * error is not a 400 response, or if any fault belongs to no row.
  */
 function faultyRows(error: unknown, rows: number): ReadonlyMap<number, string> {
   const { problem } = (error instanceof Failure ? error.details : {}) as {

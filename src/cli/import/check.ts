@@ -14,7 +14,7 @@ import {
   type RowType,
 } from './rows.ts';
 
-/** A fault in a line of a file. Its text repeats no value of the file, since some values are secrets. */
+/** A fault in a line of a file. The text never repeats values from the file, because some are secrets. */
 export interface LineFault {
   readonly line: number;
   readonly text: string;
@@ -24,7 +24,7 @@ export interface LineFault {
 export interface CheckedFile {
   /** Number of rows of each type. */
   readonly counts: Readonly<Record<RowType, number>>;
-  /** All faults, in the order of lines. */
+  /** All faults, in line order. */
   readonly faults: readonly LineFault[];
   readonly names: NamesInFile;
 }
@@ -33,7 +33,7 @@ export interface CheckedFile {
 export class NamesInFile {
   readonly #lines = new Map<string, number>();
 
-  /** Adds a name. Returns the number of the earlier line with the same name; `undefined` if there is none. */
+  /** Adds a name. Returns the line of an earlier row with the same name; `undefined` if there is none. */
   add(name: string, line: number): number | undefined {
     const short = shortened(name);
     const before = this.#lines.get(short);
@@ -55,7 +55,7 @@ function shortened(name: string): string {
 }
 
 /**
- * Reads a whole file and finds all its faults, by the same rules as the gateway. It sends nothing.
+ * Reads a whole file and finds all its faults, using the gateway's own rules. Sends nothing.
  *
  * @param kinds rules for the rows of each type
  */
@@ -98,8 +98,7 @@ function rowChecker(rules: RowRules, names: NamesInFile, kinds: RowKinds) {
     const faults = [...found, ...furtherFaults(rows, rules)].flatMap(({ pointer, detail }): LineFault[] => {
       const [, , index = '', ...rest] = pointer.split('/');
       const { line = 0 } = list[Number(index)] ?? {};
-      // Expired keys are common in a list, so they are no faults of the file. The import leaves them out as rejected
-      // rows.
+      // Lists often contain expired keys, so these do not count as faults. The import reports their rows as left out.
       if (detail === pastExpiry) return [];
       const column = rest.join('/');
       return [{ line, text: column === '' ? detail : `${column} ${detail}` }];

@@ -21,8 +21,8 @@ interface ImportCommandOptions {
 }
 
 /**
- * Milliseconds for which a call is repeated while the gateway is busy or cannot be reached. A roll-out leaves
- * the gateway without a ready replica for a shorter time than this.
+ * Milliseconds for which a call is retried while the gateway is busy or unreachable. A roll-out leaves the gateway
+ * without a ready replica for less time than this.
  */
 const patienceMs = 300_000;
 /** Maximum number of faults to show, since every row may have one. */
@@ -75,8 +75,8 @@ async function runImport(file: RowFile, options: ImportCommandOptions, context: 
 
   const isPlan = options.plan === true || options.dryRun === true;
   const api = context.api();
-  // This call is not repeated, so a missing gateway or a wrong token ends the import at once. Later calls wait for the
-  // gateway.
+  // This call is not retried, so an unreachable gateway or a wrong token ends the import at once. Later calls wait for
+  // the gateway.
   await api.call('GET', '/accounts?limit=1');
   const report = await Report.open(options.report);
   const progress = new Progress(process.stderr);

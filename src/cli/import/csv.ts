@@ -3,12 +3,12 @@ import { CsvError, parse, type Info } from 'csv-parse';
 
 /** A row of a CSV file. */
 export interface CsvRow {
-  /** Number of the row's first line, from 1. A quoted cell may span several lines. */
+  /** Number of the line on which the row starts, from 1. A quoted cell may span several lines. */
   readonly line: number;
   readonly cells: readonly string[];
 }
 
-/** A fault after which the rest of a file cannot be read, with the line of the fault. */
+/** A fault that makes the rest of a file unreadable, with its line. */
 export class FileFault extends Error {
   readonly line: number;
 
@@ -19,16 +19,16 @@ export class FileFault extends Error {
 }
 
 /**
- * Maximum length of a CSV row or a JSON line, approximately in bytes. Without a limit, a missing quote would turn the
- * rest of the file into one cell.
+ * Approximate maximum length of a CSV row or JSON line, in bytes. Without a limit, a missing quote would turn the rest
+ * of the file into one cell.
  */
 export const longestRow = 1024 * 1024;
 
 /**
- * Reads CSV (RFC 4180): commas between cells, doubled quotes inside quoted cells, and lines that end with CRLF or LF.
- * Empty lines are skipped.
+ * Reads CSV (RFC 4180): commas between cells, doubled quotes inside quoted cells, and lines ending in CRLF or LF. Empty
+ * lines are skipped.
  *
- * @throws {FileFault} with the first line of the row, if the row is not CSV or is longer than {@link longestRow}
+ * @throws {FileFault} with the row's first line, if the row is not valid CSV or is longer than {@link longestRow}
  */
 export async function* readCsv(text: AsyncIterable<string>): AsyncGenerator<CsvRow> {
   const lines = new LineCount();
@@ -43,7 +43,7 @@ export async function* readCsv(text: AsyncIterable<string>): AsyncGenerator<CsvR
       return cells;
     },
   });
-  // The loop below throws the errors of `text` and of the parser, so they are ignored here.
+  // Errors from `text` and the parser are thrown by the loop below, so they are ignored here.
   pipeline(Readable.from(text), rows, () => undefined);
   try {
     for await (const cells of rows) yield { line: begun.shift() as number, cells: cells as string[] };
@@ -53,12 +53,12 @@ export async function* readCsv(text: AsyncIterable<string>): AsyncGenerator<CsvR
   }
 }
 
-/** Counts lines by the content of cells, because csv-parse counts a CRLF in a quoted cell as two line ends. */
+/** Counts lines by looking at the cells, because csv-parse counts a CRLF in a quoted cell as two line breaks. */
 class LineCount {
   /** Number of the line after the last row, not counting empty lines. */
   #line = 1;
 
-  /** Returns the number of the next row's first line. `empty_lines` is the number of empty lines above that row. */
+  /** Returns the line on which the next row starts. `empty_lines` counts the empty lines above that row. */
   beginning({ empty_lines: empty }: Pick<Info, 'empty_lines'>): number {
     return this.#line + empty;
   }

@@ -1,4 +1,4 @@
-/** The stream to which a command writes its progress, separate from its result. */
+/** The stream that a command writes its progress to, separate from its result. */
 export interface ProgressStream {
   readonly isTTY?: boolean;
   readonly columns?: number;
@@ -6,11 +6,11 @@ export interface ProgressStream {
 }
 
 const barWidth = 24;
-/** Minimum milliseconds between two updates of the bar, or, without a terminal, between two lines of progress. */
+/** Minimum milliseconds between updates of the bar or, without a terminal, between progress lines. */
 const barEveryMs = 100;
 const lineEveryMs = 5_000;
 
-/** Shows the progress of a command: a bar on a terminal, otherwise a line at intervals. */
+/** Shows the progress of a command, as a bar on a terminal and otherwise as a line at intervals. */
 export class Progress {
   readonly #stream: ProgressStream | null;
   readonly #now: () => number;
@@ -24,7 +24,7 @@ export class Progress {
 
   /**
    * @param stream where to write; `null` to show nothing
-   * @param now returns milliseconds of a clock that never goes back
+   * @param now returns the milliseconds of a monotonic clock
    */
   constructor(stream: ProgressStream | null, now: () => number = () => performance.now()) {
     this.#stream = stream;
@@ -43,7 +43,7 @@ export class Progress {
     if (this.#now() - this.#shownMs >= everyMs) this.#show();
   }
 
-  /** Shows the final state of the bar. */
+  /** Shows the bar's final state. */
   end(): void {
     if (this.#stream?.isTTY === true || this.#shown < this.#done) this.#show();
     if (this.#stream?.isTTY === true) this.#stream.write('\n');

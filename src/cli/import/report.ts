@@ -3,7 +3,7 @@ import { exitCode, Failure } from '../failure.ts';
 import { inThousands } from './progress.ts';
 import type { FileRow } from './rows.ts';
 
-/** A row that was left out, without its secrets. `line` is the number of its line in the file. */
+/** A row that was left out, without its secrets. `line` is its line number in the file. */
 export interface LeftOutRow {
   readonly line: number;
   readonly type: string;
@@ -18,8 +18,8 @@ export interface LeftOutRow {
 const mostShown = 20;
 
 /**
- * Reports rows as soon as they are left out. If the command line names a report file, each row is written to the file
- * as one line of JSON.
+ * Reports rows as soon as they are left out. If the command line names a report file, each row is written to it as one
+ * line of JSON.
  */
 export class Report {
   readonly #file: FileHandle | undefined;
@@ -31,7 +31,7 @@ export class Report {
     this.#file = file;
   }
 
-  /** Opens a report, and its file if `path` names one. @throws {Failure} if the file cannot be written */
+  /** Opens a report and, if `path` is given, its file. @throws {Failure} if the file cannot be written */
   static async open(path: string | undefined): Promise<Report> {
     if (path === undefined) return new Report(undefined);
     try {
@@ -53,7 +53,7 @@ export class Report {
     if (file) this.#writing = this.#writing.then(() => file.write(`${JSON.stringify(left)}\n`));
   }
 
-  /** Fails if a row was left out, so that a script notices it. @throws {Failure} */
+  /** Fails if any row was left out, so that scripts notice. @throws {Failure} */
   refuse(): void {
     if (this.count === 0) return;
     const rows = this.count === 1 ? 'A row was' : `${inThousands(this.count)} rows were`;

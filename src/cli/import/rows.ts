@@ -5,7 +5,7 @@ import { suggest } from '../../domain/suggest.ts';
 import { exitCode, Failure } from '../failure.ts';
 import { FileFault, longestRow, readCsv } from './csv.ts';
 
-/** Types of rows, as the member `type` names them, in the order in which they are imported. */
+/** Row types as given in the member `type`, in import order. */
 export const rowTypes = ['account', 'sub_account', 'api_key'] as const;
 export type RowType = (typeof rowTypes)[number];
 export type FileFormat = 'csv' | 'jsonl';
@@ -35,12 +35,12 @@ export interface FaultyRow {
 export interface RowFile {
   readonly path: string;
   readonly format: FileFormat;
-  /** Type of the rows that do not state their `type`. */
+  /** Type of the rows that have no `type` of their own. */
   readonly type?: RowType;
 }
 
 /**
- * Returns `given`, or, if `given` is `undefined`, the format by the file's extension.
+ * Returns the format `given`, or the one implied by the file's extension if `given` is `undefined`.
  *
  * @throws {Failure} if the format is unknown
  */
@@ -57,7 +57,7 @@ export function formatOf(path: string, given: string | undefined): FileFormat {
   }
 }
 
-/** Yields the rows of a file. If the rest of the file cannot be read, a fault is the last element. */
+/** Yields the rows of a file. If the rest of the file is unreadable, the last element is a fault. */
 export async function* readRows(file: RowFile): AsyncGenerator<FileRow | FaultyRow> {
   try {
     yield* file.format === 'csv' ? csvRows(file) : jsonRows(file);
@@ -127,7 +127,7 @@ function headingFault(columns: readonly string[], type: RowType | undefined): st
     : 'The column `type` is missing: add it, or name one with --type.';
 }
 
-/** Makes a row from its cells. If a cell is empty, the row gets no member for that column. */
+/** Makes a row from its cells. An empty cell adds no member to the row. */
 function fromCells(columns: readonly string[], cells: readonly string[]): Record<string, unknown> {
   const row: Record<string, unknown> = {};
   const metadata: Record<string, string> = {};

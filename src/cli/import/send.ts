@@ -1,24 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { exitCode, Failure } from '../failure.ts';
 
-/** How long to repeat a call. */
+/** How long to keep retrying a call. */
 export interface Patience {
-  /** Milliseconds for which a call is repeated, from the first attempt. */
+  /** Milliseconds for which a call is retried, counted from the first attempt. */
   readonly forMs: number;
-  /** Called before each wait, with the seconds of the wait and the reason for it. */
+  /** Called before each wait, with its length in seconds and the reason for it. */
   readonly onWait?: (seconds: number, reason: string) => void;
 }
 
-/** Seconds between two attempts if the gateway does not name a time. */
+/** Seconds between attempts if the gateway does not say how long to wait. */
 const usualWaitS = 1;
 const longestWaitS = 30;
 
 /**
- * Sends a call, and repeats it while the gateway is busy, cannot be reached or is being rolled out. Between attempts it
- * waits for the time that the gateway names. The call must be one that may be repeated without harm.
+ * Makes a call, and retries it while the gateway is busy, unreachable or being rolled out. Between attempts it waits as
+ * long as the gateway asks, up to {@link longestWaitS}. The call must be safe to repeat.
  *
- * @param isFinal returns whether repeating the call is useless after this error
- * @throws {Failure} if the gateway rejects the call for another reason, or cannot be reached for too long
+ * @param isFinal returns whether retrying is pointless after this error
+ * @throws {Failure} if the gateway rejects the call for another reason, or stays busy or unreachable for too long
  */
 export async function patiently<T>(
   call: () => Promise<T>,
@@ -46,10 +46,7 @@ export function isSlow(error: unknown): boolean {
   return problem?.reason === 'slow';
 }
 
-/**
- * Statuses after which the call may succeed later. Rows may be repeated without harm, so even a 500 does not end an
- * import.
- */
+/** Statuses after which a retry may succeed. Rows are safe to resend, so even a 500 does not end an import. */
 const passing = new Set([429, 500, 502, 503, 504]);
 
 /** Returns the seconds to wait after an error; `undefined` if waiting cannot help. */
@@ -64,8 +61,8 @@ function waitOf(error: unknown): number | undefined {
 }
 
 /**
- * Runs `work` for each element, for at most `most` of them at a time. After the first error it starts no further
- * element, waits for those that are running, and throws the error.
+ * Runs `work` for each element, at most `most` at a time. After the first error it starts no more work, waits for what
+ * is still running, and throws the error.
  */
 export async function eachOf<T>(
   elements: AsyncIterable<T>,

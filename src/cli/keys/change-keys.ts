@@ -114,9 +114,7 @@ async function revokeAll(context: Context, given: readonly string[]): Promise<vo
   );
 }
 
-/**
- * Returns the path of a key whose account is given. The path of a sub-account's key contains only the id of the key.
- */
+/** Returns the path of a key on a given account. The path of a sub-account's key contains only the key's id. */
 async function pathBelow(context: Context, account: string, id: string): Promise<string> {
   const { parent, subAccount } = await findAccount(context, account);
   return subAccount === null ? `/accounts/${parent}${pathOf(id)}` : pathOf(id);
@@ -127,8 +125,8 @@ function pathOf(id: string): string {
 }
 
 /**
- * A new key with its secrets. Only a replayed response would lack the secrets, and the command line gets none, because
- * it sends no `Idempotency-Key`.
+ * A new key with its secrets. Only a replayed response would lack them, and the command line never gets one, because it
+ * sends no `Idempotency-Key`.
  */
 export type Minted = MintedApiKey & { readonly api_key: string; readonly client_secret: string };
 

@@ -54,10 +54,10 @@ const whatIsShown =
   'The gateway knows at most the first 16 characters of a key and the last four; of imported keys fewer, or none.\n' +
   'Find such a key by its whole value (`tenancy-gateway keys find --stdin < file`) or by its account (--account).';
 
-/** Number of characters in the shortest key, and in the longest prefix that the gateway can show. */
+/** Length, in characters, of the shortest key and of the longest prefix that the gateway can show. */
 const shortestKey = 16;
 
-/** Finds keys that match the options. If the prefix may be a whole key, searches for its digest first. */
+/** Finds keys that match the options. If the prefix could be a whole key, searches by digest first. */
 async function find(context: Context, options: FindOptions): Promise<Listing<HeldApiKey>> {
   const { prefix, last4, account, status, stdin, sha256 } = options;
   const found = account === undefined ? undefined : await findAccount(context, account);
@@ -78,7 +78,7 @@ function digestOf(key: string): string {
   return createHash('sha256').update(key).digest('hex');
 }
 
-/** Reads a key from standard input and returns its SHA-256 in hexadecimal. @throws {Failure} if there is no key */
+/** Reads a key from standard input and returns its SHA-256 in hexadecimal. @throws {Failure} if it is not one key */
 async function digestOfInput(): Promise<string> {
   const key = (await text(process.stdin)).trim();
   if (/^[!-~]+$/.test(key)) return digestOf(key);
@@ -132,7 +132,7 @@ export function statusOption(): Option {
   ]);
 }
 
-/** Formats the start and the end of a key, by which people recognise it. Either may be unknown for an imported key. */
+/** Formats the first and last characters of a key, by which people recognise it. Imported keys may lack either. */
 export function hintsOf({ prefix, last4 }: Pick<ApiKey, 'prefix' | 'last4'>): string {
   return `${prefix ?? ''}…${last4 ?? ''}`;
 }

@@ -20,8 +20,8 @@ interface CreateOptions extends LimitOptions {
 const usualScopes: readonly string[] = Object.values(managementScopes);
 
 /**
- * Adds the commands below `keys`. `keys create` works only for parent accounts. `keys list | find | show | update |
- * rotate | revoke` also work for the keys of sub-accounts.
+ * Adds the subcommands of `keys`. `keys create` works only for parent accounts. `keys list | find | show | update |
+ * rotate | revoke` also work for sub-account keys.
  */
 export function keyCommands(program: Command, context: Context): void {
   const keys = program

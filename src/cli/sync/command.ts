@@ -30,7 +30,7 @@ interface SyncOptions {
 const mostShown = 20;
 const keyVariable = 'TENANCY_GATEWAY_API_KEY';
 
-/** `sync FILE`: makes a parent's sub-accounts equal to a list, with the parent's own key. */
+/** `sync FILE`: makes a parent's sub-accounts match a list, using the parent's own key. */
 export function syncCommand(program: Command, context: Context): void {
   program
     .command('sync')
@@ -87,10 +87,7 @@ function refuseOthers(file: RowFile, checked: CheckedFile): void {
     );
 }
 
-/**
- * Reads the API key from standard input or {@link keyVariable}. @throws {Failure} if there is none, or if it cannot be
- * a key
- */
+/** Reads the API key from standard input or {@link keyVariable}. @throws {Failure} if it is missing or malformed */
 async function readKey(env: NodeJS.ProcessEnv, fromInput: boolean): Promise<string> {
   const key = fromInput ? (await text(process.stdin)).trim() : env[keyVariable];
   if (key !== undefined && /^[!-~]+$/.test(key)) return key;

@@ -2,7 +2,7 @@ import { mergeMetadata, type Metadata } from '../../domain/account.ts';
 import type { GatewayApi, Listing } from '../operator-api.ts';
 import type { SubAccount } from '../operator-types.ts';
 
-/** A sub-account as a row of the list describes it. */
+/** A sub-account as described by a row of the list. */
 export interface WantedSubAccount {
   readonly external_id: string;
   readonly name: string;
@@ -12,12 +12,10 @@ export interface WantedSubAccount {
 /** Action that a row of the list needs. */
 export type RowAction = 'create' | 'update' | 'unchanged';
 
-/**
- * Sub-accounts of a parent by their `external_id`. All of them are in memory: by default a parent has at most 10,000.
- */
+/** A parent's sub-accounts, keyed by `external_id`. All are held in memory: by default a parent has at most 10,000. */
 export class PresentSubAccounts {
   readonly #byName = new Map<string, SubAccount>();
-  /** Number of sub-accounts without `external_id`. Rows of the list cannot refer to them. */
+  /** Number of sub-accounts without an `external_id`, which rows of the list cannot refer to. */
   unnamed = 0;
 
   /** Reads all sub-accounts of the parent whose key `api` uses. @throws {Failure} */
@@ -56,7 +54,7 @@ export class PresentSubAccounts {
   }
 }
 
-/** Whether merging `change` into the metadata would change nothing. */
+/** Whether merging `change` into the metadata would leave it as it is. */
 function isMerged(there: Metadata, change: Readonly<Record<string, string | null>>): boolean {
   const merged = mergeMetadata(there, change);
   const pairs = Object.entries(there);

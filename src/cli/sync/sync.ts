@@ -9,16 +9,16 @@ import type { GatewayApi } from '../operator-api.ts';
 import type { SubAccount } from '../operator-types.ts';
 import type { PresentSubAccounts, RowAction, WantedSubAccount } from './plan.ts';
 
-/** Milliseconds for which a call is repeated while the gateway is busy or cannot be reached. */
+/** Milliseconds for which a call is retried while the gateway is busy or unreachable. */
 const patienceMs = 300_000;
 const atATime = 4;
 
-/** Outcome of a sync. For a plan, this is the outcome that a sync would have. */
+/** Outcome of a sync or, for a plan, the outcome a sync would have. */
 export interface Counts {
   created: number;
   updated: number;
   unchanged: number;
-  /** Number of sub-accounts in the file that are deactivated. A sync does not reactivate them. */
+  /** Number of deactivated sub-accounts in the file. A sync does not reactivate them. */
   deactivated_in_file: number;
   deactivated: number;
   left_out: number;
@@ -26,7 +26,7 @@ export interface Counts {
   missing: readonly SubAccount[];
 }
 
-/** Makes a parent's sub-accounts equal to the rows of a file without faults. */
+/** Makes a parent's sub-accounts match the rows of a file that has no faults. */
 export class Sync {
   readonly #api: GatewayApi;
   readonly #file: RowFile;
@@ -103,7 +103,7 @@ const done = { create: 'created', update: 'updated', unchanged: 'unchanged' } as
   string
 >;
 
-/** Returns the code of a problem that concerns only one row; `undefined` for every other error. */
+/** Returns the problem code if an error concerns only one row, otherwise `undefined`. */
 function codeOf(error: unknown): string | undefined {
   const { problem } = (error instanceof Failure ? error.details : {}) as {
     readonly problem?: { readonly status: number; readonly code: string };

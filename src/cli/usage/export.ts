@@ -18,7 +18,7 @@ interface Exported extends Listing<Readonly<Record<string, unknown>>> {
   readonly rejected: readonly string[];
 }
 
-/** `usage export`: sends the usage of past hours to the billing system again, or only shows the events. */
+/** `usage export`: resends the usage of past hours to the billing system, or only shows the events. */
 export function usageExportCommand(usage: Command, context: Context): void {
   usage
     .command('export')
@@ -27,7 +27,7 @@ export function usageExportCommand(usage: Command, context: Context): void {
     .option('--dry-run', 'write the events, one JSON object a line, without sending them')
     .action(async (_options: unknown, command: Command) => {
       refuseOthers(command, ['from', 'to']);
-      // commander treats `--from` and `--to` as options of the parent command `usage`, wherever they stand.
+      // commander treats `--from` and `--to` as options of the parent command `usage`, wherever they appear.
       const options = command.optsWithGlobals<Options>();
       const { dryRun = false } = options;
       const { from, to } = readPeriod(options, hourMs);

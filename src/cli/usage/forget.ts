@@ -7,7 +7,7 @@ interface Forgotten {
   readonly forgotten: number;
 }
 
-/** `usage forget`: makes reports go on without the counts of a replica that is gone. */
+/** `usage forget`: lets reports continue without the counts of a replica that is gone. */
 export function usageForgetCommand(usage: Command, context: Context): void {
   usage
     .command('forget')

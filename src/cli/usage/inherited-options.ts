@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { exitCode, Failure } from '../failure.ts';
 
 /**
- * Refuses options of `usage` that its subcommand does not use. commander accepts such options, but they have no effect.
+ * Rejects options of `usage` that the subcommand does not use; commander would accept them and ignore them.
  *
  * @param taken names of the options that the subcommand uses
  * @throws {Failure}

@@ -26,11 +26,11 @@ interface Report extends Listing<UsageRow> {
   readonly to: string;
   readonly complete_through: string;
   readonly incomplete: boolean;
-  /** Replicas whose counts may be missing; absent in responses of earlier versions. */
+  /** Replicas whose counts may be missing; absent in responses from earlier versions. */
   readonly silent?: readonly string[];
 }
 
-/** `usage`: shows the usage of all parent accounts or of one. */
+/** `usage`: shows the usage of one or all parent accounts. */
 export function usageCommand(program: Command, context: Context): void {
   const usage = pageOptions(
     program
