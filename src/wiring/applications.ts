@@ -5,7 +5,7 @@ import type { Generation } from './generation.ts';
 import { mustNotNeedRestart } from './restart-needed.ts';
 
 export interface ApplicationsParts {
-  /** Configuration with which the process started, as it was read, before {@link complete}. */
+  /** Configuration that the process started with, as it was read, before {@link complete}. */
   readonly given: Config;
   /**
    * Adds the echo upstream if the configuration has no routes, and the embedded store's operator token if none is set.
@@ -14,7 +14,7 @@ export interface ApplicationsParts {
   /**
    * Makes the applications for a configuration.
    *
-   * @throws if the configuration cannot be used; everything that was opened is closed then
+   * @throws if the configuration cannot be used, after closing everything it had opened
    */
   readonly make: (config: Config) => Promise<Generation>;
   readonly logger: Logger;
@@ -54,12 +54,12 @@ export class Applications {
   }
 
   /**
-   * Replaces the current applications with new ones for `wanted`. A call during another reload waits for its end.
+   * Replaces the current applications with new ones for `wanted`. A call during another reload waits for it to finish.
    *
-   * @param prepare prepares the listeners for new applications and returns the function that switches them; it changes
-   *   nothing if it throws
+   * @param prepare prepares the listeners for new applications and returns the function that switches them; if it
+   *   throws, nothing has changed
    * @param agreed awaited right before the switch; if it rejects, the switch does not happen
-   * @throws {NeedsRestart} or another error if `wanted` cannot be used; nothing has changed then
+   * @throws {NeedsRestart} or another error if `wanted` cannot be used; nothing has changed in that case
    */
   reload(
     wanted: Config,
@@ -78,13 +78,13 @@ export class Applications {
     return counts;
   }
 
-  /** Rejects further reloads; resolves when a running reload has ended. */
+  /** Rejects further reloads; resolves once any running reload has finished. */
   endReloads(): Promise<void> {
     this.#ending = true;
     return this.#reloading;
   }
 
-  /** Asks the clients of WebSockets to connect elsewhere, because WebSockets do not end by themselves. */
+  /** Asks WebSocket clients to reconnect elsewhere, because WebSockets do not end on their own. */
   goAway(): void {
     for (const each of this.#generations) each.goAway();
   }
@@ -113,7 +113,7 @@ export class Applications {
       await made.close();
       throw error;
     }
-    // From here on nothing can fail.
+    // Nothing below can fail.
     const replaced = this.#current;
     [this.#current, this.#config] = [made, config];
     this.#generations.add(made);

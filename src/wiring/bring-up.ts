@@ -20,16 +20,16 @@ export interface BringUpParts {
   readonly timers: Timers;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Starts the parts that need the store and its tables. It is called again after a failure. */
+  /** Starts the parts that need the store and its tables. Called again after a failure. */
   readonly begin: () => Promise<void>;
 }
 
 export interface BringUp {
-  /** Starts to connect to the store. */
+  /** Starts connecting to the store. */
   start(): void;
   /** Returns the reason why the process is not ready; `null` once everything has started. */
   missing(): Unreadiness | null;
-  /** Resolves when everything has started, or after {@link BringUp.stop}; rejects if another attempt cannot help. */
+  /** Resolves when everything has started, or after {@link BringUp.stop}; rejects if retrying is pointless. */
   readonly done: Promise<void>;
   stop(): void;
 }
@@ -39,8 +39,8 @@ const longestRetryMs = 5_000;
 const sayAgainMs = 30_000;
 
 /**
- * Waits for the store and its tables without a time limit. A gateway may start before its database: it is not ready
- * until then, but it does not fail.
+ * Waits for the store and its tables without a time limit. A gateway may start before its database: until then it is
+ * not ready, but it does not fail.
  */
 export function bringUp({ store, migrate, alone, timers, clock, logger, begin }: BringUpParts): BringUp {
   let missing: Unreadiness | null = { reason: 'starting', detail: 'The store has not answered yet.' };
@@ -70,7 +70,7 @@ export function bringUp({ store, migrate, alone, timers, clock, logger, begin }:
     logger.info({ step }, 'migrated the database');
   }
 
-  /** Notes that a migration waits for a lock, which replicas of the previous version may hold. */
+  /** Reports that a migration is waiting for a lock, which replicas of the previous version may hold. */
   function onWait({ step, waitsFor }: MigrationWait): void {
     missing = {
       reason: 'migrations_pending',
@@ -84,7 +84,7 @@ export function bringUp({ store, migrate, alone, timers, clock, logger, begin }:
   }
 
   function sayWhyNot({ reason, detail }: Unreadiness, error: unknown): void {
-    // For a schema mismatch only the message is logged, because a stack trace would hide it.
+    // For a schema mismatch only the message is logged, because a stack trace would bury it.
     const mismatch = mismatchIn(error);
     const cause = storeCause(error);
     if (mismatch !== undefined) say(reason, { why: mismatch.message, reason }, `not ready: ${detail}`);
@@ -92,7 +92,7 @@ export function bringUp({ store, migrate, alone, timers, clock, logger, begin }:
     else say(reason, { err: error, reason }, `not ready: ${detail}`);
   }
 
-  /** Logs the same reason at most once in 30 seconds, so that a long outage does not fill the log. */
+  /** Logs the same reason at most once every 30 seconds, so that a long outage does not fill the log. */
   function say(what: string, fields: object, message: string): void {
     const nowMs = clock.monotonicMs();
     if (said.what === what && nowMs - said.atMs < sayAgainMs) return;
@@ -128,7 +128,7 @@ function mismatchIn(error: unknown): SchemaMismatch | undefined {
   return [error, (error as Error).cause].find((one) => one instanceof SchemaMismatch);
 }
 
-/** Does what `Promise.withResolvers` does, which Node.js 20 lacks. */
+/** Stands in for `Promise.withResolvers`, which Node.js 20 lacks. */
 function promiseWithResolvers() {
   let resolve: () => void = () => undefined;
   let reject: (error: unknown) => void = () => undefined;

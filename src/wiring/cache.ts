@@ -14,7 +14,7 @@ interface CacheParts extends Pick<RedisFactCacheOptions, 'clock' | 'timers' | 'o
   readonly registry: Registry;
 }
 
-/** Milliseconds after which Redis forgets a value. */
+/** Milliseconds after which a value in Redis expires. */
 const ttlMs = 3_600_000;
 
 /** Opens the shared cache, which connects in the background. Without Redis the cache stays empty. */

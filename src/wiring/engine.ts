@@ -45,36 +45,36 @@ export interface Engine {
    */
   readonly clock: Clock;
   readonly usage: UsageSink;
-  /** Limits over all replicas. They work even while the store cannot be reached. */
+  /** Limits requests across all replicas, even while the store cannot be reached. */
   readonly limiter: RateLimiter;
-  /** Exports the usage of past hours again; `null` if usage is not exported. */
+  /** Re-exports the usage of past hours; `null` if usage is not exported. */
   readonly usageReplay: UsageReplay | null;
   /** Returns the reasons why this process should get no requests: {@link Readiness.unready}. */
   unready(): readonly Unreadiness[];
   /**
-   * Starts to connect to the store. Call it when the process listens, so that a taken port is reported before an
-   * embedded store is created.
+   * Starts connecting to the store. Call it once the process listens, so that a port already in use is reported before
+   * an embedded store is created.
    */
   start(): void;
-  /** Resolves when the store is reached and everything has started. */
+  /** Resolves once the store has been reached and everything has started. */
   readonly begun: Promise<void>;
   /** Returns the id under which this replica is registered; `null` before it is registered. */
   replicaId(): string | null;
   /**
-   * Shows the platform and operators that this process is about to end. The process goes on deciding.
+   * Signals to the platform and operators that this process is about to end. It keeps making decisions.
    *
    * @param withinMs milliseconds until the process must have ended
    */
   leave(withinMs: number): void;
   /**
-   * Adds the last counts of usage to the store, and releases the lease. Call it after the last request.
+   * Adds the last usage counts to the store and releases the lease. Call it after the last request.
    *
-   * @throws {UsageLeft} if usage could not be added in time; everything else is stopped then
+   * @throws {UsageLeft} if usage could not be added in time, after stopping everything else
    */
   stop(): Promise<void>;
 }
 
-/** Maximum fraction of a lease that a replica may spend on adding its counts before it confirms a new quota. */
+/** Maximum fraction of a lease that a replica may spend adding its counts before it confirms a new quota. */
 const quotaShare = 0.1;
 
 /** Makes the engine. While the store cannot be reached, it rejects requests with `unavailable` and keeps trying. */
@@ -101,7 +101,7 @@ export function makeEngine(parts: EngineParts): Engine {
   const alone = config.store.kind === 'embedded';
   const begin = async (): Promise<void> => {
     await refuseTakenPrefix(store, config.keys.prefix);
-    // Counting begins first, so that no report counts as complete without the requests of this replica.
+    // Counting starts first, so that no report counts as complete without this replica's requests.
     await counting.begin();
     const about = { version: version(), host: hostname() };
     const read = { log: store.log, source: store.facts, cache, config: config.coherence, events, about };
@@ -110,7 +110,7 @@ export function makeEngine(parts: EngineParts): Engine {
     retention.start();
     exporting.start();
   };
-  // Only this process can open an embedded store, so this process must migrate it.
+  // Only this process can open an embedded store, so it has to migrate it.
   const starting = bringUp({ ...tools, store, migrate: config.migrate || alone, alone, begin });
 
   return {
@@ -144,9 +144,9 @@ export function makeEngine(parts: EngineParts): Engine {
 }
 
 /**
- * Makes the listener for events of coherence. It passes them to metrics, readiness and usage.
+ * Makes the listener for coherence events, which passes them to metrics, readiness and usage.
  *
- * @param quotaSet called after an account's quota was set; adds the counts of this process to the store
+ * @param quotaSet called after an account's quota has been set; adds this process's counts to the store
  */
 function reporting(
   counted: CoherenceEvents,

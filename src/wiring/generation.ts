@@ -10,24 +10,22 @@ export interface Generation {
   readonly internalApp: Application;
   /** Active exchanges that began in this generation. */
   readonly exchanges: Pick<ActiveExchanges, 'countInto'>;
-  /**
-   * Waits until the exchanges of this generation have ended, then closes its applications and connections to upstreams.
-   */
+  /** Waits until this generation's exchanges have ended, then closes its applications and connections to upstreams. */
   retire(): Promise<void>;
-  /** Asks the clients of WebSockets to connect elsewhere, because WebSockets do not end by themselves. */
+  /** Asks WebSocket clients to reconnect elsewhere, because WebSockets do not end on their own. */
   goAway(): void;
   /** Closes both applications immediately. */
   close(): Promise<void>;
 }
 
-/** Interval, in milliseconds, at which a replaced generation is checked for active exchanges. */
+/** Milliseconds between checks of whether a replaced generation still has active exchanges. */
 const lookMs = 500;
 
 /**
  * Builds both applications.
  *
  * @param deps `concurrency` is shared by all generations, so that tenants get no extra slots during a reload
- * @throws if the configuration cannot be used; everything that was opened is closed then
+ * @throws if the configuration cannot be used, after closing everything it had opened
  */
 export async function generation(
   deps: AppDeps & { readonly concurrency: TenantConcurrency },

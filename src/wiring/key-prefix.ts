@@ -17,13 +17,14 @@ export class KeyPrefixTaken extends Error {
  * Checks that no imported key begins with `prefix`, because such a key would be rejected. Imported keys whose start is
  * unknown are not checked.
  *
- * @throws {KeyPrefixTaken} if a key begins with it; `ProblemError` if the store cannot be reached
+ * @throws {KeyPrefixTaken} if a key begins with it
+ * @throws {ProblemError} if the store cannot be reached
  */
 export async function refuseTakenPrefix(
   store: Pick<Store, 'importedKeysLike'>,
   prefix: string,
 ): Promise<void> {
-  // No imported key has the usual prefix, because imports always reject such keys.
+  // No imported key has the default prefix, because imports always reject such keys.
   if (prefix === usualKeyPrefix) return;
   const keys = await store.importedKeysLike(prefix);
   if (keys > 0) throw new KeyPrefixTaken(prefix, keys);

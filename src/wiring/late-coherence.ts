@@ -4,7 +4,7 @@ import type { Barrier } from '../ports/barrier.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Directory, Lookup } from '../ports/directory.ts';
 
-/** Stands in for coherence until the store is reached, because the tables of coherence may not exist before. */
+/** Stands in for coherence until the store is reached, because its tables may not exist before then. */
 export interface LateCoherence {
   /** Rejects look-ups with `unavailable` until {@link begin} is called. */
   readonly directory: Directory;
@@ -13,13 +13,13 @@ export interface LateCoherence {
   readonly clock: Clock;
   ready(): boolean;
   snapshot(): CoherenceSnapshot | null;
-  /** Passes all calls to `coherence` from now on. */
+  /** Passes all calls on to `coherence` from now on. */
   begin(coherence: Coherence): void;
   leave(): void;
   stop(): Promise<void>;
 }
 
-/** The look-up of every request before the store is reached. It fails immediately. */
+/** The look-up used for every request until the store is reached. It fails immediately. */
 const noLookup: Lookup = {
   decide: () => undefined,
   load: () => Promise.reject(unavailable()),
@@ -28,7 +28,7 @@ const noLookup: Lookup = {
 /**
  * Lets the gateway listen, and respond with 503, before its store can be reached.
  *
- * @param own clocks of this machine
+ * @param own this machine's clocks
  */
 export function lateCoherence(own: Clock): LateCoherence {
   let coherence: Coherence | undefined;

@@ -37,8 +37,8 @@ export class Lifecycle {
   }
 
   /**
-   * Drains the gateway, then ends the process, after `drainMs` at the latest. The exit code is 1 if something did not
-   * end in time.
+   * Drains the gateway, then ends the process, at the latest after `drainMs`. The exit code is 1 if something did not
+   * finish in time.
    */
   stop(signal: NodeJS.Signals): void {
     this.#stopping = true;
@@ -61,7 +61,7 @@ export class Lifecycle {
 
   fail(error: unknown, message: string): void {
     this.#log.logger.fatal({ err: error }, message);
-    // The message also goes to stderr, for people in a terminal whose log goes elsewhere.
+    // The message also goes to stderr, for anyone at a terminal whose log goes elsewhere.
     if (error instanceof Error) process.stderr.write(`${message}: ${redact(error.message)}\n`);
     this.#end(error instanceof KeyPrefixTaken ? badConfigurationExitCode : 1);
   }
@@ -72,7 +72,7 @@ export class Lifecycle {
   }
 }
 
-/** Returns the versions that the first log line of every process contains. */
+/** Returns the versions that every process puts in its first log line. */
 export function identity(): { readonly version: string; readonly node: string } {
   return { version: version(), node: process.version };
 }

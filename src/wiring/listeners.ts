@@ -11,18 +11,18 @@ import { generation, type Generation } from './generation.ts';
 import type { Services } from './services.ts';
 import type { Stage, Stages } from './stages.ts';
 
-/** Both open listeners, and the applications that they serve. */
+/** Both open listeners and the applications they serve. */
 export interface OpenListeners {
   readonly applications: Applications;
   readonly publicAddress: Address;
   readonly internalAddress: Address;
-  /** Each function returns the number of open connections of its listener. */
+  /** Functions that return the number of open connections to each listener. */
   readonly connections: Readonly<Record<'public' | 'internal', () => number>>;
   /**
    * Prepares both listeners for new applications.
    *
    * @returns function that switches to the applications
-   * @throws if a certificate cannot be used; nothing has changed then
+   * @throws if a certificate cannot be used; nothing has changed in that case
    */
   readonly prepare: () => (made: Generation, limits: LimitsConfig) => void;
 }
@@ -93,7 +93,7 @@ export async function openListeners(
   };
 }
 
-/** Drains the public listener within the times of the current configuration. */
+/** Drains the public listener within the times set by the current configuration. */
 async function drained({ drain }: Drainable, applications: Applications, logger: Logger): Promise<void> {
   const { drainMs, drainDelayMs, drainIdleMs } = applications.config;
   const limitMs = (drainMs - drainDelayMs) * (1 - finishShare);

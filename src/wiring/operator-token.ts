@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Returns the path of the file that holds the operator token of an embedded store. */
+/** Returns the path of the file that holds an embedded store's operator token. */
 export function operatorTokenFile(dataDir: string): string {
   return join(dataDir, 'admin-token');
 }
@@ -17,7 +17,7 @@ export function readOperatorToken(dataDir: string): string | undefined {
   }
 }
 
-/** Returns the token in `dataDir`. The first call creates it, readable only for this user. */
+/** Returns the token in `dataDir`. The first call creates it, readable only by this user. */
 export function ensureOperatorToken(dataDir: string, randomBytes: (size: number) => Buffer): string {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const present = readOperatorToken(dataDir);
@@ -27,7 +27,7 @@ export function ensureOperatorToken(dataDir: string, randomBytes: (size: number)
   const draft = `${file}.new`;
   rmSync(draft, { force: true });
   writeFileSync(draft, `${token}\n`, { mode: 0o600 });
-  // The rename is atomic: a killed process must not leave half a token behind.
+  // The rename is atomic, so that a process killed here does not leave half a token behind.
   renameSync(draft, file);
   return token;
 }

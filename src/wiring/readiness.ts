@@ -5,7 +5,7 @@ import type { Unreadiness } from '../ops/health.ts';
 export interface Readiness {
   /** Returns the reasons why this process should get no requests: it cannot decide, or is about to end. */
   unready(): readonly Unreadiness[];
-  /** Notes that the process is about to end. */
+  /** Records that the process is about to end. */
   leave(): void;
   leaseRenewed(): void;
   leaseRenewalFailed(error: unknown): void;
@@ -35,9 +35,9 @@ export function makeReadiness({ missing, holdsLease }: ReadinessParts): Readines
 const draining: Unreadiness = { reason: 'draining', detail: 'This process is about to end.' };
 
 /**
- * Makes the reason for a lapsed lease.
+ * Makes the reason to report for a lapsed lease.
  *
- * @param trouble error of the last attempt to renew the lease, if it failed
+ * @param trouble error from the last attempt to renew the lease, if it failed
  */
 function lapsed(trouble: unknown): Unreadiness {
   const cause = storeCause(trouble);

@@ -13,11 +13,10 @@ export function warn(logger: Pick<Logger, 'warn'>, warnings: readonly Fault[]): 
 }
 
 /**
- * Makes the function that reloads the configuration of a gateway, as a whole or not at all. The log has the outcome and
- * every fault.
+ * Makes the function that reloads a gateway's configuration, all or nothing. It logs the outcome and every fault.
  *
- * Only one reload runs at a time. All calls during a reload share the next reload, which reads the file again after the
- * running reload has ended.
+ * Only one reload runs at a time. All calls during a reload share the next one, which reads the file again once the
+ * running reload has finished.
  */
 export function reloader(env: NodeJS.ProcessEnv, logger: Logger): (gateway: Reloaded) => Promise<void> {
   let reading = Promise.resolve();

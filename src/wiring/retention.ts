@@ -10,7 +10,7 @@ import type { Store } from './store.ts';
 
 /** Deletes events and usage that are past their retention. */
 export interface Retention {
-  /** Starts to delete at intervals. Call it once the tables exist. */
+  /** Starts deleting at intervals. Call it once the tables exist. */
   start(): void;
   stop(): void;
 }

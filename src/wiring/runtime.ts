@@ -10,27 +10,27 @@ const niceness = 10;
 
 /**
  * Keeps V8's helper threads, which collect garbage and compile, from delaying requests. On one core under load, the
- * four helpers of a large collection take four fifths of the core, and requests wait up to 240 ms. If the helpers have
- * a lower priority, requests wait up to 80 ms. Large collections also become rarer: V8 normally starts one when the
- * heap has grown by about half, and with this flag when the heap has tripled. The limit that Node takes from the
- * container's memory is unchanged.
+ * four helpers of a large collection take up four fifths of the core, and requests wait up to 240 ms; with a lower
+ * priority for the helpers, up to 80 ms. Large collections also become rarer: V8 normally starts one when the heap has
+ * grown by about half, but with this flag only when it has tripled. The limit that Node derives from the container's
+ * memory is unchanged.
  *
  * The effect shows under a flood of made-up keys (`npm run bench:outages -- --scenario garbage`): a collection every
- * forty seconds delays one in a hundred requests of known callers. Call this function first, while V8's helpers are the
- * only other threads.
+ * forty seconds delays one in a hundred requests from known callers. Call this function first, while V8's helpers are
+ * the only other threads.
  */
 export function favourRequests(): void {
   setFlagsFromString(`--heap-growing-percent=${growthPercent}`);
   try {
     for (const thread of otherThreads()) setPriority(thread, niceness);
   } catch {
-    // A priority is only an optimisation, and the system may forbid it.
+    // Lowering the priority is only an optimisation, and the system may forbid it.
   }
 }
 
 /**
- * Returns the ids of the other threads on Linux. Returns none on other systems, because there a priority applies to the
- * whole process.
+ * Returns the ids of the other threads on Linux. On other systems it returns none, because a priority applies to the
+ * whole process there.
  */
 function otherThreads(): number[] {
   if (process.platform !== 'linux') return [];

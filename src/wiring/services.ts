@@ -31,12 +31,12 @@ export interface Services {
   readonly engine: Engine;
   /** Dependencies of the applications, with a complete configuration. */
   readonly deps: Omit<AppDeps, 'observe' | 'observeOperator'>;
-  /** Makes the observers of requests for a configuration. */
+  /** Makes the request observers for a configuration. */
   readonly observersOf: (config: Config) => Pick<AppDeps, 'observe' | 'observeOperator'>;
   readonly timers: Timers;
   /** Metrics of this process only. */
   readonly registry: Registry;
-  /** Returns the observer for requests of a route that wait for a connection to the upstream. */
+  /** Returns a route's observer for requests that wait for a connection to the upstream. */
   readonly waitsOf: (prefix: string) => ConnectionWaits;
 }
 
@@ -98,7 +98,7 @@ export async function openServices(
   return { given, complete, store, engine, deps, observersOf, timers, registry, waitsOf };
 }
 
-/** Makes the observers of requests: metrics, and the access log if it is configured. */
+/** Makes the request observers: metrics and, if configured, the access log. */
 function observers(registry: Registry, logger: Logger): Services['observersOf'] {
   const metrics = requestMetrics(registry);
   const operatorMetrics = operatorRequestMetrics(registry);

@@ -2,14 +2,14 @@
 export const shutdownOrder = [
   // `/readyz` says `draining`. Requests are accepted for another `drain_delay_ms`, so that balancers notice in time.
   'readiness',
-  // New connections are refused, requests finish, and the clients of WebSockets are asked to connect elsewhere.
-  // Connections that are still open at the end are cut.
+  // New connections are refused, requests finish, and WebSocket clients are asked to reconnect elsewhere. Connections
+  // still open at the end are cut.
   'public listener',
   // Connections to upstreams are closed.
   'applications',
-  // Usage of the last requests is stored, then the lease is released.
+  // Usage from the last requests is stored, then the lease is released.
   'engine',
-  // The last traces are sent after usage and lease, which must not wait for the collector.
+  // The last traces are sent only now, because usage and the lease must not wait for the collector.
   'tracing',
   // The internal listener stays open until here, so that the platform can see why this process is unready.
   'internal listener',
@@ -19,12 +19,11 @@ export const shutdownOrder = [
 
 export type Stage = (typeof shutdownOrder)[number];
 
-/** A step of a stage. Each step is reported before it happens, at most once. */
+/** A step in the life of a stage. Each step is reported before it happens, at most once. */
 export type StageStep = 'opening' | 'closing';
 
 /**
- * The parts of a process. Each is opened under its name after its dependencies. All of them are closed in a fixed
- * order.
+ * The parts of a process. Each is opened under its name after its dependencies, and all are closed in a fixed order.
  */
 export class Stages<Name extends string> {
   readonly #closingOrder: readonly Name[];
@@ -32,7 +31,7 @@ export class Stages<Name extends string> {
   readonly #open = new Map<Name, () => unknown>();
   #closing: Promise<void> | undefined;
 
-  /** @param tell called before a stage is opened or closed; an exception in it fails that step */
+  /** @param tell called before a stage is opened or closed; an exception makes that step fail */
   constructor(closingOrder: readonly Name[], tell: (step: StageStep, name: Name) => void = () => undefined) {
     this.#closingOrder = closingOrder;
     this.#tell = tell;

@@ -11,35 +11,34 @@ import { openServices } from './services.ts';
 import { shutdownOrder, Stages, type Stage } from './stages.ts';
 import type { Store } from './store.ts';
 
-/** A listening gateway, which may not be ready yet. */
+/** A gateway that is listening, but may not be ready yet. */
 export interface RunningGateway {
   readonly config: Config;
   readonly store: Store;
   readonly publicAddress: Address;
   readonly internalAddress: Address;
-  /** Resolves when the store is reached and everything has started. */
+  /** Resolves once the store has been reached and everything has started. */
   readonly begun: Promise<void>;
   /**
    * Switches to the configuration `wanted` for all further requests. Connections stay open, and active exchanges keep
-   * the configuration with which they began. A call during another reload waits for its end.
+   * the configuration they began with. A call during another reload waits for it to finish.
    *
-   * @param agreed awaited right before `wanted` is used; if it rejects, `wanted` is not used
-   * @throws {NeedsRestart} or another error if `wanted` cannot be used; nothing has changed then
+   * @param agreed awaited right before the switch; if it rejects, the switch does not happen
+   * @throws {NeedsRestart} or another error if `wanted` cannot be used; nothing has changed in that case
    */
   reload(wanted: Config, agreed?: () => Promise<void>): Promise<void>;
-  /** Notes the outcome of a reload for metrics. */
+  /** Records the outcome of a reload in the metrics. */
   noteReload(successful: boolean): void;
   /** Closes every stage, in {@link shutdownOrder}. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts the gateway: store, engine, two listeners. It connects to the store only after it listens. While PostgreSQL
- * cannot be reached, the gateway responds with 503 and keeps trying to connect.
+ * Starts the gateway: store, engine, two listeners. It connects to the store only once it is listening. While
+ * PostgreSQL cannot be reached, the gateway responds with 503 and keeps trying to connect.
  *
- * @param workers group of the workers that this process belongs to; `null` if it is the only process
- * @throws if it cannot listen or cannot lock the directory of the embedded store; everything that was opened is closed
- * then
+ * @param workers worker group that this process belongs to; `null` if it is the only process
+ * @throws if it cannot listen or cannot lock the embedded store's directory, after closing everything it had opened
  */
 export async function startGateway(
   given: Config,
@@ -57,7 +56,7 @@ export async function startGateway(
       underWay: () => applications.underWay(),
       ready: () => services.deps.unready().length === 0,
     });
-    // With several workers the primary reads the configuration and counts reloads.
+    // With several workers, the primary reads the configuration and counts reloads.
     const noteReload = workers === null ? reloadMetrics(services.registry, systemClock) : () => undefined;
     services.engine.start();
     return {

@@ -8,7 +8,7 @@ import type { Clock } from '../ports/clock.ts';
 
 export type { Store };
 
-/** Opens the configured store. Its first use connects to PostgreSQL, or creates the embedded store if there is none. */
+/** Opens the configured store, which connects to PostgreSQL or creates a missing embedded store on first use. */
 export async function openStore(
   { store, coherence }: Pick<Config, 'store' | 'coherence'>,
   logger: Pick<Logger, 'info'>,

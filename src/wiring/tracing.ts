@@ -2,7 +2,7 @@ import type { Config } from '../config.ts';
 import type { Tracing, TracingParts } from '../ops/tracing.ts';
 import { version } from './version.ts';
 
-/** Starts tracing, or returns `null` if it is not configured. Its modules are loaded only if they are needed. */
+/** Starts tracing, or returns `null` if it is not configured. The tracing modules are loaded only if needed. */
 export async function openTracing(
   { tracing }: Pick<Config, 'tracing'>,
   parts: Omit<TracingParts, 'config' | 'version'>,

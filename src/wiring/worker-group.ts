@@ -3,20 +3,20 @@ import type { Registry } from 'prom-client';
 import type { Unreadiness } from '../ops/health.ts';
 
 /**
- * All workers of one gateway, as one of the workers sees them. Each worker decides separately, but to the outside all
- * of them look like one process.
+ * All workers of one gateway, as one worker sees them. Each worker decides separately, but from the outside they look
+ * like one process.
  */
 export interface WorkerGroup {
   /**
-   * Returns a function that gives the reasons why no worker of the group can decide, for `/readyz` of each worker.
+   * Returns a function that gives the reasons why no worker in the group can decide, for each worker's `/readyz`.
    *
-   * @param own gives the reasons of this worker, which are sent to the primary
+   * @param own gives this worker's reasons, which are sent to the primary
    */
   unready(own: () => readonly Unreadiness[]): () => readonly Unreadiness[];
   /**
    * Makes a registry that shows the metrics of all workers.
    *
-   * @param own metrics of this worker, which are sent to the primary
+   * @param own this worker's metrics, which are sent to the primary
    */
   metrics(own: Registry): Pick<Registry, 'metrics' | 'contentType'>;
   /** Keeps connections away from `server` while other workers should accept them. Call it before the server listens. */

@@ -2,10 +2,7 @@ import type { Config } from '../../config.ts';
 import { defaultRoute } from '../../config/make.ts';
 import { startEcho, type Echo } from './echo.ts';
 
-/**
- * Adds the echo upstream to a configuration that names no upstream. Only the embedded store allows such a
- * configuration.
- */
+/** Adds the echo upstream to a configuration that has no routes, which only the embedded store allows. */
 export class EchoRoute {
   #echo: Echo | undefined;
 

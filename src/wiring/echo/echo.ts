@@ -12,8 +12,8 @@ export interface Echo {
 const shownBodyBytes = 16 * 1024;
 
 /**
- * Starts an upstream for trials. It responds to each request with a copy of the request. It is an ordinary server on a
- * free loopback port, and trusts the gateway's headers as a real upstream does.
+ * Starts an upstream for trying out the gateway, which echoes each request in its response. It is an ordinary server on
+ * a free loopback port, and trusts the gateway's headers like a real upstream.
  */
 export async function startEcho(headers: HeaderNames): Promise<Echo> {
   const server = createServer((request, response) => {
@@ -61,7 +61,7 @@ interface Body {
   readonly bytes: number;
 }
 
-/** Reads a whole body and keeps its beginning. */
+/** Reads a whole body but keeps only its beginning. */
 async function collect(request: IncomingMessage): Promise<Body> {
   const kept: Buffer[] = [];
   let keptBytes = 0;

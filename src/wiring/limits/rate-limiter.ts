@@ -24,15 +24,15 @@ interface LimiterParts {
   readonly snapshot: () => CoherenceSnapshot | null;
 }
 
-/** Limiter that starts after the store and stops before it. */
+/** A limiter that starts after the store and stops before it. */
 export interface OpenLimiter extends RateLimiter {
   start(): void;
   stop(): Promise<void>;
 }
 
 /**
- * Opens the limiter, which counts over all replicas. Its buckets are in Redis if there is one, otherwise in the
- * database. With the embedded store they are in the memory of this process.
+ * Opens the limiter, which counts across all replicas. Its buckets are in Redis if there is one, otherwise in the
+ * database. With the embedded store they are in this process's memory.
  */
 export function openLimiter(parts: LimiterParts): OpenLimiter {
   const { config, store, clock, timers, logger, registry, randomId, snapshot } = parts;
@@ -62,7 +62,7 @@ function openRedis(url: string): ReturnType<typeof redisBuckets> {
   return redisBuckets({ address });
 }
 
-/** Returns the number of running replicas, this one included; `null` while it is unknown. */
+/** Returns the number of running replicas, including this one; `null` while it is unknown. */
 function replicasOf(snapshot: CoherenceSnapshot | null): number | null {
   if (snapshot === null || snapshot.replicas.length === 0) return null;
   return new Set([snapshot.replica, ...snapshot.replicas.map(({ id }) => id)]).size;

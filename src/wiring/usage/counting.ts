@@ -24,16 +24,16 @@ export interface CountingParts {
   readonly registry: Registry;
 }
 
-/** Counts requests of this process, and adds the counts in journals of dead processes to the store. */
+/** Counts this process's requests, and adds the counts in dead processes' journals to the store. */
 export interface Counting {
   readonly usage: UsageRecorder;
-  /** Starts to add the counts of this process and those in journals of dead processes. @see UsageRecorder.begin */
+  /** Starts adding this process's counts and those in dead processes' journals. @see UsageRecorder.begin */
   begin(): Promise<void>;
-  /** Adds all counts to the store. It gives up after `withinMs` milliseconds, and never rejects. */
+  /** Adds all counts to the store. Gives up after `withinMs` milliseconds; never rejects. */
   deliver(withinMs: number): Promise<void>;
-  /** Notes that the process must end within `withinMs` milliseconds. */
+  /** Records that the process must end within `withinMs` milliseconds. */
   leave(withinMs: number): void;
-  /** Adds the remaining counts to the store, and stops. @see UsageRecorder.stop */
+  /** Adds the remaining counts to the store and stops. @see UsageRecorder.stop */
   stop(): Promise<number>;
 }
 
@@ -46,10 +46,10 @@ export class UsageLeft extends Error {
   }
 }
 
-/** Milliseconds before the end of the process that are reserved for the steps after usage. */
+/** Milliseconds before the end of the process that are reserved for the steps after usage has been stored. */
 const lastStepsMs = 1_000;
 
-/** Makes the parts that count requests, with their metrics. */
+/** Makes the parts that count requests, and their metrics. */
 export function makeCounting(parts: CountingParts): Counting {
   const { config, store, registry } = parts;
   const id = randomUUID();

@@ -28,13 +28,13 @@ export interface ExportingParts {
 /** Exports usage to a billing system. */
 export interface Exporting {
   start(): void;
-  /** Stops the export. Resolves when nothing is being sent any more. */
+  /** Stops the export. Resolves once nothing is being sent any more. */
   stop(): Promise<void>;
-  /** Exports the usage of past hours again; `null` if usage is not exported. */
+  /** Re-exports the usage of past hours; `null` if usage is not exported. */
   readonly replay: UsageReplay | null;
 }
 
-/** Makes the export of usage with its metrics, which are 0 if usage is not exported. */
+/** Makes the usage export and its metrics, which are 0 if usage is not exported. */
 export function makeExporting(parts: ExportingParts): Exporting {
   const { config, usage, clock, timers, logger, registry } = parts;
   const exported = counter(

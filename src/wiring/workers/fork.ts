@@ -4,9 +4,9 @@ import { Handover } from './handover.ts';
 import type { WorkerProcess } from './member.ts';
 
 /**
- * Makes the function that forks workers with Node's cluster. This process opens each port once, and hands each
- * connection to the next worker in turn. With a socket that two workers shared, a connection cost a fifth less, but 63
- * of 64 simultaneous connections went to one of the workers and stayed there.
+ * Makes the function that forks workers with Node's cluster. This process opens each port once and hands connections to
+ * the workers in turn. With a socket shared by two workers, a connection cost a fifth less, but 63 of 64 simultaneous
+ * connections went to the same worker and stayed there.
  */
 export function forker(): () => WorkerProcess {
   // Set here, so that NODE_CLUSTER_SCHED_POLICY has no effect.
@@ -17,7 +17,7 @@ export function forker(): () => WorkerProcess {
     const worker = cluster.fork();
     const child = worker.process;
     handover.watch(child);
-    // If a worker is about to end, sending it a message fails. The error is ignored: the `exit` event reports the end.
+    // Sending a message to a worker that is about to end fails. The error is ignored, because `exit` reports the end.
     worker.on('error', () => undefined);
     return {
       pid: child.pid ?? 0,

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 
 /**
- * Message with which Node's cluster hands a connection to a worker. The worker returns `seq` as `ack`, and says whether
+ * Message by which Node's cluster hands a connection to a worker. The worker returns `seq` as `ack`, and says whether
  * it took the connection.
  */
 interface NewConnection {
@@ -17,12 +17,12 @@ interface Handle {
 interface UnderWay {
   readonly message: NewConnection;
   readonly handle: Handle;
-  /** Number of times that {@link Handover} sent this connection to a worker; 0 if only Node's cluster has sent it. */
+  /** Number of times that {@link Handover} has sent this connection to a worker; 0 if only Node's cluster has. */
   readonly tries: number;
 }
 
 /**
- * Hands a connection to another worker if the worker that should get it dies first.
+ * Hands a connection to another worker if the worker it was meant for dies first.
  *
  * Node's cluster sends a worker one connection at a time and keeps its own copy of the handle until the worker has
  * taken the connection. If the worker dies before that, the cluster forgets its copy without closing it, so the client
@@ -32,7 +32,7 @@ export class Handover {
   readonly #workers = new Map<ChildProcess, Map<NewConnection['seq'], UnderWay>>();
   #nextId = 1;
 
-  /** Watches all further messages to `worker`. */
+  /** Watches all messages sent to `worker` from now on. */
   watch(worker: ChildProcess): void {
     const underWay = new Map<NewConnection['seq'], UnderWay>();
     this.#workers.set(worker, underWay);
@@ -47,7 +47,7 @@ export class Handover {
       const one = ack === undefined ? undefined : underWay.get(ack);
       if (ack === undefined || one === undefined) return;
       underWay.delete(ack);
-      // Connections that the cluster itself sent are closed by the cluster.
+      // The cluster closes the connections that it sent itself.
       if (one.tries === 0) return;
       if (accepted) one.handle.close();
       else this.#handOn(one);
@@ -59,14 +59,12 @@ export class Handover {
     });
   }
 
-  /**
-   * Hands the connection to the next worker in turn. Closes it if no worker takes it after two tries for each worker.
-   */
+  /** Hands the connection to the next worker in turn. Closes it if no worker takes it after two tries per worker. */
   #handOn({ message, handle, tries }: UnderWay): void {
     const [worker, underWay] = [...this.#workers][tries % Math.max(1, this.#workers.size)] ?? [];
     if (worker === undefined || underWay === undefined || tries >= 2 * this.#workers.size)
       return handle.close();
-    // The cluster ignores an acknowledgement whose `seq` it did not give out.
+    // The cluster ignores an acknowledgement whose `seq` it did not issue.
     const handedOn = { ...message, seq: `handed on ${this.#nextId++}` };
     underWay.set(handedOn.seq, { message, handle, tries: tries + 1 });
     worker.send(handedOn, handle as never);

@@ -1,7 +1,7 @@
 import type { Unreadiness } from '../../ops/health.ts';
 import type { FromWorker, ToWorker } from './messages.ts';
 
-/** A forked process, with only the members that are used here. */
+/** A forked process, reduced to the members used here. */
 export interface WorkerProcess {
   readonly pid: number;
   /** Sends a message to the process. Does nothing if the process has ended. */
@@ -15,7 +15,7 @@ export interface WorkerProcess {
 /** One worker, from its fork to its end. */
 export class Member {
   readonly id: number;
-  /** Number of the worker. Its successor gets the same number. */
+  /** Number of the worker, which its successor inherits. */
   readonly slot: number;
   readonly process: WorkerProcess;
   readonly bornMs: number;
@@ -31,7 +31,7 @@ export class Member {
   gone = false;
   /** Number of checks since the worker's last message. */
   silentFor = 0;
-  /** Number of checks in a row at which this worker was not ready while another one was. */
+  /** Number of consecutive checks in which this worker was not ready while another one was. */
   behindFor = 0;
 
   constructor(id: number, slot: number, process: WorkerProcess, bornMs: number) {

@@ -1,11 +1,11 @@
 import type { Config } from '../../config.ts';
 
 /**
- * Makes the configuration of one worker. Limits of the whole gateway are divided by the number of workers. Shares are
- * rounded up, so that each worker has at least one of everything.
+ * Makes the configuration of one worker. Gateway-wide limits are divided by the number of workers and rounded up, so
+ * that each worker has at least one of everything.
  *
- * Connections to the database are not divided: each worker is a replica, and a share may be less than one replica
- * needs.
+ * Connections to the database are not divided, because each worker is a replica, and a share might be less than a
+ * replica needs.
  */
 export function workerConfig(config: Config): Config {
   const share = (total: number): number => Math.ceil(total / config.workers);

@@ -8,7 +8,7 @@ import type { WorkerGroup } from '../worker-group.ts';
 import type { RunningGateway } from '../start.ts';
 import { beatMs, type FromWorker, type ToWorker } from './messages.ts';
 
-/** Interval at which a worker checks whether it is still ready, milliseconds. */
+/** Milliseconds between a worker's checks of whether it is still ready. */
 const lookMs = 250;
 
 type Begin = Extract<ToWorker, { kind: 'begin' }>;
@@ -37,14 +37,14 @@ export class PrimaryLink implements WorkerGroup {
     tell({ kind: 'hello' });
   }
 
-  /** Resolves with the first message of the primary, which contains the configuration to serve by. */
+  /** Resolves to the primary's first message, which contains the configuration to use. */
   begin(): Promise<Begin> {
     return this.#began;
   }
 
   /**
-   * Connects a gateway that already listens. From now on this worker tells the primary whether the gateway can decide,
-   * and the primary may replace the gateway's configuration.
+   * Connects a gateway that is already listening. From now on this worker tells the primary whether the gateway can
+   * decide, and the primary may replace the gateway's configuration.
    */
   serving(gateway: RunningGateway): void {
     this.#serve(gateway);
@@ -108,11 +108,12 @@ export class PrimaryLink implements WorkerGroup {
   }
 
   /**
-   * Uses `config` if all workers can use it. If this worker fails after all have agreed, the worker ends. Its successor
+   * Switches to `config` if all workers can use it. If this worker fails after all have agreed, it ends. Its successor
    * uses `config`, or logs why it cannot.
    */
   async #prepare(id: number, config: Config): Promise<void> {
-    // The promise is made first, because a slow worker may get the decision before it has prepared the configuration.
+    // The promise is created first, because the decision may arrive before a slow worker has prepared the
+    // configuration.
     const decision = new Promise<boolean>((resolve) => this.#decisions.set(id, resolve));
     const gateway = await this.#serving;
     let use: boolean | undefined;

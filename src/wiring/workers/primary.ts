@@ -16,14 +16,14 @@ import { ScrapeAll } from './scrape-all.ts';
 import { workerConfig } from './per-worker-config.ts';
 import { Workers } from './workers.ts';
 
-/** Milliseconds after the time to drain at which workers that have not ended are killed. */
+/** Milliseconds after the drain time at which workers that are still running are killed. */
 const graceMs = 3_000;
 const rarelyMs = 60_000;
 
 /**
- * Runs `given.workers` processes that share the listeners. Each of them is a replica, but to the outside they look like
- * one process. Signals, configuration, readiness and metrics go through this process, which serves no requests itself.
- * Only this process reads the configuration, so all workers use the same one and its faults are logged once.
+ * Runs `given.workers` processes that share the listeners. Each of them is a replica, but from the outside they look
+ * like one process. Signals, configuration, readiness and metrics go through this process, which serves no requests
+ * itself. Only this process reads the configuration, so all workers use the same one and its faults are logged once.
  */
 export function runPrimary(given: Config, env: NodeJS.ProcessEnv, log: Log): void {
   const { logger } = log;
@@ -31,7 +31,7 @@ export function runPrimary(given: Config, env: NodeJS.ProcessEnv, log: Log): voi
   // `SummedMetrics` hides the event-loop metrics of this process, so measuring them rarely is enough.
   const registry = createRegistry(rarelyMs);
   const restarts = counter(registry, 'worker_restarts_total', 'Workers that ended and were replaced.');
-  // Ends the process after the last lines of the log are written.
+  // Ends the process once the last log lines are written.
   const end = (code: number): void => log.close(() => process.exit(code));
   let config = given;
   let stopping = false;
@@ -78,7 +78,7 @@ export function runPrimary(given: Config, env: NodeJS.ProcessEnv, log: Log): voi
     await reloading.run(workerConfig(wanted), () => (config = wanted));
   }
 
-  /** Drains all workers at the first signal. A second signal ends the workers and this process at once. */
+  /** Drains all workers on the first signal. A second signal ends the workers and this process at once. */
   function stop(signal: NodeJS.Signals): void {
     if (stopping) {
       workers.kill();
@@ -88,12 +88,12 @@ export function runPrimary(given: Config, env: NodeJS.ProcessEnv, log: Log): voi
     logger.info({ signal, drain_ms: config.drainMs }, 'draining all workers');
     workers.stop();
     if (workers.empty) return end(0);
-    // Each worker ends in time by itself, unless it hangs.
+    // Workers end on their own in time unless they hang.
     timers.after(config.drainMs + graceMs, () => killLate(workers, logger));
   }
 }
 
-/** Passes a worker's answer to the question that it belongs to. */
+/** Passes a worker's message on to whichever operation is waiting for it. */
 function hear(from: Member, message: FromWorker, asked: { reloading: ReloadAll; scraping: ScrapeAll }): void {
   const { reloading, scraping } = asked;
   switch (message.kind) {

@@ -10,7 +10,7 @@ interface Open<T> {
   readonly close: (outcome: Outcome<T>) => void;
 }
 
-/** Asks workers a question, and waits until each worker has answered or ended, or the time for answers is over. */
+/** Asks workers a question, and waits until each worker has answered or ended, or until the time limit has passed. */
 export class Questions<T> {
   readonly #timers: Timers;
   readonly #limitMs: number;
@@ -22,7 +22,7 @@ export class Questions<T> {
   }
 
   /**
-   * Asks each of `members` the question with the number `id`.
+   * Asks each of `members` the question with this `id`.
    *
    * @param send asks one worker, whose answer must carry `id`
    */

@@ -4,7 +4,7 @@ import type { Member } from './member.ts';
 import { Questions } from './questions.ts';
 import type { Workers } from './workers.ts';
 
-/** Time limit for a worker's answer when it prepares a configuration, and when it starts to use it, milliseconds. */
+/** Time limit in milliseconds for a worker to prepare a configuration, and again to start using it. */
 const limitMs = 10_000;
 
 /**
@@ -30,8 +30,8 @@ export class ReloadAll {
 
   /**
    * @param config new configuration for the workers
-   * @param decided called once it is certain that all workers use `config`
-   * @throws if a worker cannot use `config` or does not answer in time; no worker uses it then
+   * @param decided called once it is certain that all workers will use `config`
+   * @throws if a worker cannot use `config` or does not answer in time; no worker uses it in that case
    */
   async run(config: Config, decided: () => void): Promise<void> {
     // New workers wait, because they might otherwise start with the old configuration.

@@ -5,7 +5,7 @@ import type { Member } from './member.ts';
 import { Questions } from './questions.ts';
 import type { Workers } from './workers.ts';
 
-/** Time limit for a worker's answer, milliseconds. If a worker is slower, its previous answer is used. */
+/** Time limit for a worker's answer, in milliseconds. For a slower worker, its previous answer is used. */
 const limitMs = 1_000;
 
 /** Collects the metrics of all workers, for the worker that got the request for `/metrics`. */
@@ -33,7 +33,7 @@ export class ScrapeAll {
     void this.#summed.gone(member.id);
   }
 
-  /** Returns metrics in the text format of Prometheus. Concurrent calls share one result. */
+  /** Returns metrics in the Prometheus text format. Concurrent calls share one result. */
   text(): Promise<string> {
     return (this.#underWay ??= this.#gather().finally(() => (this.#underWay = undefined)));
   }

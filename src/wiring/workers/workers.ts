@@ -8,7 +8,7 @@ import type { FromWorker } from './messages.ts';
 
 export interface WorkersParts {
   readonly size: number;
-  /** Returns the configuration for a worker that begins now. */
+  /** Returns the configuration for a worker that is starting. */
   readonly config: () => Config;
   readonly fork: () => WorkerProcess;
   readonly timers: Timers;
@@ -17,20 +17,20 @@ export interface WorkersParts {
   /** Called for messages that are not about readiness. */
   readonly onMessage: (from: Member, message: FromWorker) => void;
   readonly onGone: (member: Member, code: number | null) => void;
-  /** Called when another worker takes the place of one that is gone. */
+  /** Called when a worker that is gone is replaced. */
   readonly onReplaced: () => void;
   /**
    * Called if the first worker ends before it listens. The gateway then gives up, because the other workers would end
-   * as well. The worker itself has logged the reason.
+   * the same way. The worker itself has logged the reason.
    */
   readonly onNeverStarted: (code: number) => void;
 }
 
-/** Interval of the checks for silence and readiness, milliseconds. */
+/** Milliseconds between checks of whether workers are alive and ready. */
 const lookMs = 1_000;
 /**
- * Number of checks without a message after which a starting worker counts as hanging and is killed. A worker that
- * starts may have much to do at once.
+ * Number of checks without a message after which a starting worker is considered hung and is killed. A worker may be
+ * busy for a while at its start.
  */
 const startingLooks = 30;
 /**
@@ -38,10 +38,10 @@ const startingLooks = 30;
  * messages.
  */
 const leastSilentLooks = 4;
-/** Number of checks after which a worker is replaced if it is not ready while others are. */
+/** Number of consecutive checks after which a worker that is no longer ready, while others are, is replaced. */
 const behindLooks = 10;
 /**
- * A worker that ends less than this many milliseconds after its start has ended "at once". If that happens repeatedly,
+ * A worker that fails less than this many milliseconds after its start has ended "at once". If that happens repeatedly,
  * its successor has to wait.
  */
 const soonMs = 30_000;
@@ -55,16 +55,17 @@ const longestPauseMs = 30_000;
 export class Workers {
   readonly #parts: WorkersParts;
   readonly #members = new Map<number, Member>();
-  /** How often in a row the worker of each slot has ended at once. */
+  /** Number of times in a row that the worker in each slot has ended at once. */
   readonly #fast = new Map<number, number>();
   #nextId = 1;
   #stopping = false;
   #started = false;
-  /** New workers that wait for their configuration; `undefined` if new workers need not wait. */
+  /** New workers waiting for their configuration; `undefined` if new workers need not wait. */
   #held: Member[] | undefined;
 
   /**
-   * Forks the first worker. The others follow once it listens, so that a fault that stops every worker is logged once.
+   * Forks the first worker. The others follow once it listens, so that a fault that stops every worker is logged only
+   * once.
    */
   constructor(parts: WorkersParts) {
     this.#parts = parts;
@@ -92,13 +93,13 @@ export class Workers {
     for (const member of held) this.#begin(member);
   }
 
-  /** Ends a worker as SIGTERM ends a process. Another worker takes its place, unless all are to stop. */
+  /** Ends a worker as SIGTERM would. Another worker takes its place, unless all are being stopped. */
   drain(member: Member): void {
     member.draining = true;
     member.process.send({ kind: 'drain' });
   }
 
-  /** Drains all workers and forks no more. */
+  /** Drains all workers and forks no more of them. */
   stop(): void {
     this.#stopping = true;
     for (const member of this.#members.values()) this.drain(member);
@@ -151,8 +152,8 @@ export class Workers {
   }
 
   /**
-   * Tells each worker whether to take connections. Workers that should take connections are told first, so that at any
-   * time at least one worker takes them.
+   * Tells each worker whether to take connections. Workers that should take connections are told first, so that at
+   * least one worker takes them at any time.
    */
   #tellAll(): void {
     const { members } = this;
@@ -197,7 +198,7 @@ export class Workers {
   #look(member: Member): void {
     const about = { worker: member.slot, pid: member.process.pid };
     member.silentFor += 1;
-    // Checks are counted, not time: if the whole machine stood still, no worker could send anything.
+    // Checks are counted instead of time, because no worker can send anything while the whole machine stalls.
     if (member.silentFor > this.#silentLooks(member)) {
       this.#parts.logger.error(about, 'a worker hangs: it is killed');
       return member.process.kill('SIGKILL');
@@ -211,8 +212,9 @@ export class Workers {
   }
 
   /**
-   * Returns the number of checks without a message after which a worker is killed. For a serving worker these checks
-   * take at least twice the lease: by then it cannot decide, and other workers serve its waiting requests better.
+   * Returns the number of checks without a message after which a worker is killed. For a serving worker, these checks
+   * take at least twice the lease duration. By then the worker can no longer decide, and other workers serve its
+   * waiting requests better.
    */
   #silentLooks({ unready }: Member): number {
     if (unready === null) return startingLooks;
