@@ -45,17 +45,17 @@ import { targetNames, type Target } from './proxy/ingress/target.ts';
 import { openProxy, type ProxyDeps } from './proxy/proxy.ts';
 import type { Application } from './server/listener.ts';
 
-/** Dependencies of both applications, which use no global state. */
+/** Dependencies of both applications, neither of which uses global state. */
 export interface AppDeps extends ReplicasDeps, WhoamiDeps {
   readonly config: Config;
   readonly directory: Directory;
   readonly barrier: Barrier;
-  /** Limits the requests of keys and accounts. */
+  /** Limits requests per key and per account. */
   readonly rateLimiter: RateLimiter;
   readonly tenants: TenantStore & Imports;
   readonly events: Pick<EventStore, 'list' | 'get'>;
   readonly usage: AdminDeps['usage'];
-  /** Exports the usage of past hours again; `null` if usage is not exported. */
+  /** Re-exports the usage of past hours; `null` if usage is not exported. */
   readonly usageReplay: UsageReplay | null;
   /** Counts requests. */
   readonly counting: UsageSink;
@@ -64,13 +64,13 @@ export interface AppDeps extends ReplicasDeps, WhoamiDeps {
   readonly randomBytes: (size: number) => Buffer;
   readonly logger: Logger;
   readonly registry: Pick<Registry, 'metrics' | 'contentType'>;
-  /** Observes requests of the public listener. */
+  /** Observes requests to the public listener. */
   readonly observe: RequestObserver;
-  /** Observes requests of the operator API. */
+  /** Observes requests to the operator API. */
   readonly observeOperator: RequestObserver;
-  /** `null`: requests are not traced. */
+  /** `null` if requests are not traced. */
   readonly tracer: Tracer | null;
-  /** Returns the load of the process. Without this function, the application measures the load itself. */
+  /** Returns the process's load. If omitted, the application measures the load itself. */
   readonly pressure?: () => Pressure;
   /** Returns the reasons why this process cannot decide; empty if it is ready. */
   readonly unready: () => readonly Unreadiness[];
@@ -78,21 +78,21 @@ export interface AppDeps extends ReplicasDeps, WhoamiDeps {
 
 /** An application for a listener. */
 export interface ServedApplication extends Application {
-  /** Closes everything that the application holds open, connections to upstreams included. */
+  /** Closes everything the application holds open, including connections to upstreams. */
   close(): Promise<void>;
 }
 
 /** The public listener's application. */
 export interface PublicApplication extends ServedApplication {
-  /** Finds the destination of a request, by the same functions that route real requests. */
+  /** Finds the destination of a request with the same functions that route real requests. */
   readonly destinationOf: DestinationOf;
 }
 
 /**
- * Builds the public listener's application. Its security rests on the order of the steps: each step may rely on the
- * ones before it. The function is longer than others, so that the order can be read in one place.
+ * Builds the public listener's application. Its security depends on the order of the steps: each step may rely on the
+ * ones before it. The function is unusually long so that the order can be read in one place.
  *
- * @throws if the configuration cannot be used; everything that was opened is closed then
+ * @throws if the configuration cannot be used, after closing everything it had opened
  */
 // eslint-disable-next-line max-lines-per-function -- the order of the steps is read in one place
 export async function publicServer(
@@ -101,8 +101,8 @@ export async function publicServer(
   const { config, clock, logger, observe, tracer } = deps;
   const newRequestId = requestIds(deps.randomBytes, trustedPeers(config.trustedProxies));
 
-  // 1. Before authentication, the ingress rejects a request whose path or framing two readers could understand
-  // differently. So all further steps and the upstream read the same request.
+  // 1. Before authentication, the ingress rejects any request whose path or framing two servers could interpret
+  // differently, so that all later steps and the upstream see the same request.
   const rules = headerRules(config.headers);
   const ingress = ingressReader(config, rules);
   const nameOf = targetNames(config.routes.map((route) => route.prefix));
@@ -111,14 +111,14 @@ export async function publicServer(
   const { typeBase } = config.problems;
   const reject = rejecter({ clock, newRequestId, typeBase, observe, tracer, nameOf, corsOf });
 
-  // 2. Management handles every method and every path under its prefix. If a request's path could be read as one of
-  // these, the ingress never sends the request to the proxy.
+  // 2. Management handles every method and every path under its prefix. The ingress never sends the proxy a request
+  // whose path could be read as one of these.
   const app = Fastify({
     ...fastifyOptions(config.limits),
     ...quiet(logger),
     genReqId: newRequestId,
     frameworkErrors: replyToError,
-    // Requests on connections that are already open are served while draining.
+    // Requests on open connections are still served while draining.
     return503OnClosing: false,
   });
   // Every error below becomes a problem body with the request's id, and is logged and counted.
@@ -133,7 +133,7 @@ export async function publicServer(
   });
   let findOperation: FindOperation = unknownOperation;
   const destinationOf = destinations(config, ingress, (method, path) => findOperation(method, path));
-  // The API reference is public: it is registered beside the plugin that requires a key, not inside it.
+  // The API reference is public, so it is registered next to the plugin that requires a key, not inside it.
   if (config.reference.enabled) app.register(parentReference, { ...config, prefix: managementPath });
   app.register(async (scope) => {
     noteKeyUse(scope, deps.counting);
@@ -148,7 +148,7 @@ export async function publicServer(
   });
   await made(app);
 
-  // 4. All other requests go to the proxy. It forwards none of them without a permit, except CORS preflights.
+  // 4. All other requests go to the proxy, which forwards nothing without a permit except CORS preflights.
   const proxy = await openProxy({ ...deps, usage: deps.counting, shedding, newRequestId, rules }).catch(
     async (error: unknown) => {
       await app.close();
@@ -169,7 +169,7 @@ export async function publicServer(
     broke: broken(logger),
     destinationOf,
     close: async () => {
-      // WebSockets do not end by themselves, and `close` would wait for them.
+      // WebSockets do not end on their own, and `close` would wait for them.
       deps.exchanges.goAway();
       await app.close();
       await proxy.close();
@@ -192,7 +192,7 @@ export async function internalServer(
   });
 
   installErrorReplies(app, config.problems.typeBase);
-  // Probes and scrapes come every few seconds, so they are not logged. They need no token.
+  // Probes and scrapes arrive every few seconds, so they are not logged. They need no token.
   healthRoutes(app, unready);
   metricsRoute(app, registry);
   app.register(async (scope) => {
@@ -214,7 +214,7 @@ export async function internalServer(
   };
 }
 
-/** Starts the registered plugins. If one fails, closes those that had started. */
+/** Starts the registered plugins. If one fails, closes the ones already started. */
 async function made(app: FastifyInstance): Promise<void> {
   try {
     await app.ready();
@@ -224,12 +224,12 @@ async function made(app: FastifyInstance): Promise<void> {
   }
 }
 
-/** Returns a function that logs an exception which ended a request or its connection. */
+/** Returns a function that logs exceptions that end a request or its connection. */
 function broken(logger: Logger): Application['broke'] {
   return (error) => logger.error({ err: error }, 'an exception ended a connection');
 }
 
-/** Makes the function that finds the destination of a request to explain, by the same rules as the dispatcher. */
+/** Makes the function that finds where a request to explain would go, using the dispatcher's rules. */
 function destinations(
   { routes, headers }: Config,
   { targetOf }: IngressReader,
@@ -247,7 +247,7 @@ function destinations(
   };
 }
 
-/** Problem for a path that is not UTF-8, which the router of the management API rejects. */
+/** Problem for a path that is not UTF-8, which the management API's router rejects. */
 const notUtf8 = problemOf({ code: 'FST_ERR_BAD_URL' });
 
 const unknownOperation: FindOperation = () => ({ operation: { rejection: notFound }, parameters: {} });

@@ -6,7 +6,7 @@ export interface Config {
   readonly internal: InternalConfig;
   readonly store: StoreConfig;
   readonly redisUrl: string | null;
-  /** File with the keys that sign and verify values in Redis; `null`: values are not signed. */
+  /** File with the keys that sign and verify values in Redis; `null` if values are not signed. */
   readonly redisMacKeyFile: string | null;
   /** Number of processes that accept connections on the listeners. */
   readonly workers: number;
@@ -16,18 +16,18 @@ export interface Config {
   readonly headers: HeaderNames;
   /** Prefix of new API keys, without the `_` after it. */
   readonly keys: { readonly prefix: string };
-  /** Start of the `type` of a problem. The code of the problem follows it. */
+  /** Start of a problem's `type`, to which the problem's code is appended. */
   readonly problems: { readonly typeBase: string };
-  /** The API reference for parents. If `title` is `null`, it has the gateway's own title. */
+  /** The API reference for parents. If `title` is `null`, the gateway's default title is used. */
   readonly reference: { readonly enabled: boolean; readonly title: string | null };
   /** CIDRs of the proxies whose `X-Forwarded-*` and `X-Request-Id` are trusted. */
   readonly trustedProxies: readonly string[];
-  /** Certificates in the files that the configuration names, as they were when the configuration was read. */
+  /** Certificates from the files named in the configuration, as they were when it was read. */
   readonly certificates: readonly CertificateConfig[];
   readonly management: { readonly requireActingHeader: boolean };
   /**
-   * Routes; the longest matching prefix wins. Only on the embedded store can the list be empty: requests then go to the
-   * built-in echo upstream.
+   * Routes; the longest matching prefix wins. The list can be empty only with the embedded store; requests then go to
+   * the built-in echo upstream.
    */
   readonly routes: readonly RouteConfig[];
   readonly limits: LimitsConfig;
@@ -35,17 +35,17 @@ export interface Config {
   readonly events: { readonly retentionDays: number };
   readonly usage: UsageConfig;
   readonly log: { readonly level: string; readonly sample2xx: number };
-  /** `null`: requests are not traced. */
+  /** `null` if requests are not traced. */
   readonly tracing: TracingConfig | null;
-  /** Maximum time from SIGTERM to the exit. */
+  /** Maximum time from SIGTERM to exit. */
   readonly drainMs: number;
-  /** Part of `drainMs` in which requests are accepted as usual while `/readyz` responds with 503. */
+  /** Part of `drainMs` during which requests are accepted as usual while `/readyz` responds with 503. */
   readonly drainDelayMs: number;
-  /** Part of `drainMs` in which responses say `Connection: close` before idle connections are closed. */
+  /** Part of `drainMs` during which responses say `Connection: close` before idle connections are closed. */
   readonly drainIdleMs: number;
 }
 
-/** Validity of a certificate. Its times are wall-clock times, milliseconds since 1970. */
+/** Validity of a certificate. Its times are wall-clock milliseconds since 1970. */
 export interface CertificateConfig {
   readonly use: 'listener' | 'upstream_ca' | 'upstream_client' | 'redis_ca' | 'redis_client';
   /** Prefix of the route whose upstream the certificate is for; `null` if it is not for an upstream. */
@@ -64,7 +64,7 @@ export interface InternalConfig {
   readonly host: string;
   readonly port: number;
   readonly adminToken: string | null;
-  /** Further tokens of the operator API, by the name of their operator. */
+  /** Additional operator API tokens, keyed by operator name. */
   readonly adminTokens: Readonly<Record<string, string>>;
 }
 
@@ -73,13 +73,13 @@ export type StoreConfig = { readonly kind: 'embedded'; readonly dataDir: string 
 export interface PostgresConfig {
   readonly kind: 'postgres';
   readonly url: string;
-  /** Address that reaches the same database without a pooler; `null` if `url` leads to no pooler. */
+  /** Address of the same database that bypasses the pooler; `null` if `url` does not go through a pooler. */
   readonly directUrl: string | null;
   readonly maxConnections: number;
 }
 
 export interface CoherenceConfig {
-  /** Length of a lease: the T of `docs/coherence.md`. */
+  /** Duration of a lease, called T in `docs/coherence.md`. */
   readonly leaseMs: number;
   /** Maximum number of facts held in memory. */
   readonly maxFacts: number;
@@ -95,20 +95,21 @@ export interface RouteConfig {
   /** `Host` that the upstream receives: the client's (`preserve`) or the upstream's own. */
   readonly host: 'preserve' | 'upstream';
   readonly passAuthorization: boolean;
-  /** Names of client headers with `_` that are passed on, in lower case. All other headers with `_` are dropped. */
+  /** Lower-case names of client headers with `_` that are passed on. All other headers with `_` are dropped. */
   readonly underscoreHeaders: readonly string[];
   /**
-   * Action for a CORS preflight without a key: `authenticate` responds with 401, `pass` forwards it without identity.
+   * What to do with a CORS preflight without a key: `authenticate` responds with 401, `pass` forwards it without an
+   * identity.
    */
   readonly preflight: 'authenticate' | 'pass';
-  /** CORS headers that the gateway sets; `null` to pass on those of the upstream unchanged. */
+  /** CORS headers that the gateway sets; `null` to pass on the upstream's headers unchanged. */
   readonly cors: CorsConfig | null;
   /** Scopes that a caller must hold for reads and for writes; `null` if none is needed. */
   readonly scopes: { readonly read: string | null; readonly write: string | null };
   readonly timeouts: { readonly connectMs: number; readonly headersMs: number; readonly bodyMs: number };
-  /** Maximum number of connections to the upstream, not counting those of WebSockets. */
+  /** Maximum number of connections to the upstream, not counting WebSockets. */
   readonly connections: number;
-  /** Maximum number of open WebSockets; `null` for as many as `limits.maxConnections`. */
+  /** Maximum number of open WebSockets; `null` to use `limits.maxConnections`. */
   readonly webSockets: number | null;
   readonly tls: {
     readonly caFile: string | null;
@@ -126,36 +127,36 @@ export interface CorsConfig {
   /** Response headers that a page may read. */
   readonly expose: readonly string[];
   readonly credentials: boolean;
-  /** Seconds for which a browser may remember the response to a preflight. */
+  /** Seconds for which a browser may cache the response to a preflight. */
   readonly maxAgeS: number;
 }
 
 export interface UsageConfig {
   /** Folder of the usage journals. */
   readonly journalDir: string;
-  /** Maximum disk space for the journal of one process. */
+  /** Maximum disk space for one process's journal. */
   readonly journalMaxBytes: number;
-  /** How long a silent replica holds back `complete_through` in reports. */
+  /** How long a replica that has stopped reporting holds back `complete_through` in reports. */
   readonly lostAfterMs: number;
   /** Days for which hourly usage is kept. */
   readonly hourlyRetentionDays: number;
   /** Months for which daily usage is kept, not counting the current one. */
   readonly retentionMonths: number;
-  /** `null`: usage is not exported. */
+  /** `null` if usage is not exported. */
   readonly export: UsageExportConfig | null;
 }
 
 export interface UsageExportConfig {
   readonly url: string;
-  /** File with the value of the header `Authorization`. */
+  /** File that contains the value of the `Authorization` header. */
   readonly authorizationFile: string | null;
   readonly format: 'batch' | 'single';
-  /** Maximum number of events in a request. */
+  /** Maximum number of events per request. */
   readonly batchSize: number;
   readonly timeoutMs: number;
   /** Id by which the receiver knows an account. */
   readonly subject: 'id' | 'external_id';
-  /** Minimum delay from the end of an hour to its export. */
+  /** Minimum delay between the end of an hour and its export. */
   readonly delayMs: number;
   readonly caFile: string | null;
 }
@@ -163,7 +164,7 @@ export interface UsageExportConfig {
 export interface TracingConfig {
   /** URL at which an OTLP/HTTP collector accepts traces. */
   readonly endpoint: string;
-  /** Fraction of requests to trace among those that arrive without a trace, 0 to 1. */
+  /** Fraction of requests to trace, 0 to 1, among those that arrive without a trace. */
   readonly sampleRatio: number;
   readonly serviceName: string;
 }
@@ -172,7 +173,7 @@ export interface LimitsConfig {
   readonly maxHeaders: number;
   readonly maxHeaderBytes: number;
   readonly headTimeoutMs: number;
-  /** Maximum pause that a client may make in the middle of a body. */
+  /** Maximum time that a client may pause in the middle of a body. */
   readonly bodyIdleMs: number;
   /** Minimum rate at which a client must send or receive a body, in bytes per minute; 0 turns the limit off. */
   readonly minBodyBytesPerMinute: number;
@@ -181,8 +182,8 @@ export interface LimitsConfig {
   readonly maxConnections: number;
   readonly inFlightPerTenant: number;
   /**
-   * Maximum number of changes per second for one parent; 0 for no limit. Only changes that every replica must confirm
-   * count.
+   * Maximum number of changes per second for one parent; 0 turns the limit off. Only changes that every replica must
+   * confirm count.
    */
   readonly changesPerSecond: number;
   /** Maximum number of management reads per second for one parent; 0 turns the limit off. */

@@ -2,5 +2,5 @@
 import { requireNode } from './node-version.ts';
 
 requireNode();
-// Imported after the check: an old Node.js cannot load the gateway.
+// Imported after the check, because an old Node.js cannot load the gateway.
 await import('./serve.ts');

@@ -18,7 +18,7 @@ const log = openLog(config.log.level);
 warn(log.logger, loaded.warnings);
 if (config.workers === 1) await serve(config, log);
 else {
-  // Loaded only with several workers: a single process needs no primary.
+  // Loaded only if there are several workers, because a single process needs no primary.
   const { runPrimary } = await import('./wiring/workers/primary.ts');
   runPrimary(config, process.env, log);
 }
@@ -41,7 +41,7 @@ async function serve(config: Config, log: Log): Promise<void> {
     life.stop(signal);
   }
 
-  /** Reloads the file. Without a file, SIGHUP means that the terminal was closed, and the gateway stops. */
+  /** Reloads the configuration file. If there is none, SIGHUP means a closed terminal, so the gateway stops. */
   function hangUp(signal: NodeJS.Signals): void {
     if (!process.env['CONFIG']) return stop(signal);
     // A gateway that is still starting may have read the file before the change, so it reloads after the start.

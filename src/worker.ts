@@ -7,10 +7,10 @@ import { PrimaryLink } from './wiring/workers/primary-link.ts';
 
 // This process is a worker: one of several with the same listeners. Only the primary (src/wiring/workers) starts it.
 favourRequests();
-/** Called when this worker has to drain. Until it has started, there is nothing to drain, and the process just ends. */
+/** Called when this worker has to drain. Before it has started, there is nothing to drain, so it just ends. */
 let stop = (): void => process.exit(0);
 const link = new PrimaryLink({ stop: () => stop() });
-// SIGHUP is ignored: terminals and some supervisors signal every process of a group, and only the primary may reload.
+// SIGHUP is ignored: terminals and some supervisors signal whole process groups, and only the primary may reload.
 process.on('SIGHUP', () => undefined);
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop());
 
