@@ -1,16 +1,19 @@
 import type { AccountId } from './ids.ts';
 import type { Limits } from './limits/limits.ts';
 
-/** Maximum length of the name of an account or a key, in characters. */
+/** Maximum length of an account's or key's name, in characters. */
 export const nameMaxLength = 256;
 
-/** Pairs of strings that clients attach to an account. The gateway does not interpret them. */
+/** Key-value pairs of strings that clients attach to an account. The gateway does not interpret them. */
 export type Metadata = Readonly<Record<string, string>>;
 export const metadataMaxPairs = 16;
 export const metadataKeyMaxLength = 40;
 export const metadataValueMaxLength = 500;
 
-/** A parent account, created by the operator. While it is suspended, its keys and those of its sub-accounts get 403. */
+/**
+ * A parent account, created by the operator. While it is suspended, requests with its keys or its sub-accounts' keys
+ * get 403.
+ */
 export interface ParentAccount {
   readonly id: AccountId;
   readonly name: string;
@@ -19,14 +22,13 @@ export interface ParentAccount {
   readonly status: 'active' | 'suspended';
   readonly metadata: Metadata;
   readonly activeSubAccounts: number;
-  /** Maximum number of sub-accounts, deactivated ones included; `null` means the configured limit. */
+  /** Maximum number of sub-accounts, including deactivated ones; `null` means the configured limit. */
   readonly maxSubAccounts: number | null;
   /**
-   * Maximum number of usable keys that the parent, and each of its sub-accounts, may have; `null` means the configured
-   * limit.
+   * Maximum number of active keys for the parent and for each of its sub-accounts; `null` means the configured limit.
    */
   readonly maxApiKeys: number | null;
-  /** Limits on all requests of the parent and its sub-accounts together. */
+  /** Limits on requests for the parent and its sub-accounts combined. */
   readonly limits: Limits;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -47,7 +49,7 @@ export interface SubAccount {
   readonly deactivatedAt: Date | null;
 }
 
-/** A PATCH of an account: absent members stay as they are, `null` clears a member, metadata and limits are merged. */
+/** A PATCH to an account: absent members stay unchanged, `null` clears a member, and metadata and limits are merged. */
 export interface AccountChange {
   readonly name?: string;
   readonly externalId?: string | null;
@@ -55,15 +57,15 @@ export interface AccountChange {
   readonly limits?: Partial<Limits>;
 }
 
-/** A PATCH of a parent account; `null` restores the configured limit. */
+/** A PATCH to a parent account; `null` restores the configured limit. */
 export interface ParentChange extends AccountChange {
   readonly maxSubAccounts?: number | null;
   readonly maxApiKeys?: number | null;
 }
 
 /**
- * Merges a change into metadata; `null` removes a pair. Every store must merge in the same way. Returns `undefined` if
- * the result would have more than {@link metadataMaxPairs} pairs.
+ * Merges a change into metadata; `null` removes a pair. Every store must merge the same way. Returns `undefined` if the
+ * result would have more than {@link metadataMaxPairs} pairs.
  */
 export function mergeMetadata(
   old: Metadata,

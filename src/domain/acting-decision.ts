@@ -3,10 +3,10 @@ import { isExternalId } from './external-id.ts';
 import { parseAccountId, type AccountId } from './ids.ts';
 import type { Problem } from './problem.ts';
 
-/** Kind of a method for the acting rules (spec section 4, acting header rules 1 and 3). */
+/** How the acting rules classify a method (spec section 4, acting header rules 1 and 3). */
 export type MethodKind = 'read' | 'write';
 
-/** The acting header as parsed. {@link decide} decides which tenant it means for the caller. */
+/** The parsed acting header. {@link decide} resolves it to a tenant for the caller. */
 export type ActingHeader =
   | { readonly form: 'absent' }
   | { readonly form: 'self' }
@@ -14,7 +14,7 @@ export type ActingHeader =
   | { readonly form: 'external-id'; readonly externalId: string }
   | { readonly form: 'malformed'; readonly reason: string };
 
-/** A sub-account that a request names in its acting header, as the directory knows it. */
+/** The account that a request names in its acting header, as the directory knows it. */
 export interface ActingTarget {
   readonly id: AccountId;
   readonly parentId: AccountId | null;
@@ -29,21 +29,20 @@ export type FactNeeded =
   | { readonly fact: 'target-by-id'; readonly id: AccountId }
   | { readonly fact: 'target-by-external-id'; readonly parentId: AccountId; readonly externalId: string };
 
-/** Facts for the decision. A fact that was not looked up has the same value as in {@link rejectingFacts}. */
+/** Facts for the decision. A fact that was not looked up has its value from {@link rejectingFacts}. */
 export interface ActingFacts {
   readonly hasActiveSubAccounts: boolean;
   readonly target: ActingTarget | null;
 }
 
 /**
- * Stand-ins for facts that were not looked up. They make {@link decide} reject each request that depends on such a
- * fact.
+ * Values for facts that were not looked up. They make {@link decide} reject every request that depends on such a fact.
  */
 export const rejectingFacts: ActingFacts = { hasActiveSubAccounts: true, target: null };
 
 declare const decided: unique symbol;
 
-/** Evidence that {@link decide} admitted a request. Only `decide` can make a permit, and the proxy requires one. */
+/** Proof that {@link decide} admitted a request. Only `decide` can create a permit, and the proxy requires one. */
 export interface Permit {
   readonly kind: 'permit';
   readonly resolvedTenant: AccountId;
@@ -55,7 +54,7 @@ export interface Permit {
   readonly [decided]: true;
 }
 
-/** The rejection of a request by the acting rules. */
+/** A rejection under the acting rules. */
 export interface ActingRejection {
   readonly kind: 'rejection';
   readonly problem: Problem;
@@ -83,12 +82,12 @@ export function factsNeeded(caller: Caller, header: ActingHeader, method: Method
 }
 
 /**
- * The acting rule: decides which tenant a request operates as (spec section 4, acting header rules 1 to 5; section 7).
- * The function returns a result for every combination of arguments, and uses no I/O, clock or randomness.
- * `test/domain/acting-decision.test.ts` contains a table of all cases.
+ * Decides which tenant a request acts as (spec section 4, acting header rules 1 to 5; section 7). The function returns
+ * a result for every combination of arguments and uses no I/O, clock or randomness.
+ * `test/domain/acting-decision.test.ts` has a table of all cases.
  *
  * @param facts facts that {@link factsNeeded} asked for
- * @param actingHeader name of the header, for the details of problems
+ * @param actingHeader name of the header, used in the `detail` text of problems
  */
 export function decide(
   caller: Caller,
@@ -187,9 +186,9 @@ function required(name: string): string {
 }
 
 /**
- * Returns a sentence about the valid forms of the acting header, for the detail of a problem.
+ * Returns a sentence that lists the valid forms of the acting header, for the `detail` text of a problem.
  *
- * @param name name of the header
+ * @param name name of the acting header
  */
 export function headerForms(name: string): string {
   return `Send \`${name}: self\` (the parent itself), \`${name}: <sub-account UUID>\` or \`${name}: ext:<external_id>\`.`;
@@ -205,12 +204,12 @@ const kinds: ReadonlyMap<string, MethodKind> = new Map([
   ['DELETE', 'write'],
 ]);
 
-/** Methods that the gateway serves or forwards; every other one gets 405 and is never proxied. */
+/** Methods that the gateway serves or forwards; any other method gets 405 and is never proxied. */
 export const servedMethods: readonly string[] = [...kinds.keys()];
 
 /**
- * Kind of a method; `undefined` if requests with the method are never proxied. Methods are case-sensitive (RFC 9110
- * §9.1).
+ * Returns the kind of a method, or `undefined` if the gateway never proxies requests with it. Methods are
+ * case-sensitive (RFC 9110 §9.1).
  */
 export function methodKind(method: string): MethodKind | undefined {
   return kinds.get(method);
@@ -220,10 +219,10 @@ const absentHeader: ActingHeader = { form: 'absent' };
 const selfHeader: ActingHeader = { form: 'self' };
 
 /**
- * Reads the acting header (spec section 4, "Acting header").
+ * Parses the acting header (spec section 4, "Acting header"). Parsed header objects may join or drop repeated headers,
+ * which must not affect the tenant that a request acts as, so the raw headers are needed.
  *
- * @param values all values of the header in the raw headers. Proxies and parsers may join or drop repeated headers, and
- * that must not decide which tenant a request acts as
+ * @param values every value of the header in the raw headers
  */
 export function readActingHeader(values: readonly string[]): ActingHeader {
   const value = values[0];

@@ -6,8 +6,8 @@ import type { Limits } from './limits/limits.ts';
 declare const checked: unique symbol;
 
 /**
- * Text of an API key: one of ours with a correct checksum, or a key of another format. It is a secret: never log it,
- * and never use it as a key of a map or cache.
+ * Text of an API key: one of ours with a correct checksum, or a key of another format. It is a secret: never log it or
+ * use it as a map or cache key.
  */
 export type ApiKeyText = string & { readonly [checked]: 'ApiKeyText' };
 
@@ -15,12 +15,12 @@ export type ApiKeyText = string & { readonly [checked]: 'ApiKeyText' };
 export type KeyDigest = string & { readonly [checked]: 'KeyDigest' };
 
 /**
- * Default of the setting `keys.prefix`: the text before `_`, by which people and secret scanners recognise API keys.
+ * Default of the `keys.prefix` setting: the text before `_` that lets people and secret scanners recognise API keys.
  */
 export const usualKeyPrefix = 'tgw';
 /** Prefix of client secrets. */
 export const clientSecretPrefix = 'tgs';
-/** Maximum length of the prefix of new keys, in characters. */
+/** Maximum length of the prefix for new keys, in characters. */
 export const keyPrefixMaxLength = 11;
 
 /** Number of random bytes in a secret: 192 bits, written as 33 base-62 digits. */
@@ -31,7 +31,7 @@ const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const base = alphabet.length;
 const notADigit = -1;
 const underscore = 95;
-/** Value of each ASCII character as a digit. */
+/** Base-62 value of each ASCII character; -1 for characters that are not digits. */
 const digits = Int8Array.from({ length: 128 }, (_, code) => alphabet.indexOf(String.fromCharCode(code)));
 
 /**
@@ -47,17 +47,14 @@ export function formatSecret(prefix: string, random: Uint8Array): string {
   return body + base62(BigInt(crc32(body)), checksumDigits);
 }
 
-/**
- * Reads the API key of a request. Returns `undefined` if the text cannot be a key, so that such a text costs no
- * look-up.
- */
+/** Parses the API key of a request. Returns `undefined` if the text cannot be a key, which saves a look-up. */
 export type ReadApiKey = (text: string) => ApiKeyText | undefined;
 
 /**
- * Makes the reader of API keys. A key with one of our prefixes must have a correct checksum, so a mistyped key costs no
- * look-up. Any other text of the right form may be an imported key.
+ * Returns a parser for API keys. A key with one of our prefixes must have a correct checksum, so a mistyped key costs
+ * no look-up. Any other text that matches {@link apiKeyPattern} may be an imported key.
  *
- * @param prefix prefix of new keys; keys with the default prefix are ours, too
+ * @param prefix prefix for new keys; the default prefix counts as ours, too
  */
 export function apiKeyReader(prefix: string = usualKeyPrefix): ReadApiKey {
   const own = `${prefix}_`;
@@ -70,22 +67,22 @@ export function apiKeyReader(prefix: string = usualKeyPrefix): ReadApiKey {
 
 const usual = `${usualKeyPrefix}_`;
 
-/** Pattern of API keys of any format: visible ASCII without commas, which proxies use to join repeated headers. */
+/** Pattern for API keys of any format: visible ASCII without commas, which proxies use to join repeated headers. */
 export const apiKeyPattern = '^[!-+\\--~]{16,512}$';
 const anyForm = new RegExp(apiKeyPattern);
 
-/** Reads an API key with this prefix; `undefined` if the text is no such key. */
+/** Parses an API key with this prefix. Returns `undefined` if the text isn't one. */
 export function parseApiKey(text: string, prefix: string = usualKeyPrefix): ApiKeyText | undefined {
   const start = `${prefix}_`;
   return text.startsWith(start) ? parseOwnKey(text, start) : undefined;
 }
 
 /**
- * Parses a key by its character codes. Every request does this, and a regular expression with a textual checksum would
- * take four times as long. The prefix may be longer than `start`: keys with the prefix `acme_live` keep working after
- * the configured prefix has become `acme`.
+ * Parses a key character by character. This runs on every request, and a regular expression with a string comparison of
+ * the checksum would take four times as long. The key's prefix may be longer than `start`: keys with the prefix
+ * `acme_live` keep working after the configured prefix has changed to `acme`.
  *
- * @param start prefix and `_` with which `text` begins; only `_` for a key with any prefix
+ * @param start the prefix and `_` that `text` begins with; just `_` to accept any prefix
  */
 function parseOwnKey(text: string, start: string): ApiKeyText | undefined {
   const { length } = text;
@@ -104,29 +101,32 @@ function parseOwnKey(text: string, start: string): ApiKeyText | undefined {
 
 /**
  * Returns the digest under which a secret is stored. A secret with 192 random bits needs neither a salt nor a slow
- * hash. Imported keys are as hard to guess as their issuers made them.
+ * hash. Imported keys are only as hard to guess as their issuers made them.
  */
 export function digestSecret(secret: string): KeyDigest {
   return hash('sha256', secret, 'base64url') as KeyDigest;
 }
 
 /**
- * Parts of a key by which people recognise it, too short to be used as the key. A part is `null` if it is not shown.
+ * Parts of a key that let people recognise it, but are too short to be used in its place. A part is `null` if it is not
+ * shown.
  */
 export interface KeyHints {
   readonly prefix: string | null;
   readonly last4: string | null;
 }
 
-/** Returns the hints of one of our keys: the prefix with the next four characters, and the last four characters. */
+/**
+ * Returns the hints for one of our keys: the prefix, `_` and the next four characters, and the last four characters.
+ */
 export function keyHints(apiKey: string): { readonly prefix: string; readonly last4: string } {
   const random = apiKey.length - randomDigits - checksumDigits;
   return { prefix: apiKey.slice(0, random + 4), last4: apiKey.slice(-4) };
 }
 
 /**
- * Returns the hints of a key of any format. If the key is not one of ours, they show at most 12 characters, and at most
- * a quarter of the key.
+ * Returns the hints for a key of any format. If the key is not one of ours, the hints show at most 12 characters and at
+ * most a quarter of the key.
  */
 export function hintsOfAnyKey(apiKey: string): KeyHints {
   if (isOwnKey(apiKey)) return keyHints(apiKey);
@@ -134,7 +134,7 @@ export function hintsOfAnyKey(apiKey: string): KeyHints {
   return { prefix: first < 1 ? null : apiKey.slice(0, first), last4: apiKey.slice(-4) };
 }
 
-/** Returns the maximum number of characters of a key that its hints together may show. */
+/** Returns the maximum number of characters of a key that its hints may show in total. */
 export function mostShown(apiKey: string): number {
   if (!isOwnKey(apiKey)) return Math.floor(apiKey.length / 4);
   const { prefix, last4 } = keyHints(apiKey);
@@ -143,16 +143,17 @@ export function mostShown(apiKey: string): number {
 
 /**
  * Returns the prefix to store with an imported key: the key's own prefix if another gateway made the key, otherwise
- * `keyPrefix`. The stored prefix shows that the key is not a mistyped key of this gateway.
+ * `keyPrefix`. `Store.importedKeysLike` uses the stored prefix to find imported keys that a new `keys.prefix` would
+ * make the gateway reject as mistyped.
  *
- * @param keyPrefix configured prefix; it is also stored if only the key's digest is known
+ * @param keyPrefix configured prefix, which is also stored if only the key's digest is known
  */
 export function importedUnder(apiKey: string | undefined, keyPrefix: string): string {
   if (apiKey === undefined || !isOwnKey(apiKey)) return keyPrefix;
   return apiKey.slice(0, apiKey.length - randomDigits - checksumDigits - 1);
 }
 
-/** Whether a key has our form and checksum, with any prefix. */
+/** Returns whether a key has our format and a correct checksum, with any prefix. */
 function isOwnKey(text: string): boolean {
   return parseOwnKey(text, '_') !== undefined;
 }
@@ -169,10 +170,13 @@ function base62(number: bigint, length: number): string {
   return text;
 }
 
-/** Status of a key; it can be used while it is active. */
+/** Status of a key; only an active key can be used. */
 export type ApiKeyStatus = 'active' | 'expired' | 'revoked';
 
-/** Texts for people, which no rule looks at. A mint sets them, a PATCH may change them, and a rotation keeps them. */
+/**
+ * Labels for people; no rule depends on them. They are set when a key is minted, a PATCH may change them, and a
+ * rotation keeps them.
+ */
 export interface KeyLabels {
   readonly name: string;
 }
@@ -194,7 +198,11 @@ export interface ApiKey extends KeyLabels {
   readonly limits: Limits;
 }
 
-/** @param nowMs milliseconds since 1970 */
+/**
+ * Returns the status of a key at the given time.
+ *
+ * @param nowMs milliseconds since 1970
+ */
 export function apiKeyStatus(key: Pick<ApiKey, 'revokedAt' | 'expiresAt'>, nowMs: number): ApiKeyStatus {
   if (key.revokedAt !== null) return 'revoked';
   return key.expiresAt !== null && key.expiresAt.getTime() <= nowMs ? 'expired' : 'active';

@@ -9,12 +9,12 @@ interface KeyHolder {
   readonly externalId: string | null;
 }
 
-/** Caller with a key of a parent account. */
+/** Caller with a parent account's key. */
 export interface ParentCaller extends KeyHolder {
   readonly kind: 'parent';
 }
 
-/** Caller with a key of a sub-account. */
+/** Caller with a sub-account's key. */
 export interface SubAccountCaller extends KeyHolder {
   readonly kind: 'sub-account';
   readonly parentId: AccountId;
@@ -25,8 +25,8 @@ export interface SubAccountCaller extends KeyHolder {
 export type Caller = ParentCaller | SubAccountCaller;
 
 /**
- * Problems of keys that may not be used. Both the guard and the transaction of a change check the caller's key, and
- * reject it with these problems.
+ * Problems to report if the caller's key may not be used. The guard checks the key, and the transaction that makes a
+ * change checks it again; both reject with these problems.
  */
 export const callerProblems = {
   unknown: { code: 'invalid_api_key', detail: 'There is no such API key.' },

@@ -3,7 +3,7 @@ import type { LimitPeriod } from './limits/limits.ts';
 import type { ApiKey } from './api-key.ts';
 import type { AccountId, EventId, KeyId } from './ids.ts';
 
-/** Types of events: changes of accounts and keys, and quotas that are nearly or completely used up. */
+/** Types of events: changes to accounts and keys, and quotas that are nearly or fully used up. */
 export const eventTypes = [
   'account.created',
   'account.updated',
@@ -24,12 +24,12 @@ export const eventTypes = [
 export type EventType = (typeof eventTypes)[number];
 
 /**
- * Actor of a change: a key of a parent, an operator (by the name of its token), or the system itself if no request made
- * the change.
+ * Actor behind a change: a parent's key, an operator (identified by token name), or the system itself if no request
+ * made the change.
  */
 export interface EventActor {
   readonly kind: 'api_key' | 'operator' | 'system';
-  /** Id of the key, for `api_key`. */
+  /** Id of the key if `kind` is `api_key`, otherwise `null`. */
   readonly keyId: KeyId | null;
   /** Name of the key at the time of the change, or name of the operator's token. */
   readonly name: string | null;
@@ -38,11 +38,11 @@ export interface EventActor {
 interface Changed<Kind extends string, T> {
   readonly kind: Kind;
   readonly after: T;
-  /** Former state; `null` if the resource is new. */
+  /** State before the change; `null` if the resource is new. */
   readonly before: T | null;
 }
 
-/** Use of a quota in one window. */
+/** How much of a quota is used in one window. */
 export interface QuotaUse {
   readonly period: Extract<LimitPeriod, 'day' | 'month'>;
   /** Maximum number of requests in the window. */
@@ -52,19 +52,19 @@ export interface QuotaUse {
   readonly startsAt: Date;
 }
 
-/** Resource that was changed, or quota that is nearly or completely used up. */
+/** The resource that changed, or the quota that is nearly or fully used up. */
 export type EventSubject =
   | Changed<'account', ParentAccount>
   | Changed<'sub_account', SubAccount>
   | Changed<'api_key', ApiKey>
   | Changed<'quota', QuotaUse>;
 
-/** A change of an account or a key, or the use of a quota. */
+/** A change to an account or a key, or a quota that is nearly or fully used up. */
 export interface Event {
   readonly id: EventId;
   readonly type: EventType;
   readonly createdAt: Date;
-  /** The parent, even if a sub-account was changed. */
+  /** Id of the parent, even if a sub-account changed. */
   readonly accountId: AccountId;
   readonly subAccountId: AccountId | null;
   readonly actor: EventActor;

@@ -1,6 +1,6 @@
 /** Names of the headers that the gateway reads from callers and sets for upstreams. */
 export interface HeaderNames {
-  /** Prefix of all these names except those in `apiKey`, spelled as it is configured. */
+  /** Prefix of all these names except those in `apiKey`, spelled as configured. */
   readonly prefix: string;
   readonly acting: string;
   readonly resolvedTenant: string;
@@ -11,16 +11,16 @@ export interface HeaderNames {
   readonly callerKey: string;
   readonly callerScopes: string;
   readonly enforced: string;
-  /** Further headers whose whole value is an API key, as configured; `Authorization` is not among them. */
+  /** Additional headers configured to carry an API key as their whole value; never includes `Authorization`. */
   readonly apiKey: readonly string[];
 }
 
-/** Prefix in the examples of the spec. */
+/** Prefix used in the spec's examples. */
 const defaultPrefix = 'X-Service-';
 
 /**
  * @param prefix ends with a hyphen, such as `X-Service-`
- * @param apiKey further headers that carry API keys, such as `X-API-Key`
+ * @param apiKey additional headers that carry API keys, such as `X-API-Key`
  */
 export function headerNames(prefix: string = defaultPrefix, apiKey: readonly string[] = []): HeaderNames {
   return {
@@ -39,25 +39,25 @@ export function headerNames(prefix: string = defaultPrefix, apiKey: readonly str
 }
 
 /**
- * Folds a header name, because upstreams may compare names carelessly: CGI and WSGI turn `-` into `_`, and some
- * frameworks turn `.` into either. An upstream may take two names that fold to the same text for one header.
+ * Folds a header name, because upstreams may compare names loosely: CGI and WSGI turn `-` into `_`, and some frameworks
+ * turn `.` into either. An upstream may treat two names that fold to the same string as one header.
  */
 export function foldHeaderName(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]/g, '-');
 }
 
 /**
- * Rule for a client's header, by its name only.
+ * Rule for a client's header, based only on its name.
  *
- * - `pass`: goes to the upstream unchanged
- * - `drop`: only the gateway may set it, or it belongs to one connection
+ * - `pass`: forwarded to the upstream unchanged
+ * - `drop`: dropped, because only the gateway may set it or because it belongs to a single connection
  * - `underscore`: the name contains `_`; the header is dropped unless the route lists it
- * - `forwarding`: a proxy's statement about the request ({@link saidByProxies}); passed from a trusted proxy, dropped
- * otherwise
- * - `override`: asks for another method; the request is rejected
- * - `framing`: a spelling that only careless readers take for Content-Length or Transfer-Encoding; the request is
+ * - `forwarding`: a header in which proxies describe the request ({@link saidByProxies}); forwarded if a trusted proxy
+ * sent it, otherwise dropped
+ * - `override`: asks to override the method; the request is rejected
+ * - `framing`: a misspelling that only lenient servers accept as Content-Length or Transfer-Encoding; the request is
  * rejected
- * - any other rule: code of its own handles the header
+ * - any other rule: the header has its own handling code
  */
 export type HeaderRule =
   | 'pass'
@@ -79,12 +79,12 @@ export type HeaderRule =
   | 'transfer-encoding'
   | 'upgrade';
 
-/** Configured names that {@link headerRule} compares with the headers of clients. */
+/** Configured names that {@link headerRule} compares with clients' headers. */
 type NamesToRead = Pick<HeaderNames, 'prefix' | 'acting' | 'apiKey'>;
 
 /**
  * Returns the rule for a header name as the client wrote it. Names are also compared in their folded form, so a
- * client's `X_Service.Acting-Tenant` cannot pass for a header of the gateway.
+ * client's `X_Service.Acting-Tenant` cannot pass for one of the gateway's headers.
  */
 export function headerRule(rawName: string, names: NamesToRead): HeaderRule {
   const lower = rawName.toLowerCase();
@@ -92,17 +92,17 @@ export function headerRule(rawName: string, names: NamesToRead): HeaderRule {
   if (names.apiKey.some((one) => one.toLowerCase() === lower)) return 'api-key';
   const exact = exactRules.get(lower);
   if (exact !== undefined) return exact;
-  // Only the start of a name is folded. No known name is longer, and anyone may send a long name, even without a key.
+  // Only the start of a name is folded: no known name is longer, and anyone can send a long name, even without a key.
   const name = foldHeaderName(rawName.slice(0, longestName));
   if (name.startsWith('x-service-') || name.startsWith(foldHeaderName(names.prefix))) return 'drop';
   if (singleHop.has(name) || ownSpellingOnly.has(name)) return 'drop';
-  // An upstream could take such a header for the one with the API key, and so use a key that the gateway did not check.
+  // An upstream could mistake such a header for the API key header, and so use a key that the gateway did not check.
   if (names.apiKey.some((one) => foldHeaderName(one) === name)) return 'drop';
-  // CGI-like environments turn a header named `Proxy` into the variable HTTP_PROXY.
+  // CGI-like environments turn a `Proxy` header into the variable HTTP_PROXY, which many HTTP clients obey.
   if (name === 'proxy' || name.startsWith('proxy-')) return 'drop';
   if (overrides.has(name)) return 'override';
   if (framing.has(name)) return 'framing';
-  // Servers may trust such a name: gunicorn takes SCRIPT_NAME for a proxy's header, and cuts that text from the path.
+  // Servers may trust such a name: gunicorn assumes that a proxy set SCRIPT_NAME, and strips its value from the path.
   if (rawName.includes('_')) return 'underscore';
   if (wordOfProxies.test(name)) return 'forwarding';
   return 'pass';
@@ -126,15 +126,15 @@ const exactRules: ReadonlyMap<string, HeaderRule> = new Map([
 /** Headers that belong to one connection only (RFC 9110 §7.6.1), including obsolete ones. */
 const singleHop = new Set(['http2-settings', 'keep-alive', 'te', 'trailer']);
 /**
- * Headers by which proxies describe a request to the services behind them, grouped by subject. Frameworks and common
- * middleware believe them from any sender, so only trusted proxies may send them. `*` stands for any text at the end of
- * a name. All names are folded.
+ * Headers that proxies use to describe a request to the services behind them, grouped by subject. Frameworks and common
+ * middleware believe them no matter who sent them, so only trusted proxies may send them. A `*` at the end of a name
+ * matches any text. All names are folded.
  */
 const saidByProxies = {
-  // The id of the request in logs; the gateway makes one if it does not trust the sender.
+  // The request's id in logs; the gateway generates one if it does not trust the sender.
   id: ['x-request-id'],
-  // The client's address, as sent by CDNs and balancers and read by libraries such as request-ip: rate limits and allow
-  // lists depend on it.
+  // The client's address, as sent by CDNs and load balancers and read by libraries such as request-ip. Rate limits and
+  // allow lists depend on it.
   address: [
     ...[
       'forwarded*',
@@ -172,8 +172,8 @@ const saidByProxies = {
       'incap-client-ip',
     ],
   ],
-  // The target before a proxy rewrote it. Frameworks route by it, and not by the path by which the gateway chose the
-  // route. Senders and readers: Flask's ReverseProxied, klaus and Django behind it (X-Script-Name), IIS and Zend,
+  // The request target before a proxy rewrote it. Frameworks route by it instead of the path that the gateway used to
+  // choose the route. Sent or read by Flask's ReverseProxied, klaus and Django behind it (X-Script-Name), IIS and Zend,
   // Symfony and WordPress (X-Original-URL, X-Rewrite-URL), Spring, ASP.NET and Werkzeug (X-Forwarded-Prefix, above),
   // Envoy, Traefik, Plack and Paste, Mojolicious, Dancer, repoze.vhm, Next.js, Azure, Netlify, Cloud Foundry, Home
   // Assistant.
@@ -206,18 +206,18 @@ const saidByProxies = {
     ],
     ...['x-base-path', 'x-path-prefix'],
   ],
-  // The host: services build links with it and choose tenants by it.
+  // The host, which services use to build links and choose tenants.
   host: ['x-host', 'x-http-host-override', 'x-original-host', 'x-real-host', 'disguised-host'],
-  // Whether the client connected by TLS.
+  // Whether the client connected over TLS.
   scheme: [
     ...['x-scheme', 'x-url-scheme', 'x-original-proto', 'x-original-scheme', 'front-end-https', 'cf-visitor'],
     ...['cloudfront-forwarded-proto', 'x-appservice-proto'],
   ],
-  // Instructions for sending files: Rack::Sendfile makes a path for nginx from X-Accel-Mapping, and does not check it.
+  // Instructions for sending files: Rack::Sendfile builds a path for nginx from X-Accel-Mapping without checking it.
   files: ['x-accel-*', 'x-sendfile*'],
   // The caller's identity, from proxies that sign users in or check certificates: WebSphere and WebLogic plug-ins, IIS,
-  // Kubernetes' front proxy, oauth2-proxy, Authelia, authentik, Google's, Amazon's, Microsoft's and Cloudflare's, IBM
-  // and CA access managers.
+  // Kubernetes' front proxy, oauth2-proxy, Authelia, authentik, the proxies of Google, Amazon, Microsoft and
+  // Cloudflare, and the IBM and CA access managers.
   identity: [
     ...[
       'remote-user',
@@ -262,8 +262,8 @@ const framing = new Set(['content-length', 'transfer-encoding']);
 const ownSpellingOnly = new Set(['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto']);
 
 /**
- * Whether an upstream could take a name with `_` for a name that clients must not set. Some software reads `_` as `-`,
- * and some has a server variable of that name (RFC 3875 §4.1).
+ * Returns whether an upstream could mistake a name with `_` for a name that clients must not set. Some software reads
+ * `_` as `-`, and some has a server variable with that name (RFC 3875 §4.1).
  */
 export function readsAsReserved(name: string, names: NamesToRead): boolean {
   return headerRule(foldHeaderName(name), names) !== 'pass' || serverVariables.has(name.toUpperCase());
@@ -279,8 +279,8 @@ const serverVariables = new Set([
  * Returns all values of a header from the raw list, in the order they were sent. Parsed header objects join or drop
  * repeated headers, but decisions about tenants must consider every value.
  *
- * @param rawHeaders names and values alternating, as Node gives them
- * @param name lower case
+ * @param rawHeaders alternating names and values, as Node provides them
+ * @param name header name in lower case
  */
 export function headerValues(rawHeaders: readonly string[], name: string): string[] {
   const values: string[] = [];

@@ -1,6 +1,6 @@
 declare const brand: unique symbol;
 
-/** A string that has passed a check. Only the check can give a string this type. */
+/** A string that has passed a check. Only that check can produce this type. */
 type Branded<Name extends string> = string & { readonly [brand]: Name };
 
 /** UUID of a parent or a sub-account, always lower case (RFC 9562). */
@@ -18,34 +18,34 @@ function parseUuid(text: string): string | undefined {
   return text.length === 36 && uuidForm.test(text) ? text.toLowerCase() : undefined;
 }
 
-/** Reads an account id in any case; `undefined` if it is not a UUID. */
+/** Parses an account id, ignoring case. Returns `undefined` if it is not a UUID. */
 export function parseAccountId(text: string): AccountId | undefined {
   return parseUuid(text) as AccountId | undefined;
 }
 
 /**
- * Reads the id that an operator chooses for a new account: any UUID except the nil and the max UUID (RFC 9562 §5.9,
- * §5.10), which stand for no id and for the end of a list. Returns `undefined` for any other text.
+ * Parses an id that an operator chose for a new account: any UUID except the nil and max UUIDs (RFC 9562 §5.9, §5.10),
+ * which stand for "no id" and for the end of a list. Returns `undefined` for anything else.
  */
 export function parseGivenId(text: string): AccountId | undefined {
   const id = parseAccountId(text);
   return id === undefined || /^(?:[0-]+|[f-]+)$/.test(id) ? undefined : id;
 }
 
-/** Reads a key id in any case; `undefined` if it is not a UUID. */
+/** Parses a key id, ignoring case. Returns `undefined` if it is not a UUID. */
 export function parseKeyId(text: string): KeyId | undefined {
   return parseUuid(text) as KeyId | undefined;
 }
 
-/** Reads the id of an event in any case; `undefined` if it is not a UUID. */
+/** Parses an event id, ignoring case. Returns `undefined` if it is not a UUID. */
 export function parseEventId(text: string): EventId | undefined {
   return parseUuid(text) as EventId | undefined;
 }
 
 /**
- * Makes a version 7 UUID (RFC 9562 §5.7); the newest sorts last.
+ * Generates a version 7 UUID (RFC 9562 §5.7); the newest sorts last.
  *
- * @param nowMs milliseconds since 1970
+ * @param nowMs current time in milliseconds since 1970
  * @param random at least 10 random bytes
  */
 export function uuidV7(nowMs: number, random: Uint8Array): string {

@@ -1,8 +1,8 @@
 import type { LimitName } from './limits/limits.ts';
 
 /**
- * Every problem that a client can get, one row per code. The client sees the row and a detail, but nothing internal.
- * The `cause` of a {@link ProblemError} goes only to the log. `docs/errors.md` is tested against this table.
+ * Every problem that a client can get, one row per code. The client sees the row and a `detail` text, but nothing
+ * internal. The `cause` of a {@link ProblemError} only goes to the log. `docs/errors.md` is tested against this table.
  */
 export const catalogue = {
   invalid_target: { status: 400, title: 'The request target is not acceptable' },
@@ -51,7 +51,7 @@ export const catalogue = {
   upstream_timeout: { status: 504, title: 'The upstream did not answer in time' },
 } as const satisfies Record<string, { readonly status: number; readonly title: string }>;
 
-/** The `code` member of a problem body. Programs may rely on it, because codes do not change. */
+/** The `code` member of a problem body. Programs can rely on it, because codes never change. */
 export type ProblemCode = keyof typeof catalogue;
 
 /**
@@ -64,31 +64,30 @@ export interface FieldFault {
 }
 
 /**
- * Limit that caused a 429, for metrics. It is one of these: requests in flight or WebSockets of a tenant
- * (`limits.in_flight_per_tenant`, `websockets` of a route), changes or reads a second (`limits.changes_per_second`,
- * `limits.reads_per_second`), look-ups of facts, statements that wait for the store, or a limit of a key or account by
- * its name in `RateLimit`.
+ * Limit that caused a 429, for metrics: a tenant's requests in flight (`limits.in_flight_per_tenant`) or WebSockets
+ * (`websockets` of a route), changes or reads per second (`limits.changes_per_second`, `limits.reads_per_second`), fact
+ * look-ups, statements waiting for the store, or the limit of a key or account, by its name in `RateLimit`.
  */
 export type ReachedLimit =
   'requests_in_flight' | 'websockets' | 'changes' | 'reads' | 'look_ups' | 'store_queue' | LimitName;
 
-/** Reason why a request is rejected, which becomes an `application/problem+json` body (RFC 9457). */
+/** Reason for rejecting a request. It becomes an `application/problem+json` response body (RFC 9457). */
 export interface Problem {
   readonly code: ProblemCode;
-  /** Text for the developer of the client: the fault and the remedy, nothing internal. */
+  /** Text for the client's developer: what is wrong and how to fix it, with no internal details. */
   readonly detail: string;
   readonly errors?: readonly FieldFault[];
-  /** `Retry-After`, whole seconds. */
+  /** Value of `Retry-After`, in whole seconds. */
   readonly retryAfter?: number;
-  /** `Allow`, for 405. */
+  /** Methods for the `Allow` header of a 405. */
   readonly allow?: readonly string[];
   /** Limit that was reached, for metrics; it is not in the body. */
   readonly limit?: ReachedLimit;
-  /** Extension members of the body, such as the scope that is missing. */
+  /** Extension members of the body, such as the missing scope. */
   readonly extra?: Readonly<Record<string, string>>;
 }
 
-/** A problem as an error that can be thrown. The client gets the problem; `cause` goes only to the log. */
+/** An error that carries a problem. The client gets the problem; `cause` only goes to the log. */
 export class ProblemError extends Error {
   readonly problem: Problem;
 
@@ -99,7 +98,7 @@ export class ProblemError extends Error {
   }
 }
 
-/** The HTTP status of a code. */
+/** Returns the HTTP status for a problem code. */
 export function problemStatus(code: ProblemCode): number {
   return catalogue[code].status;
 }

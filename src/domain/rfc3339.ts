@@ -2,11 +2,11 @@ const form =
   /^(\d{4})-(\d{2})-(\d{2})(?:[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d{2}):(\d{2})))?$/;
 
 /**
- * Reads an RFC 3339 date-time, or a date as the start of that day in UTC. `Date.parse` accepts more, such as local
- * time, and differs between engines and machines. Leap seconds (`:60`) are rejected: milliseconds since 1970 cannot
- * express them.
+ * Parses an RFC 3339 date-time, or a date, which means the start of that day in UTC. `Date.parse` accepts more, such as
+ * local time, and its results depend on the engine and the machine. Leap seconds (`:60`) are rejected, because
+ * milliseconds since 1970 cannot represent them.
  *
- * @returns whole milliseconds since 1970; `undefined` if the text has another form, or if the time in UTC is before
+ * @returns whole milliseconds since 1970; `undefined` if the text has any other format, or if the time in UTC is before
  * 1970 or after the year 9999, the last year that RFC 3339 allows
  */
 export function parseInstant(text: string): number | undefined {
@@ -25,14 +25,14 @@ export function parseInstant(text: string): number | undefined {
   return instant < 0 || instant > latestInstantMs ? undefined : instant;
 }
 
-/** Describes why {@link parseInstant} does not accept a text in a query. */
+/** Returns the `detail` text to report if {@link parseInstant} rejects a query parameter. */
 export function instantFault(text: string): string {
   const form = 'must be an RFC 3339 date such as `2026-01-31` or date-time such as `2026-01-31T12:00:00Z`';
-  // In a query a `+` is read as a space, so a space probably means that the client sent a `+`.
+  // A `+` in a query is decoded as a space, so a space probably means that the client sent a `+`.
   return text.includes(' ') ? `${form}; write the \`+\` of an offset as \`%2B\` in a query.` : `${form}.`;
 }
 
-/** Last millisecond of the year 9999, since 1970. */
+/** Last millisecond of the year 9999, in milliseconds since 1970. */
 export const latestInstantMs = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 type Six = [number, number, number, number, number, number];

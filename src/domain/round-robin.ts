@@ -1,29 +1,29 @@
-/** Things of one tenant that {@link RoundRobin.take} removed from the queue. */
+/** Items of one tenant that {@link RoundRobin.take} removed from the queue. */
 export interface Turn<T, Tenant = string> {
   readonly tenant: Tenant;
-  /** The taken things, at least one, longest-waiting first. */
+  /** The removed items, at least one, longest-waiting first. */
   readonly things: readonly T[];
 }
 
 /**
- * A queue that serves waiting tenants round robin: a tenant that was served moves behind all other waiting tenants. So
- * no tenant delays the others by adding many things. Things of one tenant keep their order.
+ * A queue that serves waiting tenants round robin: a tenant that was served moves behind all other waiting tenants, so
+ * no tenant can delay the others by adding many items. Each tenant's items stay in order.
  */
 export class RoundRobin<T, Tenant = string> {
   /**
-   * Number of waiting things of all tenants. It is a plain field, because every proxied request reads it; only this
-   * class writes it.
+   * Number of waiting items across all tenants. It is a plain field because every proxied request reads it; only this
+   * class may write it.
    */
   size = 0;
-  /** Waiting things by tenant. The tenant to serve next comes first. */
+  /** Waiting items by tenant, with the next tenant to serve first. */
   readonly #waiting = new Map<Tenant, T[]>();
 
-  /** Number of waiting things of one tenant. */
+  /** Returns the number of waiting items of one tenant. */
   sizeOf(tenant: Tenant): number {
     return this.#waiting.get(tenant)?.length ?? 0;
   }
 
-  /** Adds a thing. If nothing else waits for the tenant, the tenant is served after all other tenants. */
+  /** Adds an item. If the tenant has no other waiting items, it goes behind all other waiting tenants. */
   add(tenant: Tenant, thing: T): void {
     const things = this.#waiting.get(tenant);
     if (things === undefined) this.#waiting.set(tenant, [thing]);
@@ -32,10 +32,10 @@ export class RoundRobin<T, Tenant = string> {
   }
 
   /**
-   * Returns the tenant to serve next, and moves it behind all other waiting tenants. The tenant's things stay in the
+   * Returns the next tenant to serve, and moves it behind all other waiting tenants. The tenant's items stay in the
    * queue.
    *
-   * @param mayTake tenants for which it returns false are skipped and keep their places
+   * @param mayTake tenants for which it returns false are skipped and keep their positions
    * @returns `undefined` if no tenant is waiting, or if all are skipped
    */
   next(mayTake: (tenant: Tenant) => boolean = () => true): Tenant | undefined {
@@ -48,9 +48,10 @@ export class RoundRobin<T, Tenant = string> {
   }
 
   /**
-   * Takes the longest-waiting things of the tenant to serve next, and moves the tenant as {@link next} does.
+   * Removes and returns the longest-waiting items of the next tenant to serve, and moves the tenant as {@link next}
+   * does.
    *
-   * @param most maximum number of things to take
+   * @param most maximum number of items to remove
    */
   take(most: number, mayTake?: (tenant: Tenant) => boolean): Turn<T, Tenant> | undefined {
     const tenant = this.next(mayTake);
@@ -61,7 +62,7 @@ export class RoundRobin<T, Tenant = string> {
     return { tenant, things };
   }
 
-  /** Takes the longest-waiting thing of a tenant. The tenant keeps its place. */
+  /** Removes and returns a tenant's longest-waiting item. The tenant keeps its position. */
   takeFrom(tenant: Tenant): T | undefined {
     const things = this.#waiting.get(tenant);
     if (things === undefined) return undefined;
@@ -70,7 +71,7 @@ export class RoundRobin<T, Tenant = string> {
     return things.shift();
   }
 
-  /** Takes the longest-waiting things of each tenant, up to the first thing for which `condition` is false. */
+  /** Removes and returns each tenant's longest-waiting items, up to the first one for which `condition` is false. */
   takeWhile(condition: (thing: T) => boolean): T[] {
     return [...this.#waiting].flatMap(([tenant, things]) => {
       const end = things.findIndex((thing) => !condition(thing));
@@ -82,7 +83,7 @@ export class RoundRobin<T, Tenant = string> {
   }
 
   /**
-   * Moves a tenant behind all other waiting tenants. Call it when the work on a thing taken for the tenant has ended.
+   * Moves a tenant behind all other waiting tenants. Call this when the work on one of the tenant's items has finished.
    */
   moveBack(tenant: Tenant): void {
     const things = this.#waiting.get(tenant);
@@ -91,7 +92,7 @@ export class RoundRobin<T, Tenant = string> {
     this.#waiting.set(tenant, things);
   }
 
-  /** Removes a thing that no longer waits. */
+  /** Removes an item that is no longer waiting. */
   remove(tenant: Tenant, thing: T): void {
     const things = this.#waiting.get(tenant);
     const at = things?.indexOf(thing) ?? -1;

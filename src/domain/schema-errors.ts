@@ -1,21 +1,21 @@
-/** An error of a JSON Schema validator: the members of Ajv's `ErrorObject` that are used. */
+/** An error from a JSON Schema validator: the members of Ajv's `ErrorObject` that are used here. */
 export interface SchemaError {
   readonly keyword: string;
   /** JSON pointer (RFC 6901) to the faulty value, or to the object with a missing or unknown member. */
   readonly instancePath: string;
   readonly params: Readonly<Record<string, unknown>>;
   readonly parentSchema?: object;
-  /** The faulty name of a member, if the schema restricts names. */
+  /** The invalid member name, if the schema restricts names. */
   readonly propertyName?: string;
 }
 
-/** A validation error with all details that a message about it needs. It contains no value from the checked input. */
+/** A validation error with everything that a message about it needs. It contains no values from the checked input. */
 export interface SchemaFinding {
   readonly keyword: string;
   readonly pointer: string;
   /** Name of a missing, unknown or badly named member of the object at `pointer`; `undefined` for any other fault. */
   readonly member: string | undefined;
-  /** Whether the fault lies in the name of `member`, such as its length; false if `member` is missing or unknown. */
+  /** Whether the error is about the name of `member`, such as its length; false if `member` is missing or unknown. */
   readonly aboutName: boolean;
   /** Types that the schema accepts. */
   readonly types: readonly string[];
@@ -23,26 +23,26 @@ export interface SchemaFinding {
   readonly allowed: readonly unknown[];
   /** Names of the members that the object may have, if `member` is unknown. */
   readonly known: readonly string[];
-  /** Bound that the value violates, such as the maximum length of a text. */
+  /** Bound that the value violates, such as the maximum length of a string. */
   readonly limit: number | undefined;
-  /** Expected `format` of a text. */
+  /** Expected `format` of a string. */
   readonly format: string | undefined;
-  /** Description of the value in the schema. */
+  /** The schema's description of the value. */
   readonly description: string | undefined;
 }
 
 type Sentence = (finding: SchemaFinding) => string;
 
-/** Functions that write messages for one kind of reader, by keyword of JSON Schema. */
+/** Functions that write messages for one audience, keyed by JSON Schema keyword. */
 export interface Wording {
   readonly [keyword: string]: Sentence;
-  /** Writes the message for every other keyword. */
+  /** Writes the message for any other keyword. */
   readonly otherwise: Sentence;
 }
 
 /**
- * Puts the errors of a validator into words. Configuration and requests have different readers, so each passes its own
- * wording.
+ * Turns a validator's errors into messages. Configuration errors and request errors have different readers, so each
+ * caller passes its own wording.
  */
 export function explainSchemaErrors(
   errors: readonly SchemaError[],
@@ -50,7 +50,7 @@ export function explainSchemaErrors(
 ): readonly (SchemaFinding & { readonly detail: string })[] {
   return (
     errors
-      // `propertyNames` only repeats that a name is faulty; another error says why.
+      // `propertyNames` only says that a name is invalid; another error says why.
       .filter(({ keyword }) => keyword !== 'propertyNames')
       .map((error) => {
         const finding = read(error);

@@ -4,19 +4,19 @@ import { suggest } from './suggest.ts';
 /** Scopes that the gateway itself requires (spec section 5, rule 3). */
 export const managementScopes = { read: 'sub_accounts:read', write: 'sub_accounts:write' } as const;
 
-/** Form of a scope: an opaque string, compared exactly, without wildcards. */
+/** Format of a scope: an opaque string, compared exactly, with no wildcards. */
 export const scopePattern = '^[A-Za-z0-9_.*-]+(:[A-Za-z0-9_.*-]+)*$';
 export const scopeMaxLength = 100;
 export const scopesPerKey = 50;
 
-/** Whether a key of a sub-account may hold this scope. Only parents may hold scopes for the management API. */
+/** Returns whether a sub-account's key may hold this scope. Only parents' keys may hold management API scopes. */
 export function grantableToSubAccount(scope: string): boolean {
   return scope !== 'sub_accounts' && !scope.startsWith('sub_accounts:');
 }
 
 /**
- * Returns a fault if a scope is probably a misspelled scope of the gateway: management calls with such a key would get
- * 403. Returns `undefined` for all other scopes, even those with `*`, because upstreams define them.
+ * Returns an error message if a scope is probably a misspelled management scope, because management calls with such a
+ * key would get 403. Returns `undefined` for all other scopes, even those with `*`, because upstreams define them.
  */
 export function misspelledManagementScope(scope: string): string | undefined {
   const own: readonly string[] = Object.values(managementScopes);
@@ -25,7 +25,7 @@ export function misspelledManagementScope(scope: string): string | undefined {
   return near === undefined ? undefined : `is not one of the gateway's own scopes. Did you mean \`${near}\`?`;
 }
 
-/** Problem of a request whose key lacks `scope` (spec section 5, rule 3). */
+/** Returns the problem to report if a request's key lacks `scope` (spec section 5, rule 3). */
 export function insufficientScope(scope: string): Problem {
   return {
     code: 'insufficient_scope',

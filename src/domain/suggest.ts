@@ -1,7 +1,7 @@
-/** Maximum length of a text to compare. A longer text is not a mistyped name, and comparing it would be slow. */
+/** Maximum length of a name to compare. Anything longer is not a mistyped name, and comparing it would be slow. */
 const longest = 64;
 
-/** The candidate that `text` most likely means, or `undefined` if none is close. */
+/** Returns the candidate that `text` was most likely meant to be, or `undefined` if none is close. */
 export function suggest(text: string, candidates: Iterable<string>): string | undefined {
   if (text.length > longest) return undefined;
   const folded = fold(text);
@@ -14,7 +14,7 @@ export function suggest(text: string, candidates: Iterable<string>): string | un
   return best;
 }
 
-/** Folds `leaseMs`, `lease-ms` and `lease_ms` to one text, because people mix them up. */
+/** Folds `leaseMs`, `lease-ms` and `lease_ms` to the same string, because people mix them up. */
 function fold(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 }

@@ -1,7 +1,7 @@
 import type { AccountId } from './ids.ts';
 import { hourMs, type UsageCounts } from './usage.ts';
 
-/** Usage of an account in an hour, or a correction of that usage after its export. */
+/** An account's usage in one hour, or a correction to usage that was already exported. */
 export interface ExportedUsage extends UsageCounts {
   readonly accountId: AccountId;
   /** Parent of the account, or the account itself if it is a parent. */
@@ -9,20 +9,22 @@ export interface ExportedUsage extends UsageCounts {
   readonly externalId: string | null;
   /** Start of the hour, milliseconds since 1970. */
   readonly hourMs: number;
-  /** Id of the correction; `null` for the counts at the time the hour was closed. */
+  /** Id of the correction; `null` for the counts as they were when the hour was closed. */
   readonly correction: string | null;
 }
 
 /**
- * Id by which a billing system knows an account. If it is `external_id`, an account without one is known by its `id`.
+ * Kind of id that a billing system uses for an account. With `external_id`, an account that has none is identified by
+ * its `id`.
  */
 export type EventSubject = 'id' | 'external_id';
 
-/** `type` of every event, by which meters of a billing system select events. */
+/** `type` of every usage event. A billing system's meters select events by it. */
 export const usageEventType = 'tenancy-gateway.usage';
 
 /**
- * A CloudEvent 1.0 in JSON with the usage of an account in an hour. Events with equal `source` and `id` are duplicates.
+ * A CloudEvents 1.0 event in JSON that reports an account's usage in one hour. Events with the same `source` and `id`
+ * are duplicates.
  */
 export interface UsageEvent {
   readonly specversion: '1.0';
@@ -37,10 +39,10 @@ export interface UsageEvent {
 }
 
 /**
- * Makes the event for an account's usage in an hour. The event depends only on the usage and the present `external_id`,
- * so a repeated event is equal to the first.
+ * Returns the event for an account's usage in one hour. The event depends only on the arguments, so sending it again
+ * repeats the first event exactly unless the account's `external_id` has changed.
  *
- * @param about `source` identifies the gateway; `subject` is the id by which the receiver knows an account
+ * @param about `source` identifies the gateway; `subject` is the kind of id that the receiver uses for accounts
  */
 export function usageEvent(
   used: ExportedUsage,
@@ -48,7 +50,7 @@ export function usageEvent(
 ): UsageEvent {
   const { accountId, parentId, externalId, correction } = used;
   const from = new Date(used.hourMs).toISOString();
-  // Id such as `…/2026-03-01T09`; Stripe accepts at most 100 characters.
+  // The id looks like `…/2026-03-01T09`. Stripe accepts at most 100 characters.
   const id = [accountId, from.slice(0, 13), ...(correction === null ? [] : [correction])].join('/');
   return {
     specversion: '1.0',

@@ -3,14 +3,14 @@ import { dayMs, type UsageGranularity, type UsagePeriod } from './usage.ts';
 
 /** Times from which usage is still kept, in milliseconds since 1970; -Infinity if nothing was deleted. */
 export interface KeptUsage {
-  /** Counts by the hour before this time are deleted. Counts by the day are still kept. */
+  /** Hourly counts from before this time have been deleted. Daily counts are still kept. */
   readonly hoursFromMs: number;
-  /** Counts by the day before this time are deleted. */
+  /** Daily counts from before this time have been deleted. */
   readonly daysFromMs: number;
 }
 
 /**
- * Checks that the usage of a period is still kept. If some of it was deleted, a report would silently show too little.
+ * Checks that all usage in a period is still kept. If some of it were deleted, a report would silently show too little.
  *
  * @returns the first fault, or `null` if all of the usage is kept
  */

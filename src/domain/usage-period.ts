@@ -2,22 +2,22 @@ import type { FieldFault } from './problem.ts';
 import { instantFault, latestInstantMs, parseInstant } from './rfc3339.ts';
 import { hourMs, usagePeriodMaxDays, usagePeriodMaxMs, type UsagePeriod } from './usage.ts';
 
-/** Period of a report as the client wrote it. */
+/** Period of a usage report, as the client requested it. */
 export interface AskedPeriod {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
 }
 
 /**
- * Reads the period of a usage report: `from` inclusive, `to` exclusive, by default from the start of this month (UTC)
- * until now. Usage is kept by the hour, so `from` is rounded down and `to` up to the hour.
+ * Parses the period of a usage report: `from` inclusive, `to` exclusive, by default from the start of this month (UTC)
+ * until now. Usage is kept by the hour, so `from` is rounded down and `to` is rounded up to the hour.
  *
- * @param nowMs milliseconds since 1970
+ * @param nowMs current time in milliseconds since 1970
  * @returns the period, or at least one fault
  */
 export function readUsagePeriod(asked: AskedPeriod, nowMs: number): UsagePeriod | readonly FieldFault[] {
   const fromMs = asked.from === undefined ? startOfMonth(nowMs) : parseInstant(asked.from);
-  // In the first millisecond of a month the period until now would be empty, so it ends a millisecond later.
+  // In the first millisecond of a month, the period until now would be empty, so it ends one millisecond later.
   const toMs = asked.to === undefined ? nowMs + 1 : parseInstant(asked.to);
   if (fromMs === undefined || toMs === undefined) {
     return [
@@ -48,8 +48,8 @@ export function readUsagePeriod(asked: AskedPeriod, nowMs: number): UsagePeriod 
 }
 
 /**
- * Whether {@link readUsagePeriod} could have returned this period. Cursors hold a period, and clients may forge
- * cursors.
+ * Returns whether {@link readUsagePeriod} could have returned this period. Cursors contain a period, and clients can
+ * forge cursors.
  */
 export function isUsagePeriod({ fromMs, toMs }: UsagePeriod): boolean {
   return (

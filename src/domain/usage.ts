@@ -1,6 +1,6 @@
 import type { AccountId, KeyId } from './ids.ts';
 
-/** Counts of proxied requests; management calls are not usage. `bytesIn` and `bytesOut` count only bodies. */
+/** Counts of proxied requests; management calls do not count as usage. `bytesIn` and `bytesOut` count bodies only. */
 export interface UsageCounts {
   readonly requests: number;
   readonly reads: number;
@@ -11,7 +11,7 @@ export interface UsageCounts {
   readonly bytesOut: number;
 }
 
-/** Counts of the requests of one hour that operated on one account with one key. */
+/** Counts of the requests made for one account with one key in one hour. */
 export interface UsageRow extends UsageCounts {
   readonly accountId: AccountId;
   readonly keyId: KeyId;
@@ -20,8 +20,8 @@ export interface UsageRow extends UsageCounts {
   /** Last use of the key in that hour, milliseconds since 1970. */
   readonly lastUsedMs: number;
   /**
-   * Number of writes with a parent's key and without the acting header. Such writes are rejected once the parent has an
-   * active sub-account.
+   * Number of writes made with a parent's key but without the acting header. Such writes are rejected once the parent
+   * has an active sub-account.
    */
   readonly writesByDefault: number;
   /** Time of the last write that `writesByDefault` counts, milliseconds since 1970; 0 if there is none. */
@@ -29,10 +29,10 @@ export interface UsageRow extends UsageCounts {
 }
 
 export type UsageGranularity = 'hour' | 'day' | 'month' | 'total';
-/** Grouping of a report; `account` is a parent with all its sub-accounts. */
+/** How a report groups usage; `account` means a parent together with all its sub-accounts. */
 export type UsageGroup = 'account' | 'sub_account' | 'api_key';
 
-/** `from` inclusive, `to` exclusive, both on the hour, milliseconds since 1970. */
+/** Period from `fromMs` (inclusive) to `toMs` (exclusive), both on the hour, in milliseconds since 1970. */
 export interface UsagePeriod {
   readonly fromMs: number;
   readonly toMs: number;
@@ -40,6 +40,6 @@ export interface UsagePeriod {
 
 export const hourMs = 3_600_000;
 export const dayMs = 24 * hourMs;
-/** Maximum length of the period of a report, in days. */
+/** Maximum length of a report's period, in days. */
 export const usagePeriodMaxDays = 366;
 export const usagePeriodMaxMs = usagePeriodMaxDays * dayMs;

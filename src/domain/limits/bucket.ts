@@ -1,24 +1,27 @@
-/** Figures of a bucket of tokens: one token lets one request through. */
+/** Parameters of a token bucket. Each token lets one request through. */
 export interface BucketFigures {
   /** Maximum number of tokens in the bucket: the burst. At least 1. */
   readonly capacity: number;
-  /** Tokens that are added per second; 0 for a quota, which is never refilled. */
+  /** Tokens added per second; 0 for a quota, which is never refilled. */
   readonly perSecond: number;
 }
 
-/** Number of tokens in a bucket, and when it was counted, in milliseconds on the clock of the bucket's store. */
+/**
+ * Number of tokens in a bucket at a point in time. `atMs` is in milliseconds by the clock of the store that holds the
+ * bucket.
+ */
 export interface BucketLevel {
   readonly tokens: number;
   readonly atMs: number;
 }
 
-/** A replica's question to a bucket. All members are numbers of tokens. */
+/** A replica's query to a bucket. All members are numbers of tokens. */
 export interface BucketQuestion {
-  /** Unused tokens that the replica gives back; negative if the replica let requests through without asking. */
+  /** Unused tokens that the replica returns; negative if the replica let requests through without asking. */
   readonly back: number;
-  /** Tokens for requests that wait, 0 or more. */
+  /** Tokens for waiting requests, 0 or more. */
   readonly needed: number;
-  /** Further tokens, for requests that the replica expects; 0 or more. */
+  /** Extra tokens for requests that the replica expects, 0 or more. */
   readonly ahead: number;
 }
 
@@ -29,12 +32,12 @@ export interface BucketAnswer {
 }
 
 /**
- * Answers a question: fills the bucket up to `nowMs`, takes back unused tokens, and grants new ones. Waiting requests
+ * Answers a query: refills the bucket up to `nowMs`, takes back unused tokens, and grants new ones. Waiting requests
  * come first. Expected requests get at most a quarter of the tokens in the upper half of the bucket, so that scarce
  * tokens are not spread over replicas that may not need them.
  *
- * @param before level after the last answer; `undefined` if the bucket has not been used lately, and so is full
- * @param nowMs time on the same clock as `before.atMs`; no tokens are added if it is earlier than `before.atMs`
+ * @param before level after the last answer; `undefined` if the bucket has not been used recently and is therefore full
+ * @param nowMs current time by the same clock as `before.atMs`; if it is earlier than that, no tokens are added
  */
 export function askBucket(
   before: BucketLevel | undefined,
@@ -54,7 +57,7 @@ export function askBucket(
 /** Tolerance for rounding errors in sums of fractions, in tokens: 9.9999999 tokens count as 10. */
 export const rounding = 1e-6;
 
-/** Milliseconds until a bucket has a whole token; 0 if it has one. */
+/** Returns the number of milliseconds until a bucket has a whole token; 0 if it already has one. */
 export function untilTokenMs(left: number, perSecond: number): number {
   return left + rounding >= 1 ? 0 : ((1 - left) * 1000) / perSecond;
 }

@@ -2,9 +2,9 @@ import { isQuota, limitName, type LimitKind, type LimitPeriod } from './limits.t
 import type { Problem } from '../problem.ts';
 
 /**
- * Returns the problem of a request that exceeds a limit of its key, sub-account or parent.
+ * Returns the problem to report if a request exceeds a limit of its key, sub-account or parent.
  *
- * @param retryAfterS whole seconds until a request may pass the limit again
+ * @param retryAfterS whole seconds until the limit may admit another request
  */
 export function limitFull(kind: LimitKind, period: LimitPeriod, retryAfterS: number): Problem {
   const limit = isQuota(period) ? `quota of requests for this ${period}` : `limit of requests per ${period}`;

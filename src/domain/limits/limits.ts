@@ -2,15 +2,18 @@ import type { BucketFigures } from './bucket.ts';
 
 /** Limits of a parent, a sub-account or an API key. Each is a positive integer, or `null` for no limit. */
 export interface Limits {
-  /** Maximum number of requests per second, on average and over all replicas. */
+  /** Maximum number of requests per second, on average and across all replicas. */
   readonly requestsPerSecond: number | null;
-  /** Maximum number of requests at once after a pause: the capacity of the bucket. `null`: as many as in one second. */
+  /**
+   * Maximum number of requests at once after an idle period: the capacity of the bucket. `null` means one second's
+   * worth.
+   */
   readonly burst: number | null;
   /** Maximum number of requests per minute: the capacity of a bucket that fills in a minute. */
   readonly requestsPerMinute: number | null;
-  /** Maximum number of requests in a day, UTC. Keys have no such limit. */
+  /** Maximum number of requests per UTC day. Keys have no daily limit. */
   readonly requestsPerDay: number | null;
-  /** Maximum number of requests in a calendar month, UTC. Keys have no such limit. */
+  /** Maximum number of requests per calendar month in UTC. Keys have no monthly limit. */
   readonly requestsPerMonth: number | null;
 }
 
@@ -23,23 +26,21 @@ export const noLimits: Limits = {
 };
 
 /**
- * Owner of a limit: the caller's key, the sub-account that a request operates on, or the parent with all its
+ * Owner of a limit: the caller's key, the sub-account that a request acts as, or the parent together with all its
  * sub-accounts.
  */
 export type LimitKind = 'api_key' | 'sub_account' | 'parent';
 
-/**
- * Periods of limits, the shortest first. A limit per second or minute is a bucket, a limit per day or month a quota.
- */
+/** Limit periods, shortest first. A limit per second or minute is a bucket; a limit per day or month is a quota. */
 export const limitPeriods = ['second', 'minute', 'day', 'month'] as const;
 export type LimitPeriod = (typeof limitPeriods)[number];
 
-/** Figures of one limit. A quota is a bucket that is never refilled: `perSecond` is 0. */
+/** Parameters of one limit. A quota is a bucket that is never refilled: its `perSecond` is 0. */
 export interface LimitFigures extends BucketFigures {
   readonly period: LimitPeriod;
 }
 
-/** Returns the limits that are set, the shortest period first. */
+/** Returns the limits that are set, shortest period first. */
 export function limitsSet(limits: Limits): readonly LimitFigures[] {
   const { requestsPerSecond, burst, requestsPerMinute, requestsPerDay, requestsPerMonth } = limits;
   const set: LimitFigures[] = [];
