@@ -1,56 +1,55 @@
 -- compatible with: 6
 -- locks for a moment: coherence_log
--- The log keeps at most two rows of a fact; changes find them by this index. While the index is built, leases are still
--- read and written, but changes wait.
+-- The log keeps at most two rows per fact; changes find them by this index. While the index is being built, leases can
+-- still be read and written, but changes wait.
 
 create index coherence_log_of_key on coherence_log (key);
 
--- Positions that changes have taken, one row each, so that no position can stand for two changes. The newest row is
--- the present position.
+-- Positions that changes have taken, one row each, so that no two changes can have the same position. The newest row is
+-- the current position.
 --
--- A statement that changes a row leaves a dead version of it. While some transaction keeps an old snapshot (a
--- `pg_dump`, an idle session), each read of the row goes through all of its dead versions. So `coherence_seq.v` is no
--- longer written with each change. Replicas of 0.1.0 read `v`, so it is still written while one of them is
--- registered.
+-- Every update of a row leaves a dead version behind. While a transaction holds an old snapshot (a `pg_dump`, an idle
+-- session), each read of the row goes through all of its dead versions. So `coherence_seq.v` is no longer written with
+-- each change. Replicas of 0.1.0 read `v`, so it is still written while one of them is registered.
 create table coherence_taken (
   seq bigint primary key
 );
 
--- The one row of `coherence_seq` with the present position.
+-- The single row of `coherence_seq`, with the current position.
 create view coherence_now as
   select greatest(s.v, (select max(t.seq) from coherence_taken t)) as seq, s.floor, s.adopted from coherence_seq s;
 
--- One row: the newest history for which all leases of earlier histories are known to have ended. A copied database also
--- has the name of the original's history, but that name does not count in the copy (`named_in`). A later step fills
--- this table, because it needs functions.
+-- One row: the newest history for which all leases from earlier histories are known to have ended. A copied database
+-- also contains the name of the original's history, but that name is not valid in the copy (`named_in`). A later
+-- migration fills this table, because it needs functions.
 create table coherence_adopted (
   one boolean primary key default true check (one),
   history text not null,
-  -- The place in which the history got its name (`coherence_place`). In any other place the history has no name.
+  -- Where the database lived when the history was named (`coherence_place`). Anywhere else, the history has no name.
   named_in text not null
 );
 
--- Milliseconds by which the wall clock of each replica is ahead of this server's, for operators to read. They are not a
+-- How far each replica's wall clock is ahead of this server's, in milliseconds, for operators to read. This is not a
 -- column of `replica`, because adding one takes a lock that renewals wait for. A row is written only if its value has
--- changed noticeably, so that few dead versions remain.
+-- changed by more than 100 ms, so that few dead versions build up.
 create table replica_clock (
   id text primary key,
   ahead_ms bigint not null
 );
 
--- Rules for fleets with replicas of several versions. The nonce of a replica tells its level (`replica_level`), which
--- stands for the rules that its version can enforce. A change is rejected while a replica is registered whose level is
--- too low to enforce it. After the first change that needs a level, no replica of a lower level can register.
+-- Rules for fleets that run several versions at once. A replica's nonce contains its level (`replica_level`), which
+-- stands for the rules that its version can enforce. A change is rejected while any registered replica's level is too
+-- low to enforce it. After the first change that needs a certain level, no replica of a lower level can register.
 --
--- One row: the level that every registered replica has at least, and that a replica needs to register.
+-- One row: the minimum level, which every registered replica has and every new one needs.
 create table fleet (
   one boolean primary key default true check (one),
   level int not null check (level >= 1)
 );
 insert into fleet (level) values (1);
 
--- Time until which a statement of 0.1.0 may still run the former body of a function that was replaced. While there is
--- no row, such a statement may run at any time.
+-- Time until which a statement from 0.1.0 may still be running the old body of a function that was replaced. While the
+-- table is empty, such a statement may run at any time.
 create table released_bodies (
   until timestamptz not null
 );

@@ -1,17 +1,17 @@
 -- compatible with: 6
 -- locks for a moment: account
--- Lets operators give a parent an external_id, metadata and an id; adds limits of accounts, and lists in the order of
--- creation. The new columns are empty, so they need neither a rewrite of the table nor a read of its rows.
+-- Lets operators give a parent an external_id, metadata and an id; adds account limits, and lets accounts be listed in
+-- creation order. The new columns are empty, so adding them neither rewrites the table nor reads its rows.
 --
--- Replicas of 0.1.0 read accounts as before: they know only the columns of their version, and remember a parent's
--- external_id without sending it to upstreams. They still list accounts by id, along the indexes of 0001. Only they
--- still use `account_of_parent_by_status`.
+-- Replicas of 0.1.0 read accounts as before: they know only their own version's columns, and cache a parent's
+-- external_id without sending it to upstreams. They still list accounts by id, using the indexes from 0001, and are the
+-- only ones that still use `account_of_parent_by_status`.
 
--- Constraints are not validated, since that would read the whole table under the lock. Existing rows have satisfied
--- the stricter constraint of 0001.
+-- Constraints are not validated, because that would read the whole table under the lock. Existing rows satisfy the
+-- stricter constraint from 0001.
 alter table account
-  -- A parent's own limits, which replace those of the configuration. The database checks them, so that replicas of
-  -- 0.1.0, whose configuration has no such limits, keep to them as well.
+  -- A parent's own limits, which override the configured ones. The database checks them, so they also apply to replicas
+  -- of 0.1.0, whose configuration has no such limits.
   add column max_sub_accounts int,
   add column max_api_keys int,
   -- Limits on an account's requests. Replicas of 0.1.0 cannot enforce these (`limits_begin`).
@@ -29,8 +29,8 @@ alter table account
         and sub_accounts is null and active_sub_accounts is null
     end
   ) not valid,
-  -- Below, the nil UUID stands for "no parent". A descending list starts at the highest UUID, so no account may have
-  -- it.
+  -- In the tables below, the nil UUID stands for "no parent". A descending list starts at the highest UUID, so no
+  -- account may have that id either.
   add constraint account_id check (
     id not in ('00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff')
   ) not valid,
@@ -43,17 +43,16 @@ alter table account
     and (burst is null or requests_per_second is not null)
   ) not valid;
 
--- Keeps two parents from having the same external_id. This is a table and not a unique index, because building an index
--- on `account` would block its writers.
+-- Keeps two parents from having the same external_id. This is a table rather than a unique index, because building an
+-- index on `account` would block writes to it.
 create table parent_external_id (
   external_id text collate "C" primary key,
   account_id uuid not null unique
 );
 
--- Every account, in the order of its list. Ids given by operators do not sort by time, so lists cannot be sorted by id
--- alone.
+-- Every account, in listing order. Ids chosen by operators do not sort by time, so lists cannot be sorted by id alone.
 create table account_listed (
-  -- The parent; the nil UUID for parents themselves.
+  -- Id of the parent; the nil UUID if the account is itself a parent.
   owner_id uuid not null,
   created_at timestamptz(3) not null,
   id uuid not null,

@@ -1,13 +1,13 @@
 -- compatible with: 6
 -- locks for a moment: api_key
--- Adds API keys that were made elsewhere, API keys that replace others, and limits of API keys. New columns are empty,
--- and old ones only lose a constraint, so the step neither rewrites nor reads the rows.
+-- Adds imported API keys, API keys that replace others, and API key limits. New columns are empty, and old ones only
+-- lose a constraint, so the migration neither rewrites nor reads the rows.
 
 alter table api_key
-  -- These columns may be null for imported keys. If a key is imported by its digest, the characters by which people
-  -- recognise it may be unknown, and no imported key has a client secret. Replicas of 0.1.0 show an empty text in place
-  -- of a null. They never decide about an imported key: `fleet_require` rejects an import while a replica of 0.1.0 is
-  -- registered, and no such replica can register after an import.
+  -- These columns may be null for imported keys. If a key is imported by its digest, the characters that let people
+  -- recognise it may be unknown, and no imported key has a client secret. Replicas of 0.1.0 show null as an empty
+  -- string. They never have to decide about an imported key: `fleet_require` rejects an import while a replica of 0.1.0
+  -- is registered, and no such replica can register after an import.
   alter column prefix drop not null,
   alter column last4 drop not null,
   alter column client_secret_digest drop not null,
@@ -15,10 +15,10 @@ alter table api_key
   add column requests_per_second int,
   add column burst int,
   add column requests_per_minute int,
-  -- Id under which the requests of this key, and of the keys it was rotated from, count together towards limits. If it
-  -- is null, `rotated_from` or else the key's own id is used.
+  -- Id under which requests with this key, and with the keys that it was rotated from, count together towards limits.
+  -- If it is null, `rotated_from` is used, or else the key's own id.
   add column limit_id uuid,
-  -- Prefix that shows that an imported key is not a mistyped key of this gateway: `keys.prefix` at the time of the
+  -- Prefix under which the gateway does not reject an imported key as mistyped: `keys.prefix` at the time of the
   -- import, or the key's own prefix if the key comes from another gateway.
   add column imported_under text,
   add constraint api_key_limits check (

@@ -1,10 +1,10 @@
 -- compatible with: 6
--- Adds usage by the day, numbered rows of journals, the export of usage to a billing system, and counts of writes
--- without the acting header.
+-- Adds daily usage, numbered journal rows, usage export to a billing system, and counts of writes without the acting
+-- header.
 
--- Usage by day. Reports over months read up to 24 times fewer rows than by hour, and hourly rows can be deleted.
--- `usage_roll_up` adds up the hourly rows of past days in portions, while the gateway runs. If such hourly rows change
--- later, the trigger `usage_hourly_changed` changes the daily rows as well.
+-- Daily usage. Reports over months read up to 24 times fewer daily rows than hourly ones, and hourly rows can be
+-- deleted. `usage_roll_up` rolls up the hourly rows of past days, a portion at a time, while the gateway runs. If those
+-- hourly rows change later, the trigger `usage_hourly_changed` updates the daily rows as well.
 create table usage_daily (
   -- Parent of the account, or the account itself if it is a parent.
   root_id uuid not null,
@@ -12,7 +12,7 @@ create table usage_daily (
   -- UTC
   day date not null,
   key_id uuid not null,
-  -- These columns have no checks, because a row that was changed by hand must not keep usage from being added.
+  -- These columns have no checks, because a row that was edited by hand must not keep usage from being added.
   requests bigint not null,
   reads bigint not null,
   writes bigint not null,
@@ -25,31 +25,31 @@ create table usage_daily (
 create index usage_daily_by_day on usage_daily (day);
 
 -- One row: the periods for which usage is stored. A report reads this row and the daily rows in one snapshot. For days
--- that are not added up yet, the report reads hourly rows.
+-- that have not been rolled up yet, the report reads hourly rows.
 create table usage_kept (
   one boolean primary key default true check (one),
-  -- Hourly rows from before this time were deleted; the daily rows were kept.
+  -- Hourly rows from before this time have been deleted; the daily rows are kept.
   hours_from timestamptz(0) not null default '-infinity',
-  -- Daily rows from before this day were deleted.
+  -- Daily rows from before this day have been deleted.
   days_from date not null default '-infinity',
-  -- Days before this one are added up for all accounts.
+  -- Days before this one have been rolled up for all accounts.
   rolled_until date not null default '-infinity',
-  -- Later than `rolled_until` while the days between the two are being added up. These days are done for the accounts
-  -- up to (`root_id`, `account_id`), in the order of the primary key.
+  -- Later than `rolled_until` while the days between the two are being rolled up. Those days are done for the accounts
+  -- up to (`root_id`, `account_id`), in primary key order.
   rolling_until date not null default '-infinity',
   root_id uuid not null default '00000000-0000-0000-0000-000000000000',
   account_id uuid not null default '00000000-0000-0000-0000-000000000000'
 );
 insert into usage_kept default values;
 
--- Each process has its own journal of usage, with numbered rows that the store adds in order. For each journal, this
--- table holds the number up to which its rows were added. So rows that are sent again change nothing, whether the
--- process itself sends them or another process replays its journal.
+-- Each process has its own usage journal, whose numbered rows the store adds in order. For each journal, this table
+-- records how far its rows have been added. So rows that are sent again change nothing, whether the process itself
+-- sends them or another process replays its journal.
 create table usage_journal (
   id text primary key,
-  -- Rows with numbers below this one were added.
+  -- Rows with numbers below this one have been added.
   position bigint not null default 0,
-  -- All counts of the journal from before this time were added; `infinity` once the journal has ended.
+  -- All of the journal's counts from before this time have been added; `infinity` once the journal has ended.
   through timestamptz not null,
   at timestamptz not null default now(),
   -- Name of the machine or pod on which the journal's process runs.
@@ -58,7 +58,7 @@ create table usage_journal (
   forgotten boolean not null default false
 );
 
--- Counts of one row of a batch.
+-- Counts in one row of a batch.
 create type usage_counted as (
   account_id uuid,
   key_id uuid,
@@ -80,11 +80,11 @@ create type usage_counted as (
 create table usage_store (id uuid not null default gen_random_uuid());
 insert into usage_store default values;
 
--- Number of a parent's writes without the acting header, by API key and day. Such writes will be rejected once the
--- parent has a sub-account. They are added in the same transaction as the usage of their batch, so each counts once.
--- Replicas of 0.1.0 do not report such writes.
+-- Number of writes that a parent made without the acting header, by API key and day. Such writes will be rejected once
+-- the parent has an active sub-account. They are added in the same transaction as their batch's usage, so each counts
+-- once. Replicas of 0.1.0 do not report such writes.
 --
--- Only the last nine days are read, so a key has at most nine rows: each day replaces the day nine days before it.
+-- Only the last nine days are read, so a key has at most nine rows: each day overwrites the one nine days earlier.
 create table write_by_default (
   account_id uuid not null,
   key_id uuid not null,
@@ -96,7 +96,7 @@ create table write_by_default (
   primary key (account_id, key_id, slot)
 ) with (fillfactor = 80);
 
--- One row: the time at which the counting of these writes began.
+-- One row: when the counting of these writes began.
 create table write_by_default_from (
   one boolean primary key default true check (one),
   counted_from timestamptz not null default now()
@@ -104,22 +104,22 @@ create table write_by_default_from (
 insert into write_by_default_from default values;
 
 -- Usage is exported to a billing system hour by hour. An hour is closed before the export reads it, and later changes
--- of the hour are noted in `usage_late`. So every export of the same hour has the same counts. Late counts are exported
--- as separate corrections, which do not change either.
+-- to the hour are noted in `usage_late`. So every export of the same hour has the same counts. Late counts are exported
+-- as separate corrections, which never change either.
 
--- One row: the progress of the export. Until it has begun, no hour is closed.
+-- One row: the progress of the export. No hour is closed before the export has begun.
 create table usage_export (
   one boolean primary key default true check (one),
   -- Hours before this time are closed.
   closed_until timestamptz(0) not null default '-infinity',
   -- First hour that is exported automatically.
   began timestamptz(0),
-  -- Next hour to export, and the last account that was exported for this hour; null if none was.
+  -- Next hour to export, and the last account that was exported for that hour; null if none was.
   hour timestamptz(0),
   after_account uuid,
-  -- Corrections up to this number were exported.
+  -- Corrections up to this number have been exported.
   corrections bigint not null default 0,
-  -- Replica that holds the export lock, and the time until which it holds it.
+  -- Replica that holds the export lock, and when that lock expires.
   holder uuid,
   held_until timestamptz not null default '-infinity'
 );
@@ -127,12 +127,12 @@ insert into usage_export default values;
 
 create sequence usage_late_number;
 
--- Late changes of closed hours. Counts are negative if usage was removed from the hour.
+-- Late changes to closed hours. Counts are negative if usage was removed from the hour.
 create table usage_late (
   root_id uuid not null,
   account_id uuid not null,
   hour timestamptz(0) not null,
-  -- 0 while further late changes are still added to the row. Then the number of the correction, and the row no longer
+  -- 0 while more late changes can be added to the row. After that, the number of the correction, and the row no longer
   -- changes.
   number bigint not null default 0,
   -- Id of the correction. Its number cannot serve as the id, because numbers repeat after a backup is restored.

@@ -1,5 +1,5 @@
 -- compatible with: 6
--- Adds the buckets of limits by the second and minute, for fleets without Redis, and the use of quotas.
+-- Adds the buckets for per-second and per-minute limits, for fleets without Redis, and the use of quotas.
 
 -- The bucket of each limit in use. The table is unlogged: a crash empties it, and then every bucket counts as full.
 -- `bucket_sweep` deletes the rows of buckets that are full again.
@@ -10,10 +10,10 @@ create unlogged table limit_bucket (
   full_at timestamptz not null
 ) with (fillfactor = 50);
 
--- Use of a quota in one window, which is a day or a month of UTC. `used` counts the units that were spent and the units
--- that replicas have at hand. `series` is a new number whenever the count begins anew, so that a replica's figures
--- about an earlier count are not taken for this one. `quota` is the limit as a replica last knew it. `noted` is 1 after
--- the event that the quota is nearly reached, and 2 after the event that it is reached.
+-- Use of a quota in one window, which is a UTC day or month. `used` counts the units that replicas have spent and those
+-- that they hold. `series` gets a new number whenever the count starts over, so that a replica's figures for an earlier
+-- count are not applied to this one. `quota` is the limit as a replica last reported it. `noted` is 1 once the event
+-- that the quota is nearly reached has been written, and 2 once the event that it is reached has been written.
 create sequence limit_series;
 create table limit_quota (
   limit_name text collate "C" not null,
@@ -26,8 +26,8 @@ create table limit_quota (
 ) with (fillfactor = 50);
 create index limit_quota_starts on limit_quota (starts_at);
 
--- Share of each replica in `limit_quota.used`: the units of the present series that the replica has spent, and the
--- units that it has at hand.
+-- Each replica's share of `limit_quota.used`: the units of the current series that the replica has spent, and those
+-- that it still holds.
 create table limit_hold (
   limit_name text collate "C" not null,
   starts_at timestamptz(0) not null,

@@ -56,7 +56,7 @@ declare
 begin
   select b.outcome, b.made into outcome, account from change_begin(request) b;
   if outcome is not null then
-    -- The request that created the account may still wait for its position, which is this one or an older one.
+    -- The original request may still be waiting for its position, which is no newer than the current one.
     seq := case outcome when 'again' then coherence_position() end;
     return;
   end if;
@@ -66,7 +66,7 @@ begin
     outcome := 'burst-alone';
     return;
   end if;
-  -- Creations under one parent wait for each other here, so each creation is checked against the limit and against the
+  -- Creations under the same parent wait for each other here, so each one is checked against the limit and against the
   -- external_ids of all earlier ones.
   select * into parent from account a where a.id = new_parent and a.parent_id is null for no key update;
   if not found then
@@ -97,7 +97,7 @@ begin
     where a.id = new_parent;
   outcome := 'done';
   account := to_jsonb(made);
-  -- Some replica may not know yet that the parent has an active sub-account, or that another account gave up the
+  -- Some replicas may not know yet that the parent has an active sub-account, or that another account has given up the
   -- external_id.
   seq := coalesce(
     change_end(request, account),
@@ -384,8 +384,7 @@ end $$;
 create or replace function account_recount(of_parent uuid) returns void language plpgsql as $$
 begin
   perform from account a where a.id = of_parent for no key update;
-  -- The count uses a later snapshot than the lock, so it includes every change that was committed before the lock was
-  -- granted.
+  -- The count's snapshot is newer than the lock, so it includes every change committed before the lock was granted.
   update account a set sub_accounts = c.every, active_sub_accounts = c.active
     from (
       select count(*) as every, count(*) filter (where s.status = 'active') as active
@@ -487,7 +486,7 @@ begin
   end if;
   perform limits_begin(change -> 'limits');
   if change ? 'max_api_keys' then
-    -- The fence is needed because creations of keys for sub-accounts do not lock this row.
+    -- The fence is needed because creating a key for a sub-account does not lock this row.
     perform change_fence(of_id);
   end if;
   if change ? 'external_id' then
@@ -736,8 +735,8 @@ begin
     outcome := 'none';
     return;
   end if;
-  -- Creations of keys wait for these locks, so the count below includes their keys. Rows are locked in the order of
-  -- ids, so no two imports can deadlock.
+  -- Creating a key takes the same lock on its account, so the count below includes all keys created so far. Rows are
+  -- locked in id order, so two imports cannot deadlock.
   perform from account a
     where a.parent_id = of_parent and a.id in (select (k ->> 'owner')::uuid from jsonb_array_elements(new_keys) k)
     order by a.id for no key update;
@@ -765,7 +764,7 @@ begin
     from jsonb_array_elements(new_keys) with ordinality k (key, n)
     where not exists (select from api_key there where there.digest = (k.key ->> 'digest')::bytea)
   ), counted as materialized (
-    -- Keys are counted before the join, once for each owner. After the join, PostgreSQL would count once for each key.
+    -- Keys are counted before the join, once per owner. After the join, PostgreSQL would count once per key.
     select fresh.owner, count(*) + api_key_count(fresh.owner) as keys from fresh group by fresh.owner
   )
   select jsonb_agg(fresh.n - 1 order by fresh.n) into faults
@@ -820,7 +819,7 @@ begin
     perform import_begin();
     -- No `api_key_import` may run at the same time, because it may contain the same keys.
     perform pg_advisory_xact_lock(7311970454);
-    -- Creations of keys wait for these locks, so the counts below include their keys.
+    -- Creating a key takes the same lock on its account, so the counts below include all keys created so far.
     perform from account a
       where a.id in (
         select r.parent_id from import_owners(new_rows) r
@@ -872,8 +871,8 @@ begin
     list[entry.n] := jsonb_build_object('outcome', of_row, 'id', of_id);
   end loop;
   if is_plan then
-    -- The import may still create a missing account. Until then, only one reason to reject its keys is known: another
-    -- account has the key.
+    -- The actual import may create a missing account first. So for now, the only known reason to reject its keys is
+    -- that another account has the key.
     select array_agg(
         case when list[r.n] ->> 'outcome' = 'no-account' and k.digest is not null
           then '{"outcome": "key-taken"}'::jsonb else list[r.n] end order by r.n
@@ -967,15 +966,15 @@ begin
     end if;
     return;
   end if;
-  -- A rotation also takes this lock; a creation and an import of keys lock the account. So each of them either has
-  -- ended, and the query below sees its new keys, or begins after this call.
+  -- A rotation takes the same lock, and creating or importing keys locks the account. So each of them has either
+  -- committed, and the query below sees its keys, or waits for this call.
   perform change_fence(of_account);
   perform from account a where a.id = of_account for no key update;
   if not found then
     outcome := 'none';
     return;
   end if;
-  -- Keys are locked in the order of ids, as in `usage_count`, so that the two cannot deadlock.
+  -- Keys are locked in id order, as in `usage_count`, so that the two cannot deadlock.
   perform from api_key k where k.account_id = of_account and k.revoked_at is null order by k.id for no key update;
   update api_key k set revoked_at = now() where k.account_id = of_account and k.revoked_at is null;
   get diagnostics revoked = row_count;
@@ -1000,7 +999,7 @@ declare
 begin
   select b.outcome, b.made into outcome, key from change_begin(request) b;
   if outcome is not null then
-    -- The request that made the key may still wait for its position, which is this one or an older one.
+    -- The original request may still be waiting for its position, which is no newer than the current one.
     seq := case outcome when 'again' then coherence_position() end;
     return;
   end if;
@@ -1123,8 +1122,8 @@ begin
   perform require_read_committed();
   if caller is not null then
     perform pg_advisory_xact_lock_shared(change_fence_key((caller ->> 'account')::uuid));
-    -- This query uses a later snapshot than the lock, so it sees a commit that ended the key's right before the lock
-    -- was granted.
+    -- This query's snapshot is newer than the lock, so it sees any commit that took the key's rights away before the
+    -- lock was granted.
     select case
         when k.revoked_at is not null then 'key-revoked'
         when k.expires_at <= clock_timestamp() then 'key-expired'
@@ -1186,7 +1185,7 @@ begin
       (claim ->> 'caller')::uuid, decode(claim ->> 'key', 'hex'), decode(claim ->> 'fingerprint', 'hex'), made
     );
   end if;
-  -- The change has updated the counts of sub-accounts itself, so `change_commit` need not count again.
+  -- The change has already updated the sub-account counts, so `change_commit` need not recount.
   perform set_config('tenancy_gateway.uncounted', '', true);
   return change_position();
 end $$;
@@ -1229,8 +1228,8 @@ begin
   if facts = '{}' then
     return;
   end if;
-  -- The facts are split over several settings, because each call writes a whole setting anew and SQL by hand may change
-  -- 100,000 rows.
+  -- The facts are split across several settings, because each call rewrites a whole setting and hand-written SQL may
+  -- change 100,000 rows.
   if length(noted) > 30000 then
     part := coalesce(nullif(current_setting('tenancy_gateway.touched_parts', true), ''), '0')::int + 1;
     perform set_config('tenancy_gateway.touched_' || part, noted, true);
@@ -1293,7 +1292,7 @@ end $$;
 -- coherence/coherence_prune.sql
 create or replace function coherence_prune(of_incarnation text, before bigint, most int) returns boolean language plpgsql as $$
 declare
-  -- The newest position stays, since it marks the end of the log.
+  -- The newest position stays, because it marks the end of the log.
   until constant bigint := least(before, coherence_position());
   start bigint;
   portion bigint;
@@ -1301,14 +1300,15 @@ begin
   if not pg_try_advisory_xact_lock(7311970452) or of_incarnation <> coherence_incarnation() then
     return false;
   end if;
-  -- A crash that undoes this commit restores the rows and the floor together.
+  -- If a crash undoes this commit, it restores the rows and the floor together.
   perform set_config('synchronous_commit', 'off', true);
   select s.floor into start from coherence_seq s;
   select least(
       (select l.seq from coherence_log l where l.seq >= start and l.seq < until order by l.seq offset most - 1 limit 1),
       (select t.seq from coherence_taken t where t.seq >= start and t.seq < until order by t.seq offset most - 1 limit 1)
     ) into portion;
-  -- Rows that a change is deleting are skipped and left to that change, since a wait for them could end in a deadlock.
+  -- Rows that a change is deleting are skipped and left to that change, because waiting for them could cause a
+  -- deadlock.
   delete from coherence_log where ctid = any (array(
     select l.ctid from coherence_log l
     where l.seq >= start and l.seq < until and l.seq <= coalesce(portion, l.seq) for update skip locked
@@ -1333,11 +1333,11 @@ begin
   end if;
   delete from coherence_log l where l.key = any (facts) and (not l.withdrawn or l.key = any (ended));
   perform from coherence_seq for no key update;
-  -- This call uses a later snapshot than the lock, so it sees every position that was committed before.
+  -- This call's snapshot is newer than the lock, so it sees every position committed before the lock was granted.
   taken := coherence_position() + 1;
-  -- A replica of 0.1.0 registers under this same lock. So either its row is seen here, or the replica reads this change
-  -- before its first lease. Such a replica would let streams go on until the expiry that it knows. A new expiry is
-  -- therefore logged as if it were `-`, which ends these streams now, and clients open them again.
+  -- A replica of 0.1.0 registers under this same lock, so either its row is visible here, or it reads this change
+  -- before its first lease. Such a replica would let streams run until the expiry that it knows. A new expiry is
+  -- therefore logged as if it were `-`, which ends these streams now, and clients reopen them.
   beside_older := coherence_reads_v();
   if beside_older then
     update coherence_seq set v = taken;
@@ -1633,8 +1633,8 @@ declare
   newest uuid;
 begin
   perform pg_advisory_xact_lock(hashtextextended('event ' || of_account::text, 0));
-  -- This query uses a later snapshot than the lock. It compares pairs, so that PostgreSQL reads a range of
-  -- `event_of_account`; otherwise PostgreSQL might read along the primary key.
+  -- This query's snapshot is newer than the lock. The query compares pairs so that PostgreSQL scans a range of
+  -- `event_of_account`; otherwise, PostgreSQL might scan the primary key.
   select e.id into newest from event e
     where e.account_id >= of_account and (e.account_id, e.id) <= (of_account, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
     order by e.account_id desc, e.id desc limit 1;
@@ -1694,7 +1694,7 @@ begin
         on conflict (limit_name) do nothing;
       select * into bucket from limit_bucket b where b.limit_name = asked."limit" for update;
     end if;
-    -- The time is read after the row was locked, so that the row's time never goes back.
+    -- The time is read after the row has been locked, so that the row's time never goes backwards.
     present := clock_timestamp();
     bucket.tokens := greatest(0, least(
       asked.capacity,
@@ -1709,7 +1709,7 @@ begin
       where b.limit_name = asked."limit";
     answers[asked.place] := jsonb_build_object('granted', granted, 'left', bucket.tokens);
   end loop;
-  -- The sweep runs rarely, since it reads the whole table.
+  -- The sweep runs rarely, because it reads the whole table.
   if random() < 0.002 then
     perform bucket_sweep();
   end if;
@@ -1736,7 +1736,7 @@ declare
   free bigint;
   granted bigint;
 begin
-  -- This commit need not survive a crash of the database, because the next question repeats the figures.
+  -- This commit need not survive a database crash, because the next question repeats the figures.
   perform set_config('synchronous_commit', 'off', true);
   -- All calls lock rows in the same order, so two replicas cannot deadlock.
   for asked in
@@ -1752,7 +1752,7 @@ begin
     quota := quota_of(asked."limit", starts);
     select * into held from limit_hold h
       where h.limit_name = asked."limit" and h.starts_at = starts and h.replica = of_replica;
-    -- A replica that asks about another series, or none, has no units of the present series at hand.
+    -- A replica that asks about a different series, or none, holds no units of the current one.
     if asked.series is distinct from quota.series then
       asked.spent := coalesce(held.spent, 0);
       asked.hand := 0;
@@ -1761,8 +1761,8 @@ begin
     if quota.used + asked.needed > asked.capacity then
       quota.used := quota.used - quota_let_go(asked."limit", starts, of_replica);
     end if;
-    -- Units at hand on one replica cannot be used by the others. So when few units are left, a replica gets only a
-    -- small part of them for requests that it merely expects.
+    -- Units held by one replica cannot be used by the others. So when few units are left, a replica gets only a small
+    -- share of them for requests that it merely expects.
     free := greatest(0, asked.capacity - quota.used);
     granted := least(free, asked.needed + least(asked.ahead, greatest(0, free - asked.needed) / 64));
     update limit_quota u set used = quota.used + granted, quota = asked.capacity
@@ -1783,7 +1783,7 @@ begin
       )
     );
   end loop;
-  -- The sweep runs rarely, since it reads an index of all windows.
+  -- The sweep runs rarely, because it reads an index of all windows.
   if random() < 0.002 then
     perform quota_sweep();
   end if;
@@ -1923,7 +1923,7 @@ begin
       through = greatest(j.through, coalesce(to_timestamp(through_ms / 1000), j.through))
       where j.id = journal;
   end if;
-  -- A journal's first batch also deletes old journals, so this runs about once for each process.
+  -- A journal's first batch also deletes old journals, so this runs about once per process.
   if known = 0 then
     delete from usage_journal j where j.at < now() - interval '400 days';
   end if;
@@ -1956,7 +1956,7 @@ $$;
 -- usage/usage_count.sql
 create or replace function usage_count(counts usage_counted[]) returns void language plpgsql as $$
 begin
-  -- Every transaction locks these rows in the same order, so two replicas wait for each other and do not deadlock.
+  -- Every transaction locks these rows in the same order, so two replicas may wait for each other but cannot deadlock.
   insert into usage_hourly
     select coalesce(a.parent_id, a.id), a.id, c.hour, c.key_id, sum(c.requests), sum(c.reads), sum(c.writes),
       sum(c.client_errors), sum(c.server_errors), sum(c.bytes_in), sum(c.bytes_out)
@@ -1972,7 +1972,7 @@ begin
     bytes_in = usage_hourly.bytes_in + excluded.bytes_in,
     bytes_out = usage_hourly.bytes_out + excluded.bytes_out;
 
-  -- A batch that was delayed for days may have two days with the same slot. Only the later day is kept.
+  -- A batch that was delayed for days may contain two days with the same slot. Only the later day is kept.
   insert into write_by_default as w
     select distinct on (1, 2, 3) c.account_id, c.key_id, (usage_day_of(c.hour) - date '2000-01-01') % 9,
       usage_day_of(c.hour), sum(c.writes_by_default), max(c.last_by_default)
@@ -2090,7 +2090,7 @@ create or replace function usage_hourly_changed() returns trigger language plpgs
 declare
   late_until timestamptz;
 begin
-  -- Retention deletes only hourly rows. The daily rows must stay, so this deletion is not a late change.
+  -- Retention deletes only hourly rows. The daily rows must stay, so its deletions are not late changes.
   if current_setting('tenancy_gateway.usage_retention', true) = 'on' then
     return null;
   end if;
@@ -2118,7 +2118,7 @@ $$;
 -- usage/usage_note_late.sql
 create or replace function usage_note_late(changes usage_hourly[], sign int) returns void language plpgsql as $$
 declare
-  -- Both are read only after the lock below is taken.
+  -- Both variables are read only after the lock below has been taken.
   closed timestamptz;
   kept usage_kept;
 begin
@@ -2243,7 +2243,7 @@ begin
     return true;
   end if;
   perform usage_late_lock();
-  -- The two index lookups for each account cost about as much as reading five rows, and are counted as such.
+  -- The two index look-ups for each account cost about as much as reading five rows, and count as five rows.
   while rows_read < most loop
     select h.root_id, h.account_id into kept.root_id, kept.account_id from usage_hourly h
       where (h.root_id, h.account_id) > (kept.root_id, kept.account_id) order by h.root_id, h.account_id limit 1;

@@ -1,39 +1,40 @@
 -- compatible with: 6
--- An event says what was changed, which key or operator made the change, and from which address the request came.
--- Triggers write events in the transaction of the change, so no function can leave one out. Changes by replicas of
--- earlier versions have events too, without `request_id` and `address`. A call that writes nothing (a refusal, a
--- replay, a status that was set already) leaves no event.
+-- An event says what changed, which key or operator made the change, and which address the request came from. Triggers
+-- write events in the same transaction as the change, so no function can leave one out. Changes made by replicas of
+-- earlier versions have events, too, but without `request_id` and `address`. A call that writes nothing (a rejection, a
+-- replay, a status that was already set) leaves no event.
 --
--- For each parent, ids ascend in the order of commits, so a reader that continues after the newest id it knows misses
--- nothing. An advisory lock for each parent ensures that (`event_tick`). A change holds this lock from its write to its
--- commit. The change takes the lock after its row locks, and after that only the lock of the position, so no two
--- changes can deadlock.
+-- Each parent's event ids ascend in commit order, so a reader that continues after the newest id it knows misses
+-- nothing. A per-parent advisory lock ensures that (`event_tick`). A change takes this lock after its row locks and
+-- holds it from its write to its commit. Later locks (quota rows, log entries, then the position) are always taken in
+-- the same order, so no two changes can deadlock.
 
 create table event (
-  -- UUIDv7 (RFC 9562): milliseconds, 12 bits of their fraction, the number within its transaction, random bits.
+  -- UUIDv7 (RFC 9562): milliseconds, 12 bits of their fraction, the number within its `event_add` call, random bits.
   id uuid primary key,
-  -- The parent, even if a sub-account was changed.
+  -- Id of the parent, even if a sub-account changed.
   account_id uuid not null,
   sub_account_id uuid,
   type text collate "C" not null constraint event_type check (type ~ '^[a-z_]+\.[a-z]+$'),
-  -- The time in the id. If the database's clock was set back, this time stands still until the clock has caught up.
+  -- The time in the id. If the database's clock is set back, this time hardly advances until the clock has caught up.
   created_at timestamptz(3) not null,
-  -- `system` if no request asked for the change, as with SQL by hand, or if the replica does not say who asked, as
+  -- `system` if no request asked for the change, as with hand-written SQL, or if the replica does not say who asked, as
   -- with 0.1.0.
   actor_kind text not null constraint event_actor check (actor_kind in ('api_key', 'operator', 'system')),
   actor_key_id uuid,
   actor_name text,
   request_id text,
   address text,
-  -- `object` is the row after the change, without digests; for an event about a quota, it is the use of the quota.
-  -- `previous` has the former values of the changed columns. It is null if the row is new.
+  -- `object` is the row after the change, without digests, or the use of the quota if the event is about a quota.
+  -- `previous` has the old values of the changed columns, or the id of the old key after a rotation. It is null if
+  -- nothing came before.
   object jsonb not null,
   previous jsonb
 );
 create index event_of_account on event (account_id, id);
 create index event_of_sub_account on event (sub_account_id, id) where sub_account_id is not null;
 
--- Events are never changed, and only `event_prune` deletes them. The trigger guards only against mistakes, since the
--- owner of the table can drop the trigger.
+-- Events are never changed, and only `event_prune` deletes them. The trigger guards only against mistakes, because the
+-- table's owner can drop it.
 create trigger event_append_only before update or delete or truncate on event
   for each statement execute function event_append_only();

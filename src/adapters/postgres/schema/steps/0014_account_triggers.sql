@@ -1,7 +1,7 @@
 -- compatible with: 6
 -- locks for a moment: account
--- Triggers keep events, facts, lists and quotas in step with the rows of accounts, whether SQL by hand or any version
--- of the gateway changes them.
+-- Triggers keep events, facts, lists and quotas in sync with account rows, whether hand-written SQL or any version of
+-- the gateway changes them.
 
 create trigger account_index_on_insert after insert on account for each row execute function account_index();
 create trigger account_index_on_delete after delete on account for each row execute function account_index();
@@ -9,8 +9,8 @@ create trigger account_index_on_update after update of external_id on account fo
   when (new.parent_id is null and new.external_id is distinct from old.external_id) execute function account_index();
 
 create trigger account_created after insert on account for each row execute function account_created();
--- A parent's counts change with each sub-account, but its fact changes only if it gets its first active sub-account or
--- loses its last one. Other changes of counts do not fire the trigger.
+-- A parent's counts change with each sub-account, but its fact changes only if it gains its first active sub-account or
+-- loses its last one. Other changes to the counts do not fire the trigger.
 create trigger account_changed after update on account for each row
   when (
     old.* is distinct from new.*

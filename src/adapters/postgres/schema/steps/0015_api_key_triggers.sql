@@ -1,7 +1,7 @@
 -- compatible with: 6
 -- locks for a moment: api_key
--- Triggers keep events and facts in step with the rows of API keys. This is a separate step, because a step may lock
--- only one table. Changes of keys between the previous step and this one have no event.
+-- Triggers keep events and facts in sync with API key rows. This is a separate migration, because a migration may lock
+-- only one table. Key changes between the previous migration and this one have no event.
 
 create trigger api_key_created after insert on api_key referencing new table as made
   for each statement execute function api_key_created();

@@ -1,6 +1,6 @@
 -- compatible with: 6
 -- locks for a moment: usage_hourly
--- These triggers note late changes of hourly usage (`usage_hourly_changed`).
+-- These triggers note late changes to hourly usage (`usage_hourly_changed`).
 
 create trigger usage_hourly_inserted after insert on usage_hourly referencing new table as added
   for each statement execute function usage_hourly_changed();

@@ -1,5 +1,5 @@
--- This trigger keeps the tree of accounts at two levels: the parent of a sub-account must be a parent account, and an
--- account keeps its parent. A foreign key alone would allow grandchildren.
+-- This trigger keeps the account tree two levels deep: a sub-account's parent must be a parent account, and an account
+-- can never change its parent. A foreign key alone would allow grandchildren.
 create or replace function account_check_parent() returns trigger language plpgsql as $$
 begin
   if tg_op = 'UPDATE' then

@@ -1,7 +1,7 @@
--- Creates a sub-account with the limits in `request`. `outcome` is 'limit' if the parent already has its maximum of
--- sub-accounts; `account` then holds that maximum. It is 'burst-alone' if the account would have a burst but no rate.
--- No replica remembers an account that does not exist yet, so only a parent's first active sub-account is logged: it
--- changes which calls the parent itself may make.
+-- Creates a sub-account with the limits in `request`. `outcome` is 'limit' if the parent already has its maximum number
+-- of sub-accounts; `account` then contains that maximum. `outcome` is 'burst-alone' if the account would have a burst
+-- but no limit per second. No replica can have cached an account that does not exist yet, so a creation is logged only
+-- if it gives the parent its first active sub-account, which changes the calls that the parent itself may make.
 create or replace function account_create_sub(
   request jsonb,
   new_parent uuid, new_id uuid, new_name text, new_external_id text, new_metadata jsonb, max_sub_accounts int,
@@ -15,7 +15,7 @@ declare
 begin
   select b.outcome, b.made into outcome, account from change_begin(request) b;
   if outcome is not null then
-    -- The request that created the account may still wait for its position, which is this one or an older one.
+    -- The original request may still be waiting for its position, which is no newer than the current one.
     seq := case outcome when 'again' then coherence_position() end;
     return;
   end if;
@@ -25,7 +25,7 @@ begin
     outcome := 'burst-alone';
     return;
   end if;
-  -- Creations under one parent wait for each other here, so each creation is checked against the limit and against the
+  -- Creations under the same parent wait for each other here, so each one is checked against the limit and against the
   -- external_ids of all earlier ones.
   select * into parent from account a where a.id = new_parent and a.parent_id is null for no key update;
   if not found then
@@ -56,7 +56,7 @@ begin
     where a.id = new_parent;
   outcome := 'done';
   account := to_jsonb(made);
-  -- Some replica may not know yet that the parent has an active sub-account, or that another account gave up the
+  -- Some replicas may not know yet that the parent has an active sub-account, or that another account has given up the
   -- external_id.
   seq := coalesce(
     change_end(request, account),

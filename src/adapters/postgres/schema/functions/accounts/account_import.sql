@@ -1,19 +1,20 @@
--- Imports many parents in one call: each row is created, changed, left as it is, or rejected for a reason of its own.
+-- Imports many parents in one call. Each row is created, updated, left unchanged, or rejected for its own reason.
 --
--- `new_rows` is an array of objects; `results` has an object for each, in its order: `outcome`, and `id` if there is
--- one. Outcomes are 'created', 'updated' and 'unchanged', or the reason of a rejection: 'no-account' and
--- 'no-sub-account' (the named account does not exist), 'external-id-taken' (by an account with another id than the
--- row's), 'id-taken', 'too-many-pairs', 'limit', 'key-taken'. With `is_plan`, the outcomes say what would happen, and
--- nothing is locked or written.
+-- `new_rows` is an array of objects. `results` has one object per row, in the same order, with `outcome` and, if there
+-- is one, `id`. Outcomes are 'created', 'updated' and 'unchanged', or the reason for a rejection: 'no-account' and
+-- 'no-sub-account' (the named account does not exist), 'external-id-taken' (by an account whose id is not the row's),
+-- 'id-taken', 'too-many-pairs', 'limit', 'key-taken'. With `is_plan`, the outcomes say what would happen, and nothing
+-- is locked or written.
 --
--- A row that names a parent has `parent` (an id) or `parent_external_id`. `seq` is at least as new as every position
--- that a change of these rows had to wait for, in this call or in an earlier one, which may have failed before its 2xx.
+-- A row that belongs to a parent names that parent by `parent` (an id) or `parent_external_id`. `seq` is at least as
+-- new as every position that a change to these rows had to wait for, in this call or in an earlier one that may have
+-- failed before its 2xx.
 --
--- Before its first write, a call locks every row that it is going to write, from the top down as single changes do:
--- parents, then sub-accounts, each in the order of ids. Only one call at a time writes.
+-- Before its first write, a call locks every row that it is going to write, top down like any single change: parents
+-- first, then sub-accounts, each in id order. Only one call writes at a time.
 --
--- A session plans these statements once. A plan made while the tables are empty would read whole tables after they have
--- grown, until statistics are gathered. So the settings below make PostgreSQL use the indexes.
+-- Each session plans these statements once. A plan made while the tables are empty would keep scanning whole tables
+-- after they have grown, until statistics are gathered. The settings below therefore make PostgreSQL use the indexes.
 create or replace function account_import(
   request jsonb, new_rows jsonb, max_pairs int, is_plan boolean, out outcome text, out seq bigint, out results jsonb
 ) language plpgsql

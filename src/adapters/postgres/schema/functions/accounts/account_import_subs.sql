@@ -1,5 +1,5 @@
--- Imports sub-accounts of any parents; see `account_import`. `max_sub_accounts` is the maximum for a parent without a
--- maximum of its own.
+-- Imports sub-accounts of any parents; see `account_import`. `max_sub_accounts` applies to parents that have no maximum
+-- of their own.
 create or replace function account_import_subs(
   request jsonb, new_rows jsonb, max_sub_accounts int, max_pairs int, is_plan boolean,
   out outcome text, out seq bigint, out results jsonb

@@ -1,4 +1,4 @@
--- Returns the account `a` with the limits that `limits` contains; its other limits stay as they are.
+-- Returns the account `a` with the limits in `limits` applied; its other limits stay unchanged.
 create or replace function account_limited(a account, limits jsonb) returns account language plpgsql immutable as $$
 begin
   if limits ? 'requests_per_second' then

@@ -1,11 +1,12 @@
--- Creates the sub-account with this external_id, or changes it if it exists. `new_metadata` and the limits in `request`
--- are merged as in a PATCH, also for a new account; an existing account keeps its status. If the account is already as
--- requested, nothing is locked or written. Otherwise, the first of several requests creates the account, and the others
--- wait and then change it, because every writer of an external_id under a parent takes the same lock on the parent.
+-- Creates the sub-account with this external_id, or updates it if it exists. `new_metadata` and the limits in `request`
+-- are merged as in a PATCH, even for a new account; an existing account keeps its status. If the account already
+-- matches the request, nothing is locked or written. Otherwise, if several requests compete, the first one creates the
+-- account, and the rest wait and then update it, because every writer of an external_id under a parent takes the same
+-- lock on the parent.
 --
--- `outcome` is 'done' with `created`, or 'no-parent', 'limit', 'too-many-pairs' or 'burst-alone'. `seq` is at least as
--- new as the position that the creation had to wait for, even if another request created the account and failed before
--- its 2xx.
+-- `outcome` is 'done', 'no-parent', 'limit', 'too-many-pairs' or 'burst-alone'; `created` says whether the account is
+-- new. `seq` is at least as new as the position that the creation had to wait for, even if another request created the
+-- account and failed before its 2xx.
 create or replace function account_put_sub(
   request jsonb,
   of_parent uuid, of_external_id text, new_id uuid, new_name text, new_metadata jsonb, max_sub_accounts int, max_pairs int,

@@ -1,9 +1,8 @@
--- Sets a parent's counts to the numbers of its sub-accounts.
+-- Recounts a parent's sub-accounts.
 create or replace function account_recount(of_parent uuid) returns void language plpgsql as $$
 begin
   perform from account a where a.id = of_parent for no key update;
-  -- The count uses a later snapshot than the lock, so it includes every change that was committed before the lock was
-  -- granted.
+  -- The count's snapshot is newer than the lock, so it includes every change committed before the lock was granted.
   update account a set sub_accounts = c.every, active_sub_accounts = c.active
     from (
       select count(*) as every, count(*) filter (where s.status = 'active') as active

@@ -1,5 +1,5 @@
--- Notes that the counts of a parent may be wrong. `change_end` clears the note, since a change updates the counts
--- itself. In a transaction without `change_end`, `change_commit` counts again.
+-- Marks a parent's counts as possibly wrong. `change_end` clears the mark, because a change updates the counts itself.
+-- In a transaction without `change_end`, `change_commit` recounts.
 create or replace function account_uncounted(of_parent uuid) returns void language plpgsql as $$
 declare
   noted constant text := coalesce(current_setting('tenancy_gateway.uncounted', true), '');

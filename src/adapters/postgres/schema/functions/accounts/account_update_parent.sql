@@ -1,5 +1,5 @@
--- Changes a parent. `change` is a PATCH like that of a sub-account, and may also have `max_sub_accounts` and
--- `max_api_keys`; null for one of these restores the configuration's number.
+-- Updates a parent. `change` is a PATCH as in `account_update_sub`, and may also have `max_sub_accounts` and
+-- `max_api_keys`; null restores the configured maximum.
 create or replace function account_update_parent(
   request jsonb, of_id uuid, change jsonb, max_pairs int,
   out outcome text, out seq bigint, out holder uuid, out account jsonb
@@ -15,7 +15,7 @@ begin
   end if;
   perform limits_begin(change -> 'limits');
   if change ? 'max_api_keys' then
-    -- The fence is needed because creations of keys for sub-accounts do not lock this row.
+    -- The fence is needed because creating a key for a sub-account does not lock this row.
     perform change_fence(of_id);
   end if;
   if change ? 'external_id' then

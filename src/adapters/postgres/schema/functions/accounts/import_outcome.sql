@@ -1,5 +1,5 @@
--- Returns the outcome for an existing account, compared with the name and metadata in a row: 'unchanged', 'updated' or
--- the reason of a rejection.
+-- Compares an existing account with the name and metadata in a row. Returns 'unchanged', 'updated' or the reason for a
+-- rejection.
 create or replace function import_outcome(there account, new_row jsonb, max_pairs int) returns text language sql stable as $$
   select case
     when (new_row ->> 'id_given')::boolean and there.id <> (new_row ->> 'id')::uuid then 'external-id-taken'

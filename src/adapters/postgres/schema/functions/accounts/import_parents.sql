@@ -1,4 +1,4 @@
--- Returns the rows that name an existing parent, with their numbers and the ids of these parents.
+-- Returns the rows that name an existing parent, with their row numbers and the parents' ids.
 create or replace function import_parents(new_rows jsonb) returns table (n bigint, row_data jsonb, parent_id uuid)
 language sql stable as $$
   select r.n, r.row_data, a.id

@@ -1,7 +1,6 @@
--- Lets only one change at a time set an external_id of a parent: otherwise two changes that exchange the external_ids
--- of two parents would wait for each other for ever. A change calls this before it locks any row. Replicas of 0.1.0 do
--- not send a parent's external_id to upstreams, so no external_id may be given to a parent while such a replica is
--- registered.
+-- Lets only one change at a time set a parent's external_id; otherwise, two changes that swap the external_ids of two
+-- parents would deadlock. A change calls this before it locks any row. Replicas of 0.1.0 do not send a parent's
+-- external_id to upstreams, so no parent may get an external_id while such a replica is registered.
 create or replace function parent_external_id_begin(wanted text) returns void language plpgsql as $$
 begin
   if wanted is not null then

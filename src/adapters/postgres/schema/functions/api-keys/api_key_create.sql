@@ -1,6 +1,7 @@
--- Makes a key from `new_key`, an object with the columns of a newly minted key, and the limits in `request`. `outcome`
--- is 'limit' if the account already has its maximum of keys; `key` then holds that maximum. It is 'burst-alone' if the
--- key would have a burst but no rate. Nothing is logged, since no replica remembers a key before a request has used it.
+-- Creates a key from `new_key`, an object with the columns of a newly minted key, and the limits in `request`.
+-- `outcome` is 'limit' if the account already has its maximum number of keys; `key` then contains that maximum.
+-- `outcome` is 'burst-alone' if the key would have a burst but no limit per second. Nothing is logged, because no
+-- replica caches a key before a request has used it.
 create or replace function api_key_create(
   request jsonb, of_account uuid, new_key jsonb, max_keys int,
   out outcome text, out seq bigint, out key jsonb

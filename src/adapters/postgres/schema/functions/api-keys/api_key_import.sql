@@ -1,14 +1,16 @@
--- Imports keys for a parent and its sub-accounts: all of them, or none. `new_keys` is an array of objects with `id`,
--- `owner`, `name`, `scopes`, `digest` (hex, after `\x`), `prefix`, `last4`, `expires_at` and `imported_under`. All
--- digests in it are different.
+-- Imports keys for a parent and its sub-accounts, either all of them or none. `new_keys` is an array of objects with
+-- `id`, `owner`, `name`, `scopes`, `digest` (hex, after `\x`), `prefix`, `last4`, `expires_at` and `imported_under`.
+-- The digests are all different.
 --
--- Replicas may remember each new key as unknown, since its holder may already use it. So all new keys are logged at one
--- position, which the 2xx waits for. A key that its owner already has stays as it is, whatever its state. An earlier
--- import may have logged it and failed before its 2xx, so this import waits at least for the newest position.
+-- Replicas may have cached a new key as unknown, because its holder may already be using it. So all new keys are logged
+-- at one position, which the 2xx waits for. A key that its owner already has is left unchanged, whatever its state. An
+-- earlier import may have logged that key and failed before its 2xx, so this import waits at least for the newest
+-- position.
 --
--- `outcome` is 'none' if there is no such parent. Otherwise `faults` lists the indexes (from 0) of the keys that
+-- `outcome` is 'none' if the parent does not exist. Otherwise, `faults` lists the indexes (from 0) of the keys that
 -- prevent the import: 'no-owner' if the owner is neither the parent nor one of its sub-accounts, 'taken' if another
--- account has the key, 'limit' if an account would have more than its maximum of keys; `keys` then holds that maximum.
+-- account has the key, 'limit' if an account would exceed its maximum number of keys; `keys` then contains that
+-- maximum.
 create or replace function api_key_import(
   request jsonb, of_parent uuid, new_keys jsonb, max_keys int,
   out outcome text, out seq bigint, out imported int, out keys jsonb, out faults jsonb
@@ -34,8 +36,8 @@ begin
     outcome := 'none';
     return;
   end if;
-  -- Creations of keys wait for these locks, so the count below includes their keys. Rows are locked in the order of
-  -- ids, so no two imports can deadlock.
+  -- Creating a key takes the same lock on its account, so the count below includes all keys created so far. Rows are
+  -- locked in id order, so two imports cannot deadlock.
   perform from account a
     where a.parent_id = of_parent and a.id in (select (k ->> 'owner')::uuid from jsonb_array_elements(new_keys) k)
     order by a.id for no key update;
@@ -63,7 +65,7 @@ begin
     from jsonb_array_elements(new_keys) with ordinality k (key, n)
     where not exists (select from api_key there where there.digest = (k.key ->> 'digest')::bytea)
   ), counted as materialized (
-    -- Keys are counted before the join, once for each owner. After the join, PostgreSQL would count once for each key.
+    -- Keys are counted before the join, once per owner. After the join, PostgreSQL would count once per key.
     select fresh.owner, count(*) + api_key_count(fresh.owner) as keys from fresh group by fresh.owner
   )
   select jsonb_agg(fresh.n - 1 order by fresh.n) into faults

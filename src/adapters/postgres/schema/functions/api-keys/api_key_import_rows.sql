@@ -1,4 +1,4 @@
--- Imports keys of any parents. Each row is imported or rejected on its own; see `account_import` for `new_rows` and
+-- Imports keys for any parents. Each row is imported or rejected on its own; see `account_import` for `new_rows` and
 -- `results`.
 create or replace function api_key_import_rows(
   request jsonb, new_rows jsonb, max_keys int, is_plan boolean, out outcome text, out seq bigint, out results jsonb
@@ -25,7 +25,7 @@ begin
     perform import_begin();
     -- No `api_key_import` may run at the same time, because it may contain the same keys.
     perform pg_advisory_xact_lock(7311970454);
-    -- Creations of keys wait for these locks, so the counts below include their keys.
+    -- Creating a key takes the same lock on its account, so the counts below include all keys created so far.
     perform from account a
       where a.id in (
         select r.parent_id from import_owners(new_rows) r
@@ -77,8 +77,8 @@ begin
     list[entry.n] := jsonb_build_object('outcome', of_row, 'id', of_id);
   end loop;
   if is_plan then
-    -- The import may still create a missing account. Until then, only one reason to reject its keys is known: another
-    -- account has the key.
+    -- The actual import may create a missing account first. So for now, the only known reason to reject its keys is
+    -- that another account has the key.
     select array_agg(
         case when list[r.n] ->> 'outcome' = 'no-account' and k.digest is not null
           then '{"outcome": "key-taken"}'::jsonb else list[r.n] end order by r.n

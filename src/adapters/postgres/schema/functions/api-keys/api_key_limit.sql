@@ -1,5 +1,6 @@
--- Returns the maximum number of keys of an account: its parent's own maximum if there is one, otherwise the configured
--- one. A parent's maximum changes under `change_fence`, so no change by one of its keys runs at the same time.
+-- Returns an account's maximum number of keys: the one set for its parent account, or else the configured one. A
+-- parent's maximum changes only under `change_fence`, so no change made with one of the parent's keys can run at the
+-- same time.
 create or replace function api_key_limit(of_account uuid, configured int) returns int language sql stable as $$
   select coalesce(
     (

@@ -1,4 +1,4 @@
--- Returns the key `k` with the limits that `limits` contains; its other limits stay as they are.
+-- Returns the key `k` with the limits in `limits` applied; its other limits stay unchanged.
 create or replace function api_key_limited(k api_key, limits jsonb) returns api_key language plpgsql immutable as $$
 begin
   if limits ? 'requests_per_second' then

@@ -1,5 +1,5 @@
--- Revokes a key of an account. A key that is already revoked keeps its time of revocation; `seq` is then the newest
--- position of the log, so the caller waits for replicas as after a first revocation.
+-- Revokes one of an account's keys. A key that is already revoked keeps its revocation time; `seq` is then the newest
+-- position in the log, so the caller waits for replicas as it would after a first revocation.
 create or replace function api_key_revoke(
   request jsonb, of_account uuid, of_id uuid, out outcome text, out seq bigint, out key jsonb
 ) language plpgsql as $$

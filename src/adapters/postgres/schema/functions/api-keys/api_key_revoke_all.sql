@@ -1,5 +1,5 @@
--- Revokes all keys of an account at one position, even expired ones. `revoked` counts the keys that were not revoked
--- before.
+-- Revokes all of an account's keys at one position, even expired ones. `revoked` is the number of keys that were not
+-- revoked already.
 create or replace function api_key_revoke_all(
   request jsonb, of_account uuid, out outcome text, out seq bigint, out revoked int
 ) language plpgsql as $$
@@ -15,15 +15,15 @@ begin
     end if;
     return;
   end if;
-  -- A rotation also takes this lock; a creation and an import of keys lock the account. So each of them either has
-  -- ended, and the query below sees its new keys, or begins after this call.
+  -- A rotation takes the same lock, and creating or importing keys locks the account. So each of them has either
+  -- committed, and the query below sees its keys, or waits for this call.
   perform change_fence(of_account);
   perform from account a where a.id = of_account for no key update;
   if not found then
     outcome := 'none';
     return;
   end if;
-  -- Keys are locked in the order of ids, as in `usage_count`, so that the two cannot deadlock.
+  -- Keys are locked in id order, as in `usage_count`, so that the two cannot deadlock.
   perform from api_key k where k.account_id = of_account and k.revoked_at is null order by k.id for no key update;
   update api_key k set revoked_at = now() where k.account_id = of_account and k.revoked_at is null;
   get diagnostics revoked = row_count;

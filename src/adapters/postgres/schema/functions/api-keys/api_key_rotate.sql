@@ -1,11 +1,12 @@
--- Makes a new key that replaces another key of the same account. The new key takes over all columns that are not set
--- here, such as name, scopes and limits; the limits count both keys together. The other key is revoked, or expires
--- after `overlap_s` seconds if not before. The account's maximum of keys is not checked, since the other key soon ends.
--- `outcome` is 'inactive' if the other key was already revoked or has expired.
+-- Creates a key that replaces an existing key of the same account. The new key inherits all columns that are not set
+-- here, such as name, scopes and limits; both keys count together towards the limits. The old key is revoked if
+-- `overlap_s` is 0; otherwise it expires after `overlap_s` seconds, or earlier if it was due to. The account's maximum
+-- number of keys is not checked, because the old key soon ends. `outcome` is 'inactive' if the old key has been revoked
+-- or has expired.
 --
--- A lineage is a key with all keys that were rotated from it; at most two of them are active after a rotation.
--- `outcome` is 'rotated' if more would be, and `key` has the id of the `newest` active one. Without this rule, a key
--- that stays active could be rotated again and again, past every maximum.
+-- A lineage is a key and all keys rotated from it, directly or indirectly; at most two of them may be active after a
+-- rotation. If there would be more, `outcome` is 'rotated' and `key` has the id of the `newest` active one. Without
+-- this rule, a key that stays active could be rotated again and again, past any maximum.
 create or replace function api_key_rotate(
   request jsonb,
   of_account uuid, of_id uuid, overlap_s int, new_id uuid, new_digest bytea, new_client_secret_digest bytea,
@@ -22,7 +23,7 @@ declare
 begin
   select b.outcome, b.made into outcome, key from change_begin(request) b;
   if outcome is not null then
-    -- The request that made the key may still wait for its position, which is this one or an older one.
+    -- The original request may still be waiting for its position, which is no newer than the current one.
     seq := case outcome when 'again' then coherence_position() end;
     return;
   end if;

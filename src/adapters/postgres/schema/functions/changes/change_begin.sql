@@ -1,36 +1,36 @@
--- Begins a change. `outcome` is null if the change may go on. Otherwise it is the outcome of the whole change:
--- - 'key-unknown', 'key-revoked', 'key-expired' or 'account-suspended' if the caller may no longer ask for the change;
---   such a caller does not get the result of an earlier request either;
--- - 'no-account' if there is no such owner;
--- - 'again' if an earlier request with the same claim made the change; `made` is the record that the change created or
---   changed, or null if a replica of 0.1.0 changed a status or revoked a key;
+-- Begins a change. `outcome` is null if the change may proceed. Otherwise, it is the outcome of the whole change:
+-- - 'key-unknown', 'key-revoked', 'key-expired' or 'account-suspended' if the caller may no longer make changes; such a
+--   caller does not get the result of an earlier request either;
+-- - 'no-account' if the owner in `request` does not exist;
+-- - 'again' if an earlier request with the same claim already made the change; `made` is the record that the change
+--   created or changed, or null if a replica of 0.1.0 changed a status or revoked a key;
 -- - 'mismatch' or 'in-flight', as in `idempotency_claim`.
 --
--- A repeated request never acts again, because another request may have undone its effect on purpose.
+-- A repeated request is never carried out again, because another request may have deliberately undone its effect.
 --
--- `request` is the first argument of each change, and says who asks for the change:
--- - `caller` (`key` and `account`, two ids), if a parent's key asks: the gateway has decided by facts in memory, and
---   may have waited since, so the key is checked again;
--- - `operator`, the name of the token, if an operator asks;
--- - `id` and `address` of the request, for its event;
+-- `request` is the first argument of every change function, and says who is asking for the change:
+-- - `caller` (the ids `key` and `account`), if the request uses a parent's key: the gateway decided from facts in
+--   memory and may have waited since, so the key is checked again;
+-- - `operator`, the name of the token, if an operator sent the request;
+-- - `id` and `address` of the request, for the event;
 -- - `claim` (`caller`, the nil UUID for the operator; `key` and `fingerprint`, SHA-256 in hex), if the request has an
 --   Idempotency-Key;
--- - `limits` that a new account or key begins with;
--- - `owner` (`id` and `parent`), if the keys to change must be those of a sub-account of this parent, or of a parent
---   account if `parent` is null. The parent of an account never changes, so the check needs no lock.
+-- - `limits`, the initial limits of a new account or key;
+-- - `owner` (`id` and `parent`), if the keys to change must belong to a sub-account of this parent, or to a parent
+--   account if `parent` is null. An account's parent never changes, so the check needs no lock.
 --
--- Replicas of 0.1.0 give no caller: their changes are made without this check.
+-- Replicas of 0.1.0 send no caller, so their changes are made without this check.
 --
--- Every change takes these steps in this order, so that no two changes can deadlock and the lock of positions is held
--- for the shortest time:
+-- Every change follows these steps in this order, so that no two changes can deadlock and the position lock is held as
+-- briefly as possible:
 -- - `change_begin`, before the change locks anything;
--- - `change_fence`, if the change ends the right of a key or of a parent account;
--- - the row locks from the top down (parent, sub-account, key);
--- - the writes; triggers see the written rows, write the events, and touch the facts to log;
+-- - `change_fence`, if the change takes rights away from a key or a parent account;
+-- - the row locks, top down (parent, sub-account, key);
+-- - the writes, for which triggers write the events and touch the facts to log;
 -- - `change_end`, which takes the position.
 --
 -- The `outcome` of a change is 'done' or 'again', or says why nothing happened. `seq` is the position that its 2xx
--- waits for, or null if no replica can remember an outdated fact.
+-- waits for, or null if no replica can have cached an outdated fact.
 create or replace function change_begin(request jsonb, out outcome text, out made jsonb) language plpgsql as $$
 #variable_conflict use_column
 declare
@@ -41,8 +41,8 @@ begin
   perform require_read_committed();
   if caller is not null then
     perform pg_advisory_xact_lock_shared(change_fence_key((caller ->> 'account')::uuid));
-    -- This query uses a later snapshot than the lock, so it sees a commit that ended the key's right before the lock
-    -- was granted.
+    -- This query's snapshot is newer than the lock, so it sees any commit that took the key's rights away before the
+    -- lock was granted.
     select case
         when k.revoked_at is not null then 'key-revoked'
         when k.expires_at <= clock_timestamp() then 'key-expired'

@@ -1,5 +1,5 @@
--- This deferred trigger runs at the commit. In a transaction without `change_end`, such as SQL by hand, it counts the
--- sub-accounts of the affected parents again and takes the position.
+-- This deferred trigger runs at commit. In a transaction that does not call `change_end`, such as hand-written SQL, it
+-- recounts the sub-accounts of the affected parents and takes the position.
 create or replace function change_commit() returns trigger language plpgsql as $$
 declare
   uncounted constant text := current_setting('tenancy_gateway.uncounted', true);

@@ -1,14 +1,14 @@
--- Returns whether a request is 'new', repeats an earlier one ('again', with the record of the earlier one in `made`),
--- or must be rejected: 'mismatch' if the earlier request had another fingerprint, 'in-flight' if its transaction has
+-- Returns whether a request is 'new', repeats an earlier one ('again', with the earlier one's record in `made`), or
+-- must be rejected: 'mismatch' if the earlier request had a different fingerprint, 'in-flight' if its transaction has
 -- not ended. This function does not wait for that transaction. A change calls this before it locks anything, so nothing
--- that this function waits for can wait for the change.
+-- that this function waits for can be waiting for the change.
 --
 -- The lock on the stored row makes the commit of a repeated request wait for the disk and for a synchronous standby.
 -- This is needed because the server that committed the first attempt may have failed before its standby received the
 -- commit.
 --
--- Each new request deletes some rows that expired long ago, so they cannot pile up. A row that expired only lately may
--- still be needed by a transaction that began before.
+-- Each new request deletes some long-expired rows, so they cannot pile up. A row that expired within the last hour
+-- stays, because a transaction that began earlier may still need it.
 create or replace function idempotency_claim(
   caller uuid, request_key bytea, request_fingerprint bytea, out outcome text, out made jsonb
 ) language plpgsql as $$

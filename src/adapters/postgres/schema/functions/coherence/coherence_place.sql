@@ -1,7 +1,8 @@
--- Returns the place of this database: cluster, timeline, database and table. A promotion or a restore from a backup
--- changes the timeline, a copy in the same cluster is another database, and a database that was dropped and restored
--- has another table. Two promotions may lead to the same place, and a copy of the data directory has the place of its
--- original. The place includes the incarnation of 0.1.0 without the UUID at its end.
+-- Returns a description of where this database lives: cluster, timeline, database and table. A promotion or a restore
+-- from a backup changes the timeline, a copy in the same cluster is a different database, and a database that was
+-- dropped and restored has a different table. Two promotions may yield the same description, and a copy of the data
+-- directory has the same one as the original. The description includes the incarnation of 0.1.0 without its trailing
+-- UUID.
 create or replace function coherence_place() returns text language plpgsql stable as $$
 begin
   return (

@@ -1,14 +1,14 @@
--- Takes the next position and logs the facts in `touched` at it; a transaction calls this last. The lock on the row of
--- `coherence_seq` is held until the commit, so positions are in the order of commits. Unlike an update, a lock leaves
--- no dead version of the row. Each position is a row of `coherence_taken`, so a second change with the same position
--- fails.
+-- Takes the next position and logs the facts in `touched` at that position; a transaction calls this last. The lock on
+-- the `coherence_seq` row is held until the commit, so positions follow commit order. Unlike an update, a lock leaves
+-- no dead row version. Each position is a row in `coherence_taken`, so a second change with the same position fails.
 --
--- Each element of `touched` is a fact after one character: `-` if a right that it gave has ended, `~` if it is a key
--- with a new expiry, otherwise `+`. A replica that reads `-` ends the streams that depend on the fact.
+-- Each element of `touched` is a fact preceded by one character: `-` if a right that the fact granted has ended, `~` if
+-- the fact is a key with a new expiry, otherwise `+`. A replica that reads `-` ends the streams that depend on the
+-- fact.
 --
--- The log keeps the newest change of each fact, and its newest `-` if that is older: a replica that has not read the
--- `-` yet must still end those streams. Changes of the same fact already wait for each other at its row, so the older
--- entries can be deleted before the lock that all changes need.
+-- The log keeps the newest change to each fact, and its newest `-` if that is older: a replica that has not read the
+-- `-` yet must still end those streams. Changes to the same fact already wait for each other on its row, so the older
+-- entries can be deleted before taking the lock that all changes need.
 create or replace function coherence_take(touched text[]) returns bigint language plpgsql as $$
 declare
   facts constant text[] := array(select substr(t, 2) from unnest(touched) t);
@@ -23,11 +23,11 @@ begin
   end if;
   delete from coherence_log l where l.key = any (facts) and (not l.withdrawn or l.key = any (ended));
   perform from coherence_seq for no key update;
-  -- This call uses a later snapshot than the lock, so it sees every position that was committed before.
+  -- This call's snapshot is newer than the lock, so it sees every position committed before the lock was granted.
   taken := coherence_position() + 1;
-  -- A replica of 0.1.0 registers under this same lock. So either its row is seen here, or the replica reads this change
-  -- before its first lease. Such a replica would let streams go on until the expiry that it knows. A new expiry is
-  -- therefore logged as if it were `-`, which ends these streams now, and clients open them again.
+  -- A replica of 0.1.0 registers under this same lock, so either its row is visible here, or it reads this change
+  -- before its first lease. Such a replica would let streams run until the expiry that it knows. A new expiry is
+  -- therefore logged as if it were `-`, which ends these streams now, and clients reopen them.
   beside_older := coherence_reads_v();
   if beside_older then
     update coherence_seq set v = taken;

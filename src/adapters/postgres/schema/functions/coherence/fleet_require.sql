@@ -1,9 +1,10 @@
--- Fails if a replica of a level below `needed` is registered, with TG001 and the versions of such replicas. A change
--- that only replicas of level `needed` and above can enforce calls this in its transaction, before it locks anything.
+-- Fails with TG001 if any replica below level `needed` is registered; the error's detail lists the versions of such
+-- replicas. A change that only replicas of level `needed` and above can enforce calls this in its transaction, before
+-- it locks anything.
 --
--- Registrations of a lower level take the same lock shared (`fleet_admit`). So this function sees every registration
--- that was committed earlier, and a later registration sees the new level and fails. Only the first such change takes
--- the lock, because after it no replica of a lower level can register.
+-- Replicas of lower levels register under the same lock, in shared mode (`fleet_admit`). So this function sees every
+-- registration committed earlier, and a later registration sees the new level and fails. Only the first such change
+-- takes the lock, because no replica of a lower level can register after it.
 create or replace function fleet_require(needed int) returns void language plpgsql as $$
 declare
   versions text;

@@ -1,5 +1,5 @@
--- Records the position that a replica confirms. Changes wait for this commit, but the commit need not survive a crash:
--- if it is lost, the changes wait until the lease ends. A late call with an older position does not lower the recorded
+-- Records the position that a replica confirms. Changes wait for this commit, but it need not survive a crash: if it is
+-- lost, the changes wait until the replica's lease ends. A late call with an older position does not lower the recorded
 -- position.
 create or replace function replica_ack(of_id text, seq bigint, closed int) returns void language plpgsql as $$
 begin

@@ -1,6 +1,6 @@
--- Returns whether a replica of 0.1.0 may read the position from `coherence_seq.v`. It may if it is registered. Even
--- after its row was removed, one of its statements may still run the released body of `coherence_record`, which takes
--- the position after `v`.
+-- Returns whether a replica of 0.1.0 may still read the position from `coherence_seq.v`, which is the case while one is
+-- registered. Even after its row has been removed, one of its statements may still be running the released body of
+-- `coherence_record`, which takes the position after `v`.
 create or replace function coherence_reads_v() returns boolean language plpgsql volatile as $$
 begin
   return clock_timestamp() < (select coalesce(max(b.until), 'infinity') from released_bodies b)

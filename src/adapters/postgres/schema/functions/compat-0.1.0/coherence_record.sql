@@ -1,4 +1,4 @@
--- Ends a change of 0.1.0 that began before its function was replaced.
+-- Ends a change that a replica of 0.1.0 began before the change's function was replaced.
 create or replace function coherence_record(keys text[], withdrawn text[] default '{}') returns bigint
 language plpgsql as $$
 begin

@@ -1,5 +1,5 @@
--- Adds a batch of a replica of 0.1.0. Its rows have no time of last use, so the end of the hour is used; `usage_count`
--- replaces a time in the future with the present.
+-- Adds a batch from a replica of 0.1.0. Its rows have no last-used time, so the end of the hour is used; `usage_count`
+-- replaces a future time with the current time.
 create or replace function usage_add(batch text, counts jsonb, replica text, through_ms double precision) returns void
 language plpgsql as $$
 declare

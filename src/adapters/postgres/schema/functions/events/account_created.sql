@@ -1,5 +1,5 @@
--- This trigger writes the event of a new account. It touches no fact: no replica remembers an account that did not
--- exist.
+-- This trigger writes the event for a new account. It touches no facts, because no replica can have cached an account
+-- that did not exist.
 create or replace function account_created() returns trigger language plpgsql as $$
 declare
   is_parent constant boolean := new.parent_id is null;

@@ -1,7 +1,8 @@
--- This trigger writes the events of changed keys and touches their facts, for all rows of a statement at once. A key
--- that was replaced by rotation has no event: `api_key.rotated` of the new key covers it. A new time of last use has
--- no event, since no request asked for that change. Old and new rows are joined by a hash join: PostgreSQL would
--- choose a nested loop for few rows and then keep that plan, which takes minutes for many rows.
+-- This trigger writes the events for changed keys and touches their facts, for all rows of a statement at once. A key
+-- that was replaced by rotation gets no event, because the new key's `api_key.rotated` covers it. A new last-used time
+-- gets no event, because no request asked for that change. Nested loops are disabled so that old and new rows are
+-- joined by a hash join: for a few rows PostgreSQL would choose a nested loop and then keep that plan, which takes
+-- minutes for many rows.
 create or replace function api_key_changed() returns trigger language plpgsql set enable_nestloop = off as $$
 declare
   rotated constant text := current_setting('tenancy_gateway.rotated', true);

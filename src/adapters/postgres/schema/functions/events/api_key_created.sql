@@ -1,7 +1,7 @@
--- This trigger writes the events of new keys and touches their facts, for all rows of a statement at once. An import is
--- one statement, so all its events have the same time. A rotation has one event for both keys. Replicas may remember an
--- imported key as unknown, since its holder may use it already. No client knows a key that this transaction mints yet,
--- so the fact of such a key is not touched.
+-- This trigger writes the events for new keys and touches their facts, for all rows of a statement at once.
+-- `api_key_import` is a single insert, so all its events have the same time. A rotation gets one event for both keys.
+-- Replicas may have cached an imported key as unknown, because its holder may already be using it. No client knows a
+-- key that this transaction has only just minted, so its fact is not touched.
 create or replace function api_key_created() returns trigger language plpgsql as $$
 declare
   minted constant text := current_setting('tenancy_gateway.minted', true);

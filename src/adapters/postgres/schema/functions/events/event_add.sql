@@ -1,5 +1,5 @@
--- Writes events of one parent; each array holds one element per event. `change_begin` has put the caller and the
--- caller's address into a setting of this transaction.
+-- Writes one parent's events; each array has one element per event. `change_begin` has stored who is making the change,
+-- and from which address, in a setting of this transaction.
 create or replace function event_add(of_account uuid, types text[], subs uuid[], objects jsonb[], formers jsonb[])
 returns void language plpgsql as $$
 declare

@@ -1,5 +1,5 @@
--- Forbids changes of events, and deletions except by `event_prune`. The trigger guards only against mistakes, since the
--- owner of the table can drop the trigger.
+-- Forbids changing events, and deleting them except by `event_prune`. The trigger guards only against mistakes, because
+-- the table's owner can drop it.
 create or replace function event_append_only() returns trigger language plpgsql as $$
 begin
   if tg_op <> 'DELETE' or current_setting('tenancy_gateway.event_retention', true) is distinct from 'on' then

@@ -1,5 +1,5 @@
--- Deletes up to `most` of the events from before `before`, the oldest first, and returns their number. Events that are
--- less than `days` days old by the database's clock stay. So if only one clock jumps, the caller's or the database's,
+-- Deletes up to `most` events from before `before`, oldest first, and returns how many were deleted. Events that are
+-- less than `days` days old by the database's clock stay. So if just one clock jumps, the caller's or the database's,
 -- no event is deleted too early. Only one caller at a time deletes; the others return 0.
 create or replace function event_prune(before timestamptz, days int, most int) returns int language plpgsql as $$
 declare

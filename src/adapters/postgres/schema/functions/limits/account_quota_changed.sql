@@ -1,6 +1,6 @@
--- When an account gets a quota, this trigger begins the count of the quota anew, in the transaction of the account.
--- Earlier requests in the same window count as well, so the trigger touches the account's fact `q:…`, and replicas add
--- their counts before they confirm the change. If only the size of a quota changes, its events can be written again.
+-- When an account gets a quota, this trigger starts the quota's count over, in the same transaction. Earlier requests
+-- in the same window count as well, so the trigger touches the account's fact `q:…`, and replicas add their counts
+-- before they confirm the change. If only the size of a quota changes, its events can be written again.
 create or replace function account_quota_changed() returns trigger language plpgsql as $$
 declare
   account constant text := case when new.parent_id is null then 'parent:' else 'sub_account:' end || new.id;

@@ -1,4 +1,4 @@
--- Asks buckets for tokens, as `askBucket` of `src/domain/limits/bucket.ts` does, and returns the answers in the order
+-- Requests tokens from buckets, like `askBucket` in `src/domain/limits/bucket.ts`, and returns the answers in the order
 -- of the questions. A bucket without a row is full.
 create or replace function bucket_ask(questions jsonb) returns jsonb language plpgsql as $$
 declare
@@ -26,7 +26,7 @@ begin
         on conflict (limit_name) do nothing;
       select * into bucket from limit_bucket b where b.limit_name = asked."limit" for update;
     end if;
-    -- The time is read after the row was locked, so that the row's time never goes back.
+    -- The time is read after the row has been locked, so that the row's time never goes backwards.
     present := clock_timestamp();
     bucket.tokens := greatest(0, least(
       asked.capacity,
@@ -41,7 +41,7 @@ begin
       where b.limit_name = asked."limit";
     answers[asked.place] := jsonb_build_object('granted', granted, 'left', bucket.tokens);
   end loop;
-  -- The sweep runs rarely, since it reads the whole table.
+  -- The sweep runs rarely, because it reads the whole table.
   if random() < 0.002 then
     perform bucket_sweep();
   end if;

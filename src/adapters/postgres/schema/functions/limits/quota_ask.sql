@@ -1,7 +1,7 @@
--- Asks quotas for units, and returns the answers in the order of the questions. A question gives totals: the units of
--- the present series that the replica has spent, and those that it has at hand. So a question that comes twice changes
--- nothing, and units in a lost answer are not lost. A series begins with each window, and whenever an account gets a
--- quota.
+-- Requests units from quotas, and returns the answers in the order of the questions. A question contains totals for the
+-- current series: the units that the replica has spent, and those that it still holds. So a repeated question changes
+-- nothing, and units in a lost answer are not lost. A new series begins with each window, and whenever an account gets
+-- a quota.
 create or replace function quota_ask(of_replica text, questions jsonb) returns jsonb language plpgsql
 set enable_seqscan = off as $$
 declare
@@ -13,7 +13,7 @@ declare
   free bigint;
   granted bigint;
 begin
-  -- This commit need not survive a crash of the database, because the next question repeats the figures.
+  -- This commit need not survive a database crash, because the next question repeats the figures.
   perform set_config('synchronous_commit', 'off', true);
   -- All calls lock rows in the same order, so two replicas cannot deadlock.
   for asked in
@@ -29,7 +29,7 @@ begin
     quota := quota_of(asked."limit", starts);
     select * into held from limit_hold h
       where h.limit_name = asked."limit" and h.starts_at = starts and h.replica = of_replica;
-    -- A replica that asks about another series, or none, has no units of the present series at hand.
+    -- A replica that asks about a different series, or none, holds no units of the current one.
     if asked.series is distinct from quota.series then
       asked.spent := coalesce(held.spent, 0);
       asked.hand := 0;
@@ -38,8 +38,8 @@ begin
     if quota.used + asked.needed > asked.capacity then
       quota.used := quota.used - quota_let_go(asked."limit", starts, of_replica);
     end if;
-    -- Units at hand on one replica cannot be used by the others. So when few units are left, a replica gets only a
-    -- small part of them for requests that it merely expects.
+    -- Units held by one replica cannot be used by the others. So when few units are left, a replica gets only a small
+    -- share of them for requests that it merely expects.
     free := greatest(0, asked.capacity - quota.used);
     granted := least(free, asked.needed + least(asked.ahead, greatest(0, free - asked.needed) / 64));
     update limit_quota u set used = quota.used + granted, quota = asked.capacity
@@ -60,7 +60,7 @@ begin
       )
     );
   end loop;
-  -- The sweep runs rarely, since it reads an index of all windows.
+  -- The sweep runs rarely, because it reads an index of all windows.
   if random() < 0.002 then
     perform quota_sweep();
   end if;

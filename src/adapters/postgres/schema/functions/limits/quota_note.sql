@@ -1,6 +1,6 @@
--- Writes the event that a quota is nearly reached (level 1) or reached (level 2) in its present series, if the event
--- was not written yet. The parent's events are locked before the quota, as in a change of the account, so the two
--- cannot deadlock.
+-- Writes the event that a quota is nearly reached (level 1) or reached (level 2) in its current series, unless that
+-- event has already been written. The parent's events are locked before the quota, as in a change to the account, so
+-- the two cannot deadlock.
 create or replace function quota_note(of_limit text, of_series bigint, level int) returns void language plpgsql
 set enable_seqscan = off as $$
 declare

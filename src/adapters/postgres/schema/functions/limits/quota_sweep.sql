@@ -1,4 +1,4 @@
--- Deletes windows of quotas that began before this month, except rows that a replica is writing.
+-- Deletes quota windows that began before this month, except rows that a replica is writing.
 create or replace function quota_sweep() returns void language sql as $$
   delete from limit_hold h using (
     select o.limit_name, o.starts_at, o.replica from limit_hold o

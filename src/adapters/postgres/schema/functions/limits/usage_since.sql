@@ -1,6 +1,6 @@
--- Returns the number of an account's requests that the store has since `starts`, the first instant of a day. A parent's
--- number includes all its sub-accounts. The limit names the account, as in `parent:0198…:month`. A parent with more
--- than 5,000 sub-accounts gets 0, because each account costs an index lookup and a request waits for the answer.
+-- Returns how many requests the store has counted for an account since `starts`, the first instant of a day. A parent's
+-- number includes all its sub-accounts. `of_limit` names the account, as in `parent:0198…:month`. A parent with more
+-- than 5,000 sub-accounts gets 0, because each account costs an index look-up while a request waits for the answer.
 create or replace function usage_since(of_limit text, starts timestamptz) returns bigint language plpgsql stable
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare

@@ -1,9 +1,9 @@
--- Adds the rows of a journal with the numbers from `from_position` to before `to_position`, unless one of them was
--- added before. Returns the number up to which the journal's rows are added now. The lock on the journal's row makes
--- processes that send the same journal wait for each other.
+-- Adds a journal's rows with the numbers from `from_position` (inclusive) to `to_position` (exclusive), unless any of
+-- them has already been added. Returns the number below which all of the journal's rows have now been added. The lock
+-- on the journal's row makes processes that send the same journal wait for each other.
 --
--- A journal is remembered for 400 days after its last batch, even if its process stopped normally. The journal's folder
--- may come back with a machine's disk, and its rows must not be counted again.
+-- A journal is remembered for 400 days after its last batch, even if its process stopped normally, because the
+-- journal's folder may come back with a machine's disk, and its rows must not be counted twice.
 create or replace function usage_add_rows(
   journal text, from_position bigint, to_position bigint, counts usage_counted[], through_ms double precision, of_host text
 ) returns table (rows_in bigint, now_ms double precision) language plpgsql as $$
@@ -22,7 +22,7 @@ begin
       through = greatest(j.through, coalesce(to_timestamp(through_ms / 1000), j.through))
       where j.id = journal;
   end if;
-  -- A journal's first batch also deletes old journals, so this runs about once for each process.
+  -- A journal's first batch also deletes old journals, so this runs about once per process.
   if known = 0 then
     delete from usage_journal j where j.at < now() - interval '400 days';
   end if;

@@ -1,9 +1,10 @@
--- Returns `through`, the time up to which the store has all counts; `incomplete`, whether counts of the period may be
--- lost; and `silent`, the silent replicas whose counts a report on the period may lack.
+-- Returns `through`, the time up to which the store has all counts; `incomplete`, whether counts for the period may be
+-- lost; and `silent`, the silent replicas whose counts may be missing from a report on the period.
 --
--- A journal that is given up (`usage_silent`) does not hold back `through`. Its lost counts lie between its own
--- `through` and one hour after its last sign of life, because its last lease was shorter than an hour. Replicas of
--- 0.1.0 have no journal: after five minutes of silence such a replica counts as dead, and its last counts are lost.
+-- A journal that has been given up (`usage_silent`) does not hold back `through`. Its lost counts lie between its own
+-- `through` and one hour after it was last heard from, because its last lease was shorter than an hour. Replicas of
+-- 0.1.0 have no journal: such a replica counts as dead if it has not been heard from for five minutes, and its last
+-- counts are lost.
 create or replace function usage_completeness(lost_after interval, period_from timestamptz, period_to timestamptz)
 returns table (through timestamptz, incomplete boolean, silent text[]) language sql stable as $$
   with silent as (

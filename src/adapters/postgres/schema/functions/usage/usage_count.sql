@@ -1,14 +1,14 @@
--- Adds counts to `usage_hourly`, and notes the last use of keys and the writes without the acting header. A row may
--- have bytes or outcomes without requests if an earlier batch had these requests. A row without counts only says that
--- the key was used.
+-- Adds counts to `usage_hourly`, and records when keys were last used and the writes made without the acting header. A
+-- row may have bytes or outcomes but no requests if an earlier batch contained those requests. A row without counts
+-- only says that the key was used.
 --
--- A key's row is locked only if its new time of use is more than 30 seconds after the stored time: a lock is a write,
--- too, and every batch of every replica has the keys that are in constant use. Open streams regularly note their use
--- (`noteUse`), so a stored time is always less than a minute behind. If another transaction has locked a key's row, the
--- row is skipped and a later batch updates it, so that counts do not wait for that transaction.
+-- A key's row is locked only if its new last-used time is more than 30 seconds after the stored one: a lock is also a
+-- write, and every batch from every replica contains the keys that are in constant use. Open streams regularly record
+-- their use (`noteUse`), so a stored time is always less than a minute behind. If another transaction has locked a
+-- key's row, the row is skipped and a later batch updates it, so that counts do not wait for that transaction.
 create or replace function usage_count(counts usage_counted[]) returns void language plpgsql as $$
 begin
-  -- Every transaction locks these rows in the same order, so two replicas wait for each other and do not deadlock.
+  -- Every transaction locks these rows in the same order, so two replicas may wait for each other but cannot deadlock.
   insert into usage_hourly
     select coalesce(a.parent_id, a.id), a.id, c.hour, c.key_id, sum(c.requests), sum(c.reads), sum(c.writes),
       sum(c.client_errors), sum(c.server_errors), sum(c.bytes_in), sum(c.bytes_out)
@@ -24,7 +24,7 @@ begin
     bytes_in = usage_hourly.bytes_in + excluded.bytes_in,
     bytes_out = usage_hourly.bytes_out + excluded.bytes_out;
 
-  -- A batch that was delayed for days may have two days with the same slot. Only the later day is kept.
+  -- A batch that was delayed for days may contain two days with the same slot. Only the later day is kept.
   insert into write_by_default as w
     select distinct on (1, 2, 3) c.account_id, c.key_id, (usage_day_of(c.hour) - date '2000-01-01') % 9,
       usage_day_of(c.hour), sum(c.writes_by_default), max(c.last_by_default)

@@ -1,4 +1,4 @@
--- Takes or renews the export lock for the duration `lease`, and returns false if another replica holds the lock. Then
+-- Takes or renews the export lock for the duration `lease`, or returns false if another replica holds the lock. Then
 -- closes every hour that is complete and ended at least `settle` ago, and numbers late counts as corrections.
 create or replace function usage_export_begin(replica uuid, lease interval, settle interval, lost_after interval) returns boolean
 language plpgsql as $$

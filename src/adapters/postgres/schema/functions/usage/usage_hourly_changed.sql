@@ -1,12 +1,12 @@
--- Trigger that notes late changes: changes of closed hours, and of days that are already added up. It sees the changes
--- of every statement, from any function and any version of the gateway. The shared lock keeps hours from being closed,
--- and days from being added up, until this transaction commits (`usage_fence`). So a batch is either counted before its
--- hours are closed, or is noted here as late.
+-- This trigger notes late changes: changes to closed hours, and to days that have already been rolled up. It sees the
+-- changes made by every statement, from any function and any version of the gateway. The shared lock keeps hours from
+-- being closed, and days from being rolled up, until this transaction commits (`usage_fence`). So a batch is either
+-- counted before its hours are closed, or noted here as late.
 create or replace function usage_hourly_changed() returns trigger language plpgsql as $$
 declare
   late_until timestamptz;
 begin
-  -- Retention deletes only hourly rows. The daily rows must stay, so this deletion is not a late change.
+  -- Retention deletes only hourly rows. The daily rows must stay, so its deletions are not late changes.
   if current_setting('tenancy_gateway.usage_retention', true) = 'on' then
     return null;
   end if;

@@ -1,8 +1,8 @@
--- Notes changes of closed hours for the export, and applies changes of days that are already added up to `usage_daily`.
--- `sign` is 1 for added rows and -1 for removed rows.
+-- Notes changes to closed hours for the export and, for days that have already been rolled up, updates `usage_daily` as
+-- well. `sign` is 1 for added rows and -1 for removed rows.
 create or replace function usage_note_late(changes usage_hourly[], sign int) returns void language plpgsql as $$
 declare
-  -- Both are read only after the lock below is taken.
+  -- Both variables are read only after the lock below has been taken.
   closed timestamptz;
   kept usage_kept;
 begin

@@ -1,11 +1,11 @@
--- Deletes up to `most` hourly rows from before `before`; the daily rows stay. It goes through the parents in the order
--- of the index. It begins after `after_root` and returns in `next_root` the last parent that is done, or null at the
--- end. It deletes only whole days that are also older than `days` by the database's clock. So a jump of one clock
--- alone, the caller's or the database's, deletes nothing. Only one caller at a time deletes; other callers return at
--- once.
+-- Deletes up to `most` hourly rows from before `before`; daily rows stay. The function goes through parents in index
+-- order: it starts after `after_root` and returns in `next_root` the last parent that is done, or null at the end. It
+-- deletes only whole days that are also more than `days` days old by the database's clock, so if just one clock jumps,
+-- the caller's or the database's, no row is deleted too early. Only one caller at a time deletes; the rest return
+-- immediately.
 --
 -- While a replica of 0.1.0 is registered, nothing is deleted, because its reports read only hourly rows. Hourly rows
--- are kept until they are added up into daily rows (`usage_roll_up`).
+-- are kept until they have been rolled up into daily rows (`usage_roll_up`).
 create or replace function usage_prune_hours(
   before timestamptz, days int, after_root uuid, most int, out deleted int, out next_root uuid
 ) language plpgsql set enable_seqscan = off as $$
