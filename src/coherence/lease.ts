@@ -32,8 +32,7 @@ export interface LeaseParts {
   /** Called after this replica has started over, with every fact in memory unproven. */
   readonly onBegunAnew?: () => void;
   /**
-   * Called with the error once two passes in a row have failed, and with `undefined` on the first success after a
-   * failure.
+   * Called with the error once two passes in a row have failed, and with `undefined` on the first success after that.
    */
   readonly onHealth: (error: unknown) => void;
 }
@@ -180,7 +179,7 @@ export class Lease {
     this.#passedMs = clock.monotonicMs();
     try {
       await this.#pass(renewing);
-      if (this.#backoff.failures > 0) onHealth(undefined);
+      if (this.#backoff.failures > 1) onHealth(undefined);
       this.#backoff.succeeded();
       if (renewing) for (const waiter of this.#renewalWaiters.splice(0)) waiter.resolve();
     } catch (error) {

@@ -38,9 +38,15 @@ export function describeError(error: unknown, depth = 0): ErrorDescription {
  * recognised only after `Bearer`.
  */
 export function redact(text: string): string {
-  return text
-    .slice(0, maxLength)
+  return firstOf(text)
     .replaceAll(/tg[ws]_[0-9A-Za-z]{8,}|[0-9A-Za-z_-]{1,11}_[0-9A-Za-z]{33,}/g, '[secret]')
     .replaceAll(/\b(bearer|basic)\s+[^\s,;"']+/gi, '$1 [secret]')
     .replaceAll(/(\/\/[^/\s:@]*):[^@\s]+@/g, '$1:[secret]@');
+}
+
+/** Cuts a long string after a whole word, so that no secret loses the end by which {@link redact} recognises it. */
+function firstOf(text: string): string {
+  if (text.length <= maxLength) return text;
+  const first = text.slice(0, maxLength);
+  return first.slice(0, Math.max(first.lastIndexOf(' '), first.lastIndexOf('\n')) + 1);
 }

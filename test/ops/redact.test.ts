@@ -50,3 +50,13 @@ t.test('whatever is thrown can be told: circles, depth, length and things that a
   }
   t.end();
 });
+
+t.test('a secret is not told in part, wherever a long text is cut', (t) => {
+  for (const secret of ['postgres://gateway:hunter2hunter2@10.0.0.1/db', `tgw_${'hunter2'.repeat(6)}`])
+    for (let before = 3_930; before <= 4_000; before++) {
+      const told = redact(`${'x'.repeat(before - 1)} ${secret} ${'y'.repeat(100)}`);
+      if (/hunt/.test(told)) t.fail(`${secret} after ${before} characters: ${told.slice(before - 10)}`);
+    }
+  t.ok(redact(`${'x '.repeat(10_000)}`).length > 3_900, 'the rest is told');
+  t.end();
+});

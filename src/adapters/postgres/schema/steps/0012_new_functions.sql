@@ -2069,7 +2069,7 @@ $$;
 -- usage/usage_fence.sql
 create or replace function usage_fence() returns boolean language plpgsql set lock_timeout = '1s' as $$
 begin
-  perform pg_advisory_xact_lock(7311970457);
+  perform pg_advisory_xact_lock(7311970460);
   return true;
 exception when lock_not_available then
   return false;
@@ -2094,7 +2094,7 @@ begin
   if current_setting('tenancy_gateway.usage_retention', true) = 'on' then
     return null;
   end if;
-  perform pg_advisory_xact_lock_shared(7311970457);
+  perform pg_advisory_xact_lock_shared(7311970460);
   select greatest(e.closed_until, k.rolling_until::timestamp at time zone 'UTC') into late_until
     from usage_export e, usage_kept k;
   if tg_op <> 'DELETE' then

@@ -4,7 +4,7 @@
 -- returns false.
 create or replace function usage_fence() returns boolean language plpgsql set lock_timeout = '1s' as $$
 begin
-  perform pg_advisory_xact_lock(7311970457);
+  perform pg_advisory_xact_lock(7311970460);
   return true;
 exception when lock_not_available then
   return false;
