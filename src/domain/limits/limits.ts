@@ -76,3 +76,20 @@ export type LimitName = LimitKind | `${LimitKind}-${Exclude<LimitPeriod, 'second
 export function limitName(kind: LimitKind, period: LimitPeriod): LimitName {
   return period === 'second' ? kind : `${kind}-${period}`;
 }
+
+/** A quota's window: its length, and the time until it ends, in milliseconds. */
+export interface QuotaWindow {
+  readonly lengthMs: number;
+  readonly endsInMs: number;
+}
+
+/** Returns the UTC day or calendar month that contains a time. @param nowMs milliseconds since 1970 */
+export function calendarWindow(period: 'day' | 'month', nowMs: number): QuotaWindow {
+  const now = new Date(nowMs);
+  const [year, month, day] = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()];
+  const [fromMs, untilMs] =
+    period === 'day'
+      ? [Date.UTC(year, month, day), Date.UTC(year, month, day + 1)]
+      : [Date.UTC(year, month, 1), Date.UTC(year, month + 1, 1)];
+  return { lengthMs: untilMs - fromMs, endsInMs: untilMs - nowMs };
+}

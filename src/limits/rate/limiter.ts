@@ -132,7 +132,7 @@ export class SharedRateLimiter implements RateLimiter {
         if (portion.needsToAsk(nowMs)) this.#questionsOf(portion).ask(portion);
       }
     }
-    return this.#admitted(by, found, nowMs);
+    return this.#admitted(by, found);
   }
 
   async look(by: readonly LimitedBy[]): Promise<readonly LimitState[]> {
@@ -141,7 +141,7 @@ export class SharedRateLimiter implements RateLimiter {
       .sort((a, b) => order[a.kind] - order[b.kind])
       .flatMap((each) => this.#of(each, nowMs));
     await Promise.all(portions.map((portion) => this.#questionsOf(portion).refresh(portion)));
-    return portions.map((portion) => stateOf(portion, this.#parts.clock.monotonicMs()));
+    return portions.map((portion) => stateOf(portion, this.#parts.clock));
   }
 
   /**
@@ -157,16 +157,16 @@ export class SharedRateLimiter implements RateLimiter {
     const result = (): Taken | Full => {
       const nowMs = this.#parts.clock.monotonicMs();
       const full = request.empty.reduce(first, null);
-      if (full === null) return this.#admitted(by, found, nowMs);
+      if (full === null) return this.#admitted(by, found);
       request.putBack();
       return this.#rejected(by, found, full, nowMs);
     };
     return request.end(() => later(result())) ? result() : null;
   }
 
-  #admitted(by: readonly LimitedBy[], found: Found, nowMs: number): Taken {
+  #admitted(by: readonly LimitedBy[], found: Found): Taken {
     const giveBack = (): void => this.#giveBack(found);
-    return { full: false, scarcest: scarcestOf(by, found, nowMs), giveBack };
+    return { full: false, scarcest: scarcestOf(by, found, this.#parts.clock), giveBack };
   }
 
   #rejected(by: readonly LimitedBy[], found: Found, full: Portion, nowMs: number): Full {
@@ -175,7 +175,7 @@ export class SharedRateLimiter implements RateLimiter {
       kind: full.kind,
       period: full.figures.period,
       retryAfterS: retryAfterS(full, nowMs),
-      scarcest: scarcestOf(by, found, nowMs),
+      scarcest: scarcestOf(by, found, this.#parts.clock),
     };
   }
 
@@ -236,11 +236,11 @@ function rank({ kind, figures }: Portion): number {
   return order[kind] * limitPeriods.length + limitPeriods.indexOf(figures.period);
 }
 
-function scarcestOf(by: readonly LimitedBy[], found: Found, nowMs: number): LimitState | null {
+function scarcestOf(by: readonly LimitedBy[], found: Found, clock: Clock): LimitState | null {
   let scarcest: LimitState | null = null;
   for (let i = 0; i < found.length; i++) {
     if (by[i]?.shown !== true) continue;
-    for (const portion of found[i] ?? []) scarcest = scarcer(scarcest, stateOf(portion, nowMs));
+    for (const portion of found[i] ?? []) scarcest = scarcer(scarcest, stateOf(portion, clock));
   }
   return scarcest;
 }

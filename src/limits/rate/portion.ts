@@ -1,5 +1,5 @@
 import { untilTokenMs } from '../../domain/limits/bucket.ts';
-import type { LimitFigures, LimitKind } from '../../domain/limits/limits.ts';
+import type { LimitFigures, LimitKind, QuotaWindow } from '../../domain/limits/limits.ts';
 import type { TokenAnswer, TokenQuestion } from '../../ports/limits/token-store.ts';
 import type { Alone } from './alone.ts';
 
@@ -101,8 +101,9 @@ export class Portion {
     return Math.min(this.figures.capacity, this.#hand + this.#left);
   }
 
-  /** Returns the length of a quota's window, and the time until it ends. */
-  windowAt(nowMs: number): { readonly lengthMs: number; readonly endsInMs: number } {
+  /** Returns a quota's window by the store's clock; `null` before the store's first answer. */
+  windowAt(nowMs: number): QuotaWindow | null {
+    if (this.#windowMs === 0) return null;
     return { lengthMs: this.#windowMs, endsInMs: Math.max(0, this.#endsMs - nowMs) };
   }
 

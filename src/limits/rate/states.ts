@@ -1,20 +1,20 @@
 import { rounding } from '../../domain/limits/bucket.ts';
-import { isQuota } from '../../domain/limits/limits.ts';
+import { calendarWindow, isQuota } from '../../domain/limits/limits.ts';
+import type { Clock } from '../../ports/clock.ts';
 import type { LimitState } from '../../ports/limits/rate-limiter.ts';
 import type { Portion } from './portion.ts';
 
 /**
  * Returns the state of a limit. A bucket's window is the time that an empty bucket takes to fill, but at least a
- * second.
- *
- * @param nowMs monotonic time
+ * second. Until the store's first answer, a quota's window is that of this process's clock.
  */
-export function stateOf(portion: Portion, nowMs: number): LimitState {
+export function stateOf(portion: Portion, clock: Clock): LimitState {
   const { kind, figures, known } = portion;
   const { period, capacity, perSecond } = figures;
   const remaining = Math.max(0, Math.floor(known + rounding));
   if (isQuota(period)) {
-    const { lengthMs, endsInMs } = portion.windowAt(nowMs);
+    const window = portion.windowAt(clock.monotonicMs()) ?? calendarWindow(period, clock.wallMs());
+    const { lengthMs, endsInMs } = window;
     const windowS = Math.max(1, Math.round(lengthMs / 1000));
     return {
       kind,
@@ -46,6 +46,6 @@ const mostRetryS = 60;
 export function retryAfterS(portion: Portion, nowMs: number): number {
   // If the quota still has tokens, other replicas may have them on hand and give them back soon.
   if (isQuota(portion.figures.period))
-    return portion.known >= 1 ? 1 : Math.max(1, Math.ceil(portion.windowAt(nowMs).endsInMs / 1000));
+    return portion.known >= 1 ? 1 : Math.max(1, Math.ceil((portion.windowAt(nowMs)?.endsInMs ?? 0) / 1000));
   return Math.min(Math.max(1, Math.ceil(portion.emptyForMs(nowMs) / 1000)), mostRetryS);
 }

@@ -2039,7 +2039,7 @@ set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as
     -- The parent of `after`, or `after` itself if there is no such account.
     select coalesce((select coalesce(a.parent_id, a.id) from account a where a.id = after), after) as root
   ), roots as materialized (
-    select a.id from account a, begun b where a.parent_id is null and a.id >= b.root order by a.id limit most
+    select a.id from account a, begun b where a.parent_id is null and a.id >= b.root order by a.id limit most + 1
   ), used as materialized (
     select h.account_id, r.id as root_id, h.counts
     from roots r cross join begun b cross join lateral (
@@ -2060,10 +2060,10 @@ set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as
       from usage_late l where l.account_id = u.account_id and l.hour = of_hour
     ) l
   union all
-  select r.id, r.id, null, null from (
+  select coalesce((select u.account_id from used u where u.root_id = r.id order by u.account_id desc limit 1), r.id), r.id, null, null from (
     select id, row_number() over (order by id) as number from roots
   ) r
-  where r.number = most and (select count(*) from used) < most
+  where r.number > most and (select count(*) from used) < most
 $$;
 
 -- usage/usage_fence.sql

@@ -1,7 +1,7 @@
 -- Returns the counts that a closed hour had when it was closed, for up to `most` accounts that come after the account
 -- `after`: parents in the order of their ids, and with each parent the accounts under it in the order of theirs. Only
--- accounts with hourly rows are read, by the index on parent and hour. A call looks at no more than `most` parents. If
--- others may follow these, the last row is the last parent without counts.
+-- accounts with hourly rows are read, by the index on parent and hour. A call looks at no more than `most` + 1 parents.
+-- If more parents may follow, the last row has no counts: it names the account after which the next call begins.
 create or replace function usage_export_hour(of_hour timestamptz, after uuid, most int)
 returns table (account_id uuid, root_id uuid, external_id text, counts bigint[]) language sql stable
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
@@ -9,7 +9,7 @@ set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as
     -- The parent of `after`, or `after` itself if there is no such account.
     select coalesce((select coalesce(a.parent_id, a.id) from account a where a.id = after), after) as root
   ), roots as materialized (
-    select a.id from account a, begun b where a.parent_id is null and a.id >= b.root order by a.id limit most
+    select a.id from account a, begun b where a.parent_id is null and a.id >= b.root order by a.id limit most + 1
   ), used as materialized (
     select h.account_id, r.id as root_id, h.counts
     from roots r cross join begun b cross join lateral (
@@ -30,8 +30,8 @@ set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as
       from usage_late l where l.account_id = u.account_id and l.hour = of_hour
     ) l
   union all
-  select r.id, r.id, null, null from (
+  select coalesce((select u.account_id from used u where u.root_id = r.id order by u.account_id desc limit 1), r.id), r.id, null, null from (
     select id, row_number() over (order by id) as number from roots
   ) r
-  where r.number = most and (select count(*) from used) < most
+  where r.number > most and (select count(*) from used) < most
 $$;

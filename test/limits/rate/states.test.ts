@@ -1,0 +1,43 @@
+import t from 'tap';
+import { calendarWindow } from '../../../src/domain/limits/limits.ts';
+import { limitOf, openLimiter } from '../../support/limits/one-limiter.ts';
+
+t.test('a quota has the window of the calendar before the store has answered', async (t) => {
+  for (const [limits, most] of [
+    [{ requestsPerDay: 1_000 }, 24 * 3600],
+    [{ requestsPerMonth: 1_000 }, 31 * 24 * 3600],
+  ] as const) {
+    const { time, take } = openLimiter({ quotas: { ask: () => new Promise(() => undefined) } });
+    const taken = take([limitOf('sub_account', limits)]);
+    await time.advance(100);
+    const { full, scarcest: state } = await taken;
+    t.notOk(full);
+    t.ok(state && state.windowS >= 24 * 3600 && state.windowS <= most, `window ${state?.windowS}`);
+    t.ok(state && state.resetS >= 1 && state.resetS <= state.windowS, `reset ${state?.resetS}`);
+  }
+});
+
+t.test('a calendar window contains its time, and ends at midnight UTC', (t) => {
+  for (const at of [
+    '2026-02-28T23:59:59.999Z',
+    '2028-02-29T00:00:00.000Z',
+    '2026-12-31T12:00:00Z',
+    '1999-12-31T23:00:00Z',
+  ]) {
+    const nowMs = Date.parse(at);
+    for (const [period, days] of [
+      ['day', [1]],
+      ['month', [28, 29, 30, 31]],
+    ] as const) {
+      const { lengthMs, endsInMs } = calendarWindow(period, nowMs);
+      t.ok(endsInMs > 0 && endsInMs <= lengthMs, `${at} ${period}`);
+      t.ok((days as readonly number[]).includes(lengthMs / 86_400_000));
+      t.match(
+        new Date(nowMs + endsInMs).toISOString(),
+        period === 'day' ? /T00:00:00.000Z$/ : /-01T00:00:00.000Z$/,
+      );
+    }
+  }
+  t.equal(calendarWindow('month', Date.UTC(2028, 1, 29)).lengthMs, 29 * 86_400_000);
+  t.end();
+});
