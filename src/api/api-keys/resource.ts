@@ -1,4 +1,4 @@
-import { Type, type Static } from 'typebox';
+import { Type, type Static, type TSchema } from 'typebox';
 import { nameMaxLength } from '../../domain/account.ts';
 import {
   apiKeyStatus,
@@ -9,6 +9,7 @@ import {
   secretRandomBytes,
   type ApiKey,
   type ApiKeyStatus,
+  type KeyLabels,
 } from '../../domain/api-key.ts';
 import { uuidV7, type KeyId } from '../../domain/ids.ts';
 import { parseInstant } from '../../domain/rfc3339.ts';
@@ -31,6 +32,9 @@ export function ownerThing(field: OwnerField): Thing {
 /** Possible statuses of a key. */
 export const statuses = ['active', 'expired', 'revoked'] as const satisfies readonly ApiKeyStatus[];
 
+/** Members of a schema that has every label of a key. */
+type WithLabels = Readonly<Record<keyof KeyLabels, TSchema> & Record<string, TSchema>>;
+
 /** Members of a key in every response. */
 export const apiKeyFields = {
   id: Type.String(),
@@ -47,7 +51,7 @@ export const apiKeyFields = {
   revoked_at: nullableTimestamp,
   rotated_from: nullableText(),
   limits: limitsBody,
-};
+} satisfies WithLabels;
 
 /** A key in responses. Secrets cannot slip in, because members that are not in the schema are left out. */
 export const apiKeyBody = closed(apiKeyFields);
@@ -88,7 +92,7 @@ export const mintBody = closed({
   scopes: scopesField,
   expires_at: expiresAtField,
   limits: keyLimits,
-});
+} satisfies WithLabels);
 
 /** Body of the request that changes a key. */
 export const updateBody = closed(
@@ -96,7 +100,7 @@ export const updateBody = closed(
     name: Type.Optional(displayName('name', nameMaxLength)),
     expires_at: expiresAtField,
     limits: keyLimits,
-  },
+  } satisfies WithLabels,
   { minProperties: 1 },
 );
 

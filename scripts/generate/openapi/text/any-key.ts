@@ -34,7 +34,7 @@ export const anyKey: Subject = {
         id: 'updateApiKey',
         tag,
         summary: 'Change a key',
-        description: 'Changes name, expiry or limits. Only an active key may be given another expiry.',
+        description: 'Changes the members that the body names. Only an active key may be given another expiry.',
         request: 'UpdateApiKey',
         responses: { 200: ['HeldApiKey', 'The key after the change.'] },
         problems: ['key_not_active'],
@@ -45,7 +45,7 @@ export const anyKey: Subject = {
         tag,
         summary: 'Rotate a key',
         description:
-          'Makes a key with the same owner, name and scopes. The old key keeps working for `expires_in` seconds; with 0 it is revoked before the 2xx. At most two keys of the rotation are active afterwards. Only this response has the secrets.',
+          'Makes a key of the same owner with the members of the old one, but for its expiry. The old key keeps working for `expires_in` seconds; with 0 it is revoked before the 2xx. At most two keys of the rotation are active afterwards. Only this response has the secrets.',
         request: 'RotateApiKey',
         responses: { 201: ['RotatedApiKey', 'The new key was made.'] },
         problems: ['key_not_active', 'key_rotated'],

@@ -117,7 +117,7 @@ function keyOperations(path: string, texts: KeyTexts): OperationTexts {
       tag,
       summary: `Change a key of ${whose}`,
       description:
-        'Changes name, expiry or limits. From the 2xx on, every replica applies the new expiry and limits. Only an active key may be given another expiry.',
+        'Changes the members that the body names. From the 2xx on, every replica applies the new expiry and limits. Only an active key may be given another expiry.',
       request: 'UpdateApiKey',
       responses: { 200: ['ApiKey', 'The key after the change.'] },
       problems: ['key_not_active'],
@@ -135,7 +135,7 @@ function keyEnds(path: string, { infix, whose, all }: KeyTexts): OperationTexts 
       tag,
       summary: `Rotate a key of ${whose}`,
       description:
-        'Makes a key with the same name and scopes. The old key keeps working for `expires_in` seconds; with 0 it is revoked before the 2xx. At most two keys of the rotation are active afterwards. As with a mint, only this response has the secrets. A rotation may exceed the limit of keys.',
+        'Makes a key with the members of the old one, but for its expiry. The old key keeps working for `expires_in` seconds; with 0 it is revoked before the 2xx. At most two keys of the rotation are active afterwards. As with a mint, only this response has the secrets. A rotation may exceed the limit of keys.',
       request: 'RotateApiKey',
       responses: { 201: ['MintedApiKey', 'The new key was made.'] },
       problems: ['key_not_active', 'key_rotated'],
