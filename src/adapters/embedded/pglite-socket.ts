@@ -4,8 +4,8 @@ import type { PGlite } from '@electric-sql/pglite';
 /**
  * Connects postgres.js to PGlite in this process, without a network socket.
  *
- * PGlite has a single session for all connections, so with two connections, one would execute statements that the other
- * prepared. Only one connection may therefore be open at a time, and each new connection first clears the session.
+ * PGlite has a single session, which all connections would share. One connection could then execute a statement that
+ * another has prepared. So only one connection may be open at a time, and each new connection first clears the session.
  */
 export class PgliteSocket extends Duplex {
   readonly #db: PGlite;

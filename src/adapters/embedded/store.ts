@@ -25,8 +25,8 @@ export class DataDirInUse extends Error {
 }
 
 /**
- * Deadline of a statement, in milliseconds. All kinds of statements share it, because nothing else in this process runs
- * while PGlite is working.
+ * Deadline of every statement except migrations, in milliseconds. A shorter deadline for urgent statements would be of
+ * little use, because no timer of this process fires while PGlite is working.
  */
 const deadlineMs = 5_000;
 const migrationMs = 600_000;

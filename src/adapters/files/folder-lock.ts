@@ -24,9 +24,9 @@ export interface FolderLock {
  * Locks the folder `path`, so that only one process at a time works on it; `docs/decisions/data-directory-lock.md`
  * explains why it is done this way.
  *
- * The process listens on its own Unix socket in the folder, then asks the processes behind all the other sockets there.
- * Each process listens before it asks, so the later of two always finds the earlier. If two ask at the same time, the
- * one whose socket name sorts first gets the lock.
+ * The process listens on its own Unix socket in the folder, then asks the processes behind all other sockets there
+ * whether they hold the lock. Each process listens before it asks, so of two processes, the later one always finds the
+ * earlier one's socket. If two processes ask at the same time, the one whose socket name sorts first gets the lock.
  *
  * @throws {FolderInUse} if another process has the lock
  */
@@ -67,14 +67,14 @@ const askAgainMs = 5;
 const silenceMs = 1_000;
 
 /**
- * Returns whether the process behind this socket takes precedence over this process; `false` if the other process has
- * given up or is gone.
+ * Returns whether the process behind the socket `path` takes precedence over this process; `false` if the other process
+ * has given up or is gone.
  */
 async function goesFirst(path: string, hasLowerName: boolean): Promise<boolean> {
   for (;;) {
     const state = await ask(path);
     if (state === 'gone') {
-      // Names are never reused, so this cannot remove a third process's socket.
+      // Socket names are never reused, so no other process can be listening on `path` by now.
       await rm(path, { force: true });
       return false;
     }
@@ -118,7 +118,8 @@ function listen(server: Server, path: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     // Without `unref`, the lock would keep the process alive. Without `exclusive`, the primary of a Node.js cluster
-    // would listen on the worker's behalf: its /proc/self is a different folder, and the lock would outlive the worker.
+    // would listen on the worker's behalf. But a path through /proc/self leads elsewhere in the primary, and the lock
+    // would outlive the worker.
     server.unref().listen({ path, exclusive: true }, resolve);
   });
 }

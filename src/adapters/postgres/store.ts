@@ -44,7 +44,7 @@ export interface Store {
   readonly usageExport: UsageExportStore;
   readonly replicaList: ReplicaList;
   readonly oldSnapshots: OldSnapshots;
-  /** Load of the shared connections. The held connection and the one for migrations are not included. */
+  /** Load of the shared connections. The connection held for the lease and the one for migrations are not shared. */
   readonly pool: () => PoolState;
   /**
    * Brings the schema up to this version; see {@link migrate}. Rejects with a `ProblemError` (`unavailable`) if a retry
@@ -54,14 +54,14 @@ export interface Store {
   /** Resolves if the store is reachable and this version can work with its schema. */
   ping(): Promise<void>;
   /**
-   * Returns the number of active imported keys that begin, or may begin, with `prefix` and `_`: the store keeps only
-   * the start of a key, which may be too short to tell. Keys that were imported while `keys.prefix` was `prefix` are
-   * not counted. The call reads all keys, which may take seconds.
+   * Returns the number of active imported keys that could begin with `prefix` and `_`. The store keeps only the start
+   * of each key, and a short start does not always settle this. Keys that were imported while `keys.prefix` was
+   * `prefix` are left out. The call reads all keys, which may take seconds.
    */
   importedKeysLike(prefix: string): Promise<number>;
   /**
-   * Records that a backup was restored, so that replicas discard the facts in their memory, which belong to a history
-   * that no longer exists.
+   * Records that a backup was restored. Replicas then discard the facts in their memory, because those facts belong to
+   * a history that no longer exists.
    */
   markRestored(): Promise<void>;
   /** Closes every connection; later calls reject. */
@@ -75,8 +75,8 @@ export interface PostgresOptions {
    */
   readonly directUrl?: string | null;
   /**
-   * Maximum number of connections in total, not counting the one for migrations. Values below {@link fewestConnections}
-   * are raised to it.
+   * Maximum number of open connections; migrations may open one more. Values below {@link fewestConnections} are raised
+   * to it.
    */
   readonly maxConnections: number;
   /** Statement deadlines in milliseconds, including the wait for a connection. */
@@ -89,7 +89,7 @@ export interface Deadlines {
    * duration.
    */
   readonly coherenceMs: number;
-  /** Deadline of statements for management calls, and of those that add usage. */
+  /** Deadline of statements for management calls, and of statements that add usage. */
   readonly queryMs: number;
   /** Milliseconds after which an unused shared connection is closed. */
   readonly idleMs: number;
@@ -97,10 +97,10 @@ export interface Deadlines {
 
 const usualDeadlines: Deadlines = { coherenceMs: 1_500, queryMs: 5_000, idleMs: 30_000 };
 /**
- * Fraction of a statement's deadline after which the server cancels the statement. If the server cancels it before the
- * deadline passes, a slow statement fails and releases its locks while the connection stays usable. The fraction is
- * smaller in the pool, because a statement may have only half of its deadline left when it gets a connection. On the
- * held connection, a statement waits only while the connection is being opened.
+ * The server cancels a statement after a fraction of a deadline: `pooled` of `queryMs`, or `held` of `coherenceMs`. A
+ * slow statement that the server cancels releases its locks, and its connection stays usable. `pooled` is smaller,
+ * because a statement may have only half of its deadline left when it gets a connection from the pool. On the held
+ * connection, a statement waits only while the connection is being opened.
  */
 const serversShare = { pooled: 0.4, held: 0.8 };
 const migrationMs = 600_000;
@@ -142,7 +142,7 @@ export function openPostgres({ url, directUrl, maxConnections, deadlines }: Post
     queries: shared.withDeadline(queryMs, 'queries', others),
     reports: shared.withDeadline(queryMs, 'reports', others, reports),
     background: shared.withDeadline(queryMs, 'background', others, background),
-    // Requests wait for the answers, so these statements do not share the limits of changes and reports.
+    // HTTP requests wait for tokens, so statements about buckets and quotas have limits of their own.
     buckets: shared.withDeadline(tokensMs, 'buckets', new Limit(1)),
     quotas: shared.withDeadline(tokensMs, 'quotas', new Limit(1)),
     log: session,
@@ -234,8 +234,8 @@ export function assembleStore(parts: StoreParts): Store {
 }
 
 /**
- * Rethrows an error. If it is an `unavailable` problem caused by a {@link SchemaMismatch}, throws the mismatch instead,
- * because the caller would retry on `unavailable`, which cannot help.
+ * Rethrows an error. If the error's cause is a {@link SchemaMismatch}, throws that mismatch instead: the error itself
+ * says `unavailable`, so callers would retry in vain.
  */
 function unwrapMismatch(error: unknown): never {
   throw error instanceof Error && error.cause instanceof SchemaMismatch ? error.cause : error;

@@ -20,8 +20,8 @@ const unsealed: Omit<Seal, 'prefix'> = {
 };
 
 /**
- * Number of bytes of the 32-byte code that are kept. A guess succeeds once in 2^128 attempts, and each attempt costs a
- * forger a write to Redis.
+ * Length of the authentication code in bytes: the first half of a 32-byte HMAC. A guess succeeds once in 2^128
+ * attempts, and each attempt costs a forger a write to Redis.
  */
 const codeBytes = 16;
 const codeLength = Math.ceil((codeBytes * 4) / 3);

@@ -17,10 +17,10 @@ export async function isCreated(databaseDir: string): Promise<boolean> {
 }
 
 /**
- * Creates the database with all its tables in a separate process, because PostgreSQL's `initdb` takes about 800 MB of
- * memory, which a process never gives back. The database is created in another folder beside `databaseDir`, which is
- * renamed to `databaseDir` once it is complete. So a killed process cannot leave an incomplete database under that
- * name. Folders left behind by killed processes are removed first.
+ * Creates the database with all its tables in a separate process: PostgreSQL's `initdb` takes about 800 MB of memory,
+ * and a process never gives that memory back. The files are written to another folder beside `databaseDir`. That folder
+ * is renamed to `databaseDir` once the database is complete, so a killed process cannot leave an incomplete database
+ * there. Folders left behind by killed processes are removed first.
  *
  * @param signal aborts the creation
  * @throws if the database could not be created, or the creation was aborted
@@ -47,8 +47,8 @@ async function filesIn(folder: string): Promise<string[]> {
 }
 
 /**
- * Removes as much of a folder as possible. If a gateway was killed, its creating process may go on writing to the
- * folder until it notices that. The next creation removes the rest.
+ * Removes as much of the folder `draft` as possible. If a gateway was killed, its creating process may go on writing to
+ * the folder until it notices the gateway's death. The next creation removes the rest.
  */
 function remove(draft: string): Promise<void> {
   return rm(draft, { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined);

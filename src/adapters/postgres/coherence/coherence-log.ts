@@ -29,8 +29,8 @@ type Entries = Pick<CoherenceLog, 'readAfter' | 'prune'>;
  * @param db runs statements on a connection of its own, so that a change that waits for a lock cannot keep the replica
  * from renewing its lease
  * @param background runs statements that may take longer than a lease can wait
- * @param hints takes the listeners. This process's own changes nudge it too, so that listeners learn of them without
- * LISTEN
+ * @param hints keeps the listeners. Changes made by this process nudge `hints` too, so listeners learn of these changes
+ * even without LISTEN
  */
 export function coherenceLog(db: Runner, background: Runner, hints: Pick<Hints, 'add'>): CoherenceLog {
   return {
@@ -48,8 +48,8 @@ function replicas(db: Runner): Replicas {
   return {
     async register({ id, nonce, leaseMs, note, clockAheadMs = null }) {
       const { version = null, host = null, leaving = false } = note ?? {};
-      // `acked` is the value from before the renewal, because a statement does not see writes made by a function it
-      // calls.
+      // `acked` is the value from before the renewal. A statement does not see the writes of a function that it calls,
+      // such as `replica_renew`.
       const [{ acked, nowMs }] = await db.run(
         (sql) => sql<[Renewed]>`
           select coalesce((select r.acked from replica r where r.id = ${id}), 0) as acked,
@@ -86,8 +86,8 @@ function replicas(db: Runner): Replicas {
     },
 
     async removeReplica(id, nonce) {
-      // The given nonce is either the replica's own or the one in its row, to which `replica_renew` added the prefix
-      // `2:`.
+      // Callers pass either the replica's own nonce or the one from the replica's row. The one in the row has `2:` in
+      // front (see `replica_renew`).
       await db.run(
         (sql) => sql`
           with gone as (
@@ -109,7 +109,7 @@ function entries(db: Runner, background: Runner): Entries {
         );
         const start = Math.max(floor - 1, seq - most);
         const reading = await this.readAfter(start, most);
-        // If the position went back, the database now has another history, and `start` is not a position in it.
+        // A position below `seq` means that the database now has another history, in which `start` has no meaning.
         if (reading.seq < seq) return this.readAfter(null, most);
         return { ...reading, floor: Math.max(reading.floor, start + 1) };
       }

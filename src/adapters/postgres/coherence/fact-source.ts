@@ -73,9 +73,9 @@ export function factSource(db: Runner): FactSource {
 
 /**
  * Builds the statement that reads the facts. It selects from the row with the position, so it returns a row even if no
- * fact is found. Each variant is written out in full: a statement built from fragments survives two garbage
- * collections, which costs more than the statement itself. The history is read in a subquery, so that PostgreSQL reads
- * it once rather than for every row.
+ * fact is found. Each variant is written out in full: a statement built from fragments would survive two garbage
+ * collections, and that costs more than the statement itself. `coherence_history()` is called in a subquery, so that
+ * PostgreSQL calls it once rather than for every row.
  */
 function statement(sql: Sql, asked: Asked): PromiseLike<[Found, ...Found[]]> {
   if (areApiKeys(asked)) {

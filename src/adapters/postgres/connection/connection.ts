@@ -36,7 +36,7 @@ export class Connection {
     let running: PromiseLike<T> | undefined;
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
-        // The statement is still running and needs its arguments, so they must not be released below.
+        // The statement is still running and needs its arguments, so `releaseArguments` must not free them yet.
         running = undefined;
         this.#giveUp(sql);
         reject(unavailable(new Error(`no response from the store within ${deadlineMs} ms`)));
@@ -45,7 +45,7 @@ export class Connection {
     try {
       running = work(sql);
       const result = await Promise.race([running, late]);
-      // A replication warning arrives together with the result, so it has been counted by now.
+      // The server sends a replication warning along with the result, so `#note` has already counted it.
       if (this.#unreplicated !== unreplicated) throw unavailable(new Error(notReplicated));
       return result;
     } catch (error) {
@@ -67,8 +67,8 @@ export class Connection {
     const sql = this.#connect({
       ...this.#extra,
       onclose: () => {
-        // If no statement is running, the server closed the connection, or the connection was idle for too long.
-        // postgres.js would fail the next statement with the resulting error, so the connection is replaced.
+        // If a connection closes while no statement is running, either the server closed it or it was idle for too
+        // long. postgres.js would fail the next statement, so the connection is replaced.
         if (this.#running === 0) this.#giveUp(sql);
         this.#extra.onclose?.();
       },
@@ -108,9 +108,9 @@ export class Connection {
 const notReplicated = 'the commit may not have reached the synchronous standby';
 
 /**
- * Frees the arguments of a statement that has ended. For each statement, postgres.js creates closures (such as its
- * `resolve`), which V8 allocates in the old generation. They keep the statement and its arguments in memory until that
- * generation is collected, which costs 100 bytes per key in a flood of made-up keys.
+ * Frees the arguments of a statement that has ended. For each statement, postgres.js creates closures (such as
+ * `resolve`), which V8 allocates in the old generation. The closures keep the statement and its arguments in memory
+ * until V8 collects the old generation. In a flood of made-up keys, that would cost 100 bytes per key.
  */
 function releaseArguments(statement: unknown): void {
   if (!(statement instanceof Promise)) return;
@@ -119,9 +119,9 @@ function releaseArguments(statement: unknown): void {
 }
 
 /**
- * Returns whether an error shows that the connection is unusable because it broke during a statement or leads to a
- * standby. postgres.js would reconnect on its own, but it remembers the server's last error and would fail the first
- * statement on the new connection with it.
+ * Returns whether an error shows that the connection is unusable, because it broke during a statement or leads to a
+ * standby. Such a connection is replaced: postgres.js would reconnect on its own, but would then fail the next
+ * statement with the old connection's last error.
  */
 function isBroken(error: unknown): boolean {
   return error instanceof Error && 'code' in error && brokenCodes.has(error.code);

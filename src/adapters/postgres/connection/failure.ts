@@ -36,8 +36,8 @@ export function tooManyRequests(): ProblemError {
 /**
  * Turns a failed statement's error into a problem. Text that PostgreSQL cannot store is the client's fault; a violated
  * constraint or invalid SQL is the gateway's. Timeouts, and changes that older replicas cannot enforce, get problems of
- * their own. All other errors mean that the store is unreachable, overloaded, read-only or not migrated yet, so the
- * same request may succeed later; the client is not told which.
+ * their own. All other errors mean that the same request may succeed later, because the store is unreachable,
+ * overloaded, read-only or not migrated yet. The problem does not tell the client which of these it was.
  */
 export function storeFailure(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error;
@@ -74,9 +74,7 @@ const olderReplicas = 'TG001';
 /** Approximate time in seconds that a rolling upgrade takes to replace one replica. */
 const retryAfterUpgrade = 5;
 
-/**
- * Returns the problem for a change that some registered replicas cannot enforce yet, so a 2xx would promise too much.
- */
+/** Returns the problem for a change that is rejected because older registered replicas would not enforce it. */
 function olderReplicasRun(error: unknown): ProblemError {
   const { detail: versions } = error as { readonly detail?: string };
   return new ProblemError(

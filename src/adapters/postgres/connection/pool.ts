@@ -55,7 +55,10 @@ export class Limit {
   }
 }
 
-/** Running and waiting statements of one kind and one tenant, or of the gateway itself. */
+/**
+ * Running and waiting statements of one kind that belong to one tenant. Statements of that kind without a tenant have a
+ * line of their own.
+ */
 interface Line {
   readonly name: string;
   readonly tenant: string | undefined;
@@ -69,12 +72,12 @@ interface Line {
  * A few connections, each opened on first use. A statement gets the most recently used free connection, so that surplus
  * connections stay idle and are closed.
  *
- * Waiting for a connection counts towards the deadline. The wait ends after half of the deadline (for a tenant's
- * statement, after half to three quarters), so that a statement that starts still has time to finish. If it then misses
- * its deadline, the cause is an unresponsive server, not a long queue.
+ * A statement waits for a connection for at most half of its deadline (a tenant's statement, for half to three
+ * quarters). Once it starts, it may run for the rest of the deadline, but always for at least half. So if a statement
+ * misses its deadline after it has started, the cause is an unresponsive server, not a long queue.
  *
- * Waiting tenants take turns, and each may have all connections but one. So another tenant's statement, such as a
- * revoke, waits for at most one statement to end, no matter how many statements the first tenant has sent.
+ * Waiting tenants take turns, and each tenant may have all connections but one. So another tenant's statement, such as
+ * a revoke, waits for at most one statement to end, no matter how many statements the first tenant has sent.
  */
 export class Pool {
   readonly #free: Connection[];
@@ -136,8 +139,8 @@ export class Pool {
   }
 
   #wait(line: Line, halfMs: number): Promise<Connection> {
-    // Statements that a tenant sends together get different time limits, because rejecting all of them at once would
-    // delay other tenants.
+    // Statements that a tenant sends together get different time limits. Rejecting them all at once would keep this
+    // process busy, and other tenants waiting.
     const limitMs = line.tenant !== undefined ? halfMs * (1 + this.#spread() / 2) : halfMs;
     if (this.#waiting.sizeOf(line.name) >= waitingMost) return Promise.reject(tooManyRequests());
     const endedBefore = line.ended;
@@ -152,8 +155,8 @@ export class Pool {
       const timer = setTimeout(() => {
         this.#waiting.remove(line.name, waiter);
         this.#forget(line);
-        // If other statements of the tenant have finished in the meantime, the store is responding, and the tenant has
-        // sent too many.
+        // If other statements of this kind and tenant have succeeded during the wait, the store is responding, and the
+        // tenant has sent too many.
         if (line.tenant !== undefined && line.ended > endedBefore) return reject(tooManyRequests());
         reject(unavailable(new Error(`no free connection to the store within ${limitMs} ms`)));
       }, limitMs);
@@ -171,8 +174,8 @@ export class Pool {
 
   #giveBack(connection: Connection): void {
     this.#free.push(connection);
-    // When one statement ends, two may start: one that a limit held back, and one that was waiting for a free
-    // connection.
+    // The end of one statement can let two others start. One takes the connection that has become free. The other was
+    // held back by a limit and takes a connection that was free before.
     for (let free = this.#free.at(-1); free !== undefined; free = this.#free.at(-1)) {
       const next = this.#waiting.take(1, (name) => this.#mayRun(name))?.things[0];
       if (next === undefined) return;

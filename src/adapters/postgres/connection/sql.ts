@@ -72,8 +72,8 @@ export function connectByUrl(url: string, statementMs: number, options: ConnectO
         // Changes must see everything that was committed while they waited for a lock (`require_read_committed`),
         // whatever the server's default is.
         default_transaction_isolation: 'read committed' as const,
-        // With `jit`, PostgreSQL would compile statements that it expects to be expensive, which takes longer than a
-        // lease can wait.
+        // With `jit`, PostgreSQL would compile statements that it expects to be expensive, and a lease cannot wait that
+        // long.
         jit: 'off',
         // Reports may take a long time, so each may use only one of the server's processors.
         max_parallel_workers_per_gather: 0,

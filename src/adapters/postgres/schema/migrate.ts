@@ -30,9 +30,9 @@ type Attempt =
 const migrationLock = 7_311_970_451;
 
 /**
- * Maximum time in milliseconds that a migration waits for a table lock. Later statements on the table, even lease
- * renewals, queue up behind it. So this is less than any statement's deadline, and `patienceWith` keeps it below the
- * interval between lease renewals.
+ * Maximum time in milliseconds that a migration waits for a table lock. While the migration waits, later statements on
+ * the table, even lease renewals, queue up behind it. So this maximum is below every statement's deadline, and
+ * `patienceWith` keeps the wait below the interval between lease renewals.
  */
 const longestLockWaitMs = 200;
 const shortestLockWaitMs = 10;

@@ -70,8 +70,8 @@ function listParentOf(
 }
 
 /**
- * Lists accounts by id, for cursors issued by 0.1.0, which lists accounts in this order. The indexes for it stay as
- * long as 0.1.0 replicas may run alongside this version.
+ * Lists accounts by id, for cursors issued by 0.1.0, which lists accounts in this order. The indexes for this order
+ * stay as long as 0.1.0 replicas may run alongside this version.
  */
 function listById(
   sql: Sql,

@@ -80,7 +80,7 @@ function conditionsOf(sql: Sql, { id, digest, prefix, last4, account, status }: 
 }
 
 /**
- * Returns the SQL condition for a key status. The statuses are those of `apiKeyStatus`, but on the database's clock.
+ * Returns the SQL condition for a key status. The condition agrees with `apiKeyStatus`, but uses the database's clock.
  */
 export function statusCondition(sql: Sql, status: ApiKeyStatus): ReturnType<Sql> {
   switch (status) {

@@ -1,6 +1,6 @@
 import type { Runner } from '../connection/pool.ts';
 
-/** Implements `Store.importedKeysLike`. The database keeps only the start of a key, which is shown to people. */
+/** Implements `Store.importedKeysLike`. The database keeps only the start of a key, for display. */
 export async function importedKeysLike(db: Runner, prefix: string): Promise<number> {
   const start = `${prefix}_`;
   const [row] = await db.run(

@@ -52,7 +52,9 @@ export function newKeys(changes: Changes): Pick<TenantStore, 'createKey' | 'impo
   };
 }
 
-/** Lowest `replica_level` of a replica that can tell keys of any format from mistyped ones. */
+/**
+ * Lowest `replica_level` of the replicas that accept keys of any format. Older replicas treat such keys as mistyped.
+ */
 const importsKeys = 2;
 
 /**

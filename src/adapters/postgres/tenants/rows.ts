@@ -72,7 +72,7 @@ export interface KeyRow extends LimitColumns {
   readonly account_id: AccountId;
   readonly name: string;
   readonly scopes: readonly string[];
-  /** This and `last4` are null only for imported keys. */
+  /** `prefix` and `last4` are null only for imported keys. */
   readonly prefix: string | null;
   readonly last4: string | null;
   readonly created_at: Time;

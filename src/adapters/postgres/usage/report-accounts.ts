@@ -17,8 +17,9 @@ type Account = {
 export interface Portion {
   readonly accounts: readonly Account[];
   /**
-   * Parent whose remaining accounts follow in the next portion, if one line of the report may count accounts from both
-   * portions; otherwise `null`.
+   * Parent whose remaining accounts may follow in the next portion. The report has one line per parent and bucket, and
+   * this line must count the accounts of both portions. `null` if the report does not group by parent, or if this
+   * portion does not end in the middle of a parent.
    */
   readonly continued: AccountId | null;
 }
@@ -35,8 +36,8 @@ interface Parts {
   readonly parent: AccountId | null;
   readonly query: Pick<UsageQuery, 'groupBy' | 'account'>;
   /**
-   * Account at which this page begins, because the previous page ended with one of the account's lines and may have
-   * left out others. `null` for the first page.
+   * Account whose line was the last on the previous page. This page begins at the same account, because more of its
+   * lines may follow. `null` for the first page.
    */
   readonly from: AccountId | null;
 }
@@ -124,7 +125,7 @@ function byParent({ db }: Pick<Parts, 'db'>, first: Edge): AccountsOfReport {
   };
 }
 
-/** Returns the first parents that have at most `most` accounts in total, but at least one parent. */
+/** Returns the longest leading part of `parents` with at most `most` accounts in total, but at least one parent. */
 function leading(parents: readonly Parent[], most: number): readonly Parent[] {
   let sum = 0;
   const end = parents.findIndex(({ accounts }, i) => (sum += accounts) > most && i > 0);
@@ -149,8 +150,8 @@ function anyAccounts(sql: Sql, { id, inclusive }: Edge, most: number): PromiseLi
 }
 
 /**
- * Compares the pair (parent, id), so that PostgreSQL reads a range of one index; `aboveEveryId` in `page.ts` explains
- * why.
+ * Reads accounts of `parent`, and the parent itself, newest first. The statement compares the pair (parent, id), so
+ * that PostgreSQL reads a range of one index; `aboveEveryId` in `page.ts` explains why.
  */
 function accountsOf(
   sql: Sql,

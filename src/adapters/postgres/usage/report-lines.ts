@@ -15,7 +15,7 @@ export interface LinePosition {
   readonly keyId: KeyId | '';
 }
 
-/** Returns the maximum number of rows to read for one account with one key, and of report lines that they produce. */
+/** Returns the maximum size of a report on one account with one key: `rows` to read, and `lines` in the report. */
 export function rowsOfAccount({ period, granularity }: UsageQuery): {
   readonly rows: number;
   readonly lines: number;
@@ -33,8 +33,8 @@ export function rowsOfAccount({ period, granularity }: UsageQuery): {
  * Hourly rows are read if the report is by hour, for partial days, and for days that have not been rolled up yet
  * (`usage_kept`).
  *
- * The statement looks up each account separately, in ranges of the primary keys. `offset 0` keeps PostgreSQL from
- * reading whole tables, as it would while it believes them to be small.
+ * The statement looks up each account separately, in ranges of the primary keys. Without `offset 0`, PostgreSQL would
+ * read whole tables whenever it believes that they are small.
  */
 export async function readLines(
   sql: Sql,
@@ -45,8 +45,8 @@ export async function readLines(
   const byKey = groupBy === 'api_key';
   const counted = groupBy === 'account' ? sql`s.root_id` : sql`s.account_id`;
   const bucket = bucketOf(sql, granularity, period);
-  // If the report groups by parent, lines from two portions may have to be added up, and a limit could cut off some of
-  // them.
+  // If the report groups by parent, lines from two portions may have to be added up, so the statement must return all
+  // lines.
   const limit = groupBy === 'account' ? sql`` : sql`limit ${wanted}`;
   return sql<Line[]>`
     select l.*, a.external_id as "externalId", a.name

@@ -72,7 +72,7 @@ function isoTime(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** Reads usage, and reports which usage is still kept and up to what time it is complete. */
+/** Reads usage. Also reports which usage is still kept, and up to what time the usage is complete. */
 function reportsOf(db: Runner, reports: Runner): Reports {
   return {
     report: (parent, query) => usageReport(reports, parent, query),

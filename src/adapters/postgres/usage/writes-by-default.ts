@@ -17,7 +17,7 @@ export async function writesByDefault(
   sinceMs: number,
 ): Promise<WritesByDefault> {
   const day = new Date(sinceMs).toISOString().slice(0, 10);
-  // The statement always returns a line, which has only `countedFrom` if there are no such writes. That way,
+  // `countedFrom` is needed even if there were no writes by default, so the statement always returns a line. That way,
   // `countedFrom` and the writes come from the same snapshot.
   const lines = await db.run(
     (sql) => sql<[Line, ...Line[]]>`
