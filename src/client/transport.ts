@@ -59,7 +59,7 @@ export class Transport {
    * Sends a request. Retries after a 429, a 503, a 409 with `Retry-After`, or a broken connection, if `mayRepeat`
    * allows it.
    *
-   * @param mayRepeat whether to retry after this status; 0 stands for a broken connection
+   * @param mayRepeat returns whether to retry after `status`; a `status` of 0 stands for a broken connection
    */
   async send(path: string, init: RequestInit, mayRepeat: (status: number) => boolean): Promise<Response> {
     const { apiKey, retries = 3, mostRetryAfterS = 60 } = this.#options;
