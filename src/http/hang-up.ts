@@ -68,8 +68,8 @@ export function cutResponse(response: ServerResponse): void {
 }
 
 /**
- * Ends a connection with a TCP reset, or destroys it if its end has already been sent. In the latter case libuv would
- * reject a reset (EINVAL), and Node would leak the socket and never exit.
+ * Ends a connection with a TCP reset. If the gateway has already closed its own direction, destroys the connection
+ * instead: libuv would reject a reset (EINVAL), and Node would leak the socket and never exit.
  */
 export function resetConnection(socket: Socket): void {
   if (socket.writableEnded) socket.destroy();

@@ -1,10 +1,11 @@
 import { ProblemError, type FieldFault, type Problem } from '../domain/problem.ts';
 
 /**
- * Limits on a response: the number of faults, unless an operation allows more, and the length of a pointer. Without
- * them clients could make the response as large as they like.
+ * Maximum number of faults that a response lists, unless an operation allows more. Without a maximum, clients could
+ * make the response as large as they like.
  */
 const usualMostFaults = 20;
+/** Maximum length of a JSON pointer in a response, in characters; longer pointers are cut. */
 const maxPointer = 256;
 
 /**

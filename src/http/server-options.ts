@@ -13,7 +13,8 @@ const requestTimeoutMs = 3_600_000;
 type ServerLimits = Pick<LimitsConfig, 'maxHeaderBytes' | 'headTimeoutMs' | 'maxConnections'>;
 
 /**
- * Options for `Fastify()`. Fastify's own server never listens, so connection limits are set on the server that does.
+ * Options for `Fastify()`. Fastify's own server never listens, so {@link hardenServer} sets the connection limits on
+ * the server that listens.
  */
 export function fastifyOptions(limits: Pick<LimitsConfig, 'managementBodyBytes'>) {
   return { bodyLimit: limits.managementBodyBytes, routerOptions };
@@ -49,7 +50,7 @@ export function hardenServer(server: Server, limits: ServerLimits): void {
   if (server instanceof TlsServer) boundHandshakes(server);
 }
 
-/** Limits TLS handshakes to the timeout for request heads. Node's own `handshakeTimeout` would not follow a reload. */
+/** Gives TLS handshakes the same timeout as request heads. A reload could not change Node's own `handshakeTimeout`. */
 function boundHandshakes(server: Server): void {
   // Node's TLS code reads from the TCP socket natively. The JavaScript socket therefore looks idle throughout the
   // handshake, even if bytes trickle in, and its timeout limits the handshake as a whole.

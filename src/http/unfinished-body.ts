@@ -32,8 +32,9 @@ export function watchBody(request: IncomingMessage, silentMs: number, onSilent: 
 }
 
 /**
- * Limits how long a rejected client may take to send the rest of its body, and how long it may pause, on a connection
- * that stays open. The limits are the same as for a connection that is closed after the response ({@link hangUp}).
+ * Limits how long a rejected client may take to send the rest of its body, and how long it may pause. This is for
+ * connections that stay open after the response; {@link hangUp} applies the same time limits to connections that it
+ * closes.
  */
 export function boundRest(response: ServerResponse, most: typeof mostDiscarded = mostDiscarded): void {
   const { req: request } = response;
