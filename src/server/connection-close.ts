@@ -8,27 +8,27 @@ import { responseOn } from './pipelining.ts';
  * elsewhere.
  */
 export class ConnectionClose {
-  /** Responses that will say `Connection: close`, because no later request had arrived when they were marked. */
+  /** Responses that will say `Connection: close`. When a response was marked, no later request had arrived. */
   readonly #last = new WeakSet<ServerResponse>();
 
   /** Marks the responses to all requests that arrive from now on. */
   constructor(server: Server) {
     for (const event of ['request', 'checkContinue', 'checkExpectation']) {
-      // Node handles some of these events itself as long as they have no listener (for example, it sends
-      // `100 Continue`), so no listener is added to those.
+      // As long as `checkContinue` and `checkExpectation` have no listener, Node handles them itself (for example, it
+      // sends `100 Continue`). So a listener is added only to events that already have one.
       if (server.listenerCount(event) === 0) continue;
       server.prependListener(event, (_request: IncomingMessage, response: ServerResponse) => {
         this.#makeLast(response);
       });
     }
-    // Requests that arrive behind another one also trigger these events (see `pipelining.ts`).
+    // A request that arrives while a response is in progress triggers `upgrade` or `connect` (see `pipelining.ts`).
     for (const event of ['upgrade', 'connect'])
       server.prependListener(event, ({ socket }: IncomingMessage) => this.#cameBehind(socket));
   }
 
   /**
-   * Makes the current response on `socket` the last one, unless another request has already arrived behind the current
-   * one.
+   * Makes the response in progress on `socket` the last one, unless the response's head has been sent or the next
+   * request has already arrived.
    */
   underWay(socket: Socket): void {
     const response = responseOn(socket);
@@ -46,8 +46,8 @@ export class ConnectionClose {
   }
 
   /**
-   * Handles a request that arrives behind the current one. The current response then no longer says `close`, because
-   * Node would end the connection after that response and the new request would be lost.
+   * Handles a request that arrives while a response is in progress. That response then no longer says `close`, because
+   * Node would end the connection after such a response and lose the new request.
    */
   #cameBehind(socket: Socket): void {
     const response = responseOn(socket);

@@ -10,11 +10,13 @@ export interface DrainPlan {
   /** Milliseconds after which all remaining connections are cut, since upgraded connections never end on their own. */
   readonly limitMs: number;
   /**
-   * Milliseconds during which new connections are still accepted and idle ones stay open. Each response sent in this
-   * time tells its client to connect elsewhere.
+   * Milliseconds during which the listener still accepts connections and keeps idle connections open. Each response
+   * sent in this time tells its client to connect elsewhere.
    */
   readonly idleMs: number;
-  /** Called when the listener stops accepting connections, and then at intervals until the last one is closed. */
+  /**
+   * Called when the listener stops accepting connections, and then at intervals until the last connection is closed.
+   */
   readonly onRefusing?: () => void;
 }
 
@@ -22,9 +24,9 @@ export interface DrainPlan {
 export interface Drainable {
   /**
    * Tells clients to connect elsewhere (`Connection: close` on every response). After `idleMs`, closes idle connections
-   * and accepts no new ones. Resolves when the last connection is closed.
+   * and accepts no new connections. Resolves when the last connection is closed.
    *
-   * @returns the number of connections that were cut
+   * @returns the number of connections that were cut when `limitMs` had passed
    */
   readonly drain: (plan: DrainPlan) => Promise<number>;
   /** Number of open connections. */
@@ -51,7 +53,7 @@ export function drainable(listener: Listener, timers: Timers): Drainable {
 interface Connections {
   /** Connections that carry requests. */
   readonly all: Set<Socket>;
-  /** With TLS, the TCP sockets below these connections, including those still in the handshake. Empty without TLS. */
+  /** With TLS, the TCP sockets of all connections, including connections still in the handshake. Empty without TLS. */
   readonly below: Set<Socket>;
 }
 
@@ -73,7 +75,10 @@ class Drain {
   readonly #timers: Timers;
   readonly #plan: DrainPlan;
   readonly #done: (cut: number) => void;
-  /** Number of consecutive checks that must find a connection idle before it is closed. */
+  /**
+   * Number of consecutive checks for which an idle connection stays open. If the next check still finds the connection
+   * idle, the connection is closed.
+   */
   readonly #patience: number;
   /** Number of consecutive checks that have found a connection idle. */
   readonly #idleFor = new WeakMap<Socket, number>();

@@ -12,8 +12,8 @@ import { serveOffers } from './upgrade-offers.ts';
  * Handlers for a listener's events. If a handler throws, the connection ends. Requests on a connection are served one
  * at a time, each after the previous response has been sent.
  *
- * Without `upgrade`, every request is served as if it had not asked for an upgrade. Without the last two handlers, Node
- * takes its default action: it sends `100 Continue`, and responds with 417 to an unknown expectation.
+ * Without `upgrade`, every request is served as if it had not asked for an upgrade. Without `checkContinue`, Node sends
+ * `100 Continue` itself. Without `checkExpectation`, Node responds with 417 to an unknown expectation.
  */
 export interface Application {
   readonly request: (request: IncomingMessage, response: ServerResponse) => void;
@@ -89,7 +89,7 @@ export function createListener(
     server,
     prepare() {
       const renewed = tls === null ? null : readTls(tls);
-      // This throws if the certificate or key is unusable, before anything is replaced.
+      // `createSecureContext` throws if the certificate or key is unusable, before anything is replaced.
       if (renewed !== null) createSecureContext(renewed);
       return (next, limits) => {
         if (renewed !== null) (server as TlsServer).setSecureContext(renewed);
@@ -117,8 +117,8 @@ function guardedServe(serve: Application['request']): Application['request'] {
 }
 
 /**
- * Protocols that the server offers in TLS. By default, Node offers only the first, so it would reject TLS clients that
- * offer HTTP/1.0 (`curl --http1.0`).
+ * Protocols that the server offers in TLS. By default, Node offers only HTTP/1.1, so it would reject TLS clients that
+ * offer only HTTP/1.0 (`curl --http1.0`).
  */
 const ALPNProtocols = ['http/1.1', 'http/1.0'];
 

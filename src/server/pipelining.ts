@@ -4,9 +4,9 @@ import { guardedAnswer, guardedConnection, guardedOn } from '../http/guarded.ts'
 import { discardInput, readAfterParser } from '../http/hang-up.ts';
 
 /**
- * Number of bytes that may wait behind a request before the gateway stops reading from the connection until the
- * response has been sent. A single chunk of up to 64 KB may exceed this number. While fewer bytes are waiting, the
- * gateway keeps reading, so it notices when the client disconnects.
+ * Number of bytes waiting behind a request at which the gateway stops reading from the connection. Reading resumes once
+ * the response has been sent. Bytes arrive in chunks of up to 64 KB, so the number may be exceeded. While fewer bytes
+ * are waiting, the gateway keeps reading, so it notices when the client disconnects.
  */
 const mostWaitingBytes = 16 * 1024;
 
@@ -21,8 +21,9 @@ export class UnreadRequests {
   readonly #readRequests: (this: Server, socket: Socket) => void;
 
   /**
-   * Makes each connection's parser stop after the head of a request that offers an upgrade, or that arrives before the
-   * previous response has been sent. Node emits `upgrade` or `connect` for both, with the bytes after the head.
+   * Makes each connection's parser stop after the head of certain requests: those that offer an upgrade, and those that
+   * arrive before the previous response has been sent. Node then emits `upgrade` or `connect`, with the bytes after the
+   * head.
    *
    * Call it before other connection listeners are added.
    */
@@ -46,11 +47,13 @@ export class UnreadRequests {
 
   /**
    * Reads a pipelined request again once the previous response has been sent (RFC 9112 §9.3.2): a DELETE sent after a
-   * PUT must not overtake the PUT. If the connection ends before that, the request is not served.
+   * PUT must not overtake the PUT. If the connection ends before that response has been sent, the request is not
+   * served.
    *
-   * The request waits as raw bytes, along with all the bytes after it. A parsed request would take more memory, and the
-   * time limit for an incomplete head would run while nothing is read. Once {@link mostWaitingBytes} are waiting, the
-   * gateway does not notice that the client has disconnected until it writes the response.
+   * The request waits as raw bytes, along with all the bytes after it. A parsed request would take more memory. A
+   * parser that waits in the middle of a head would run into the time limit for heads. While {@link mostWaitingBytes}
+   * or more are waiting, the gateway does not read, so it notices that the client has disconnected only when it writes
+   * the response.
    */
   readAfterResponse(socket: Socket, head: Buffer): void {
     if (socket.destroyed) return;
@@ -81,8 +84,8 @@ export class UnreadRequests {
 }
 
 /**
- * Returns whether a request has to wait because an earlier response on its connection is incomplete, or can never be
- * served because the connection is no longer writable.
+ * Returns whether a new request on a connection must not be served now. Either an earlier response is incomplete, or
+ * the connection is no longer writable, so that the request can never be served.
  */
 export function mustWait(socket: Socket): boolean {
   return responseOn(socket) !== undefined || !socket.writable;
@@ -122,7 +125,7 @@ function endReadingEarly(socket: Parsing): void {
       return 2;
     }
     const answer = onIncoming(request, keepAlive);
-    // Node 25 and later would read the body of a request that offers an upgrade.
+    // Returning 2 keeps Node 25 and later from reading the body of a request that offers an upgrade.
     return request.upgrade === true ? 2 : answer;
   };
   // If `incoming` throws, returning 2 makes Node stop reading.
