@@ -38,8 +38,8 @@ const longestLockWaitMs = 200;
 const shortestLockWaitMs = 10;
 
 /**
- * Milliseconds that each registered replica adds to the pause between a process's attempts, because all replicas make
- * attempts during a rollout.
+ * Milliseconds that each registered replica adds to the pause between two attempts of a process. All replicas make
+ * attempts during a rollout, so more replicas need longer pauses.
  */
 const pauseMsPerReplica = 500;
 const shortestPauseMs = 4_000;

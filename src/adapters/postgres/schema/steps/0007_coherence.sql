@@ -37,19 +37,20 @@ create table replica_clock (
   ahead_ms bigint not null
 );
 
--- Rules for fleets that run several versions at once. A replica's nonce contains its level (`replica_level`), which
--- stands for the rules that its version can enforce. A change is rejected while any registered replica's level is too
--- low to enforce it. After the first change that needs a certain level, no replica of a lower level can register.
+-- Rules for fleets that run several versions at once. Each version has a level, which stands for the rules that it can
+-- enforce. A replica's nonce contains the level of its version (`replica_level`). A change is rejected while any
+-- registered replica's level is too low to enforce it. After the first change that needs a certain level, no replica of
+-- a lower level can register.
 --
--- One row: the minimum level, which every registered replica has and every new one needs.
+-- One row: the minimum level. All registered replicas have at least this level, and no replica below it can register.
 create table fleet (
   one boolean primary key default true check (one),
   level int not null check (level >= 1)
 );
 insert into fleet (level) values (1);
 
--- Time until which a statement from 0.1.0 may still be running the old body of a function that was replaced. While the
--- table is empty, such a statement may run at any time.
+-- Migrations have replaced functions of 0.1.0. Until this time, a statement from 0.1.0 may still be running a
+-- function's old body. An empty table means that the time is not known yet.
 create table released_bodies (
   until timestamptz not null
 );

@@ -15,11 +15,12 @@ alter table api_key
   add column requests_per_second int,
   add column burst int,
   add column requests_per_minute int,
-  -- Id under which requests with this key, and with the keys that it was rotated from, count together towards limits.
-  -- If it is null, `rotated_from` is used, or else the key's own id.
+  -- Id under which requests with this key count towards limits. A rotated key has the same id as the key that it
+  -- replaced, so the requests of both are counted together. If the column is null, the id is `rotated_from`, or else
+  -- the key's own id.
   add column limit_id uuid,
-  -- Prefix under which the gateway does not reject an imported key as mistyped: `keys.prefix` at the time of the
-  -- import, or the key's own prefix if the key comes from another gateway.
+  -- For an imported key: `keys.prefix` at the time of the import, or the key's own prefix if the key comes from another
+  -- gateway. While `keys.prefix` has this value, the gateway does not reject the key as mistyped.
   add column imported_under text,
   add constraint api_key_limits check (
     requests_per_second > 0 and burst > 0 and requests_per_minute > 0 and (burst is null or requests_per_second is not null)

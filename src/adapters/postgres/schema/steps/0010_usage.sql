@@ -34,8 +34,9 @@ create table usage_kept (
   days_from date not null default '-infinity',
   -- Days before this one have been rolled up for all accounts.
   rolled_until date not null default '-infinity',
-  -- Later than `rolled_until` while the days between the two are being rolled up. Those days are done for the accounts
-  -- up to (`root_id`, `account_id`), in primary key order.
+  -- Equal to `rolled_until` while nothing is being rolled up. Otherwise, the days from `rolled_until` to before this
+  -- day are being rolled up, for one account after the other in primary key order. They are done for the accounts up to
+  -- (`root_id`, `account_id`).
   rolling_until date not null default '-infinity',
   root_id uuid not null default '00000000-0000-0000-0000-000000000000',
   account_id uuid not null default '00000000-0000-0000-0000-000000000000'
@@ -54,7 +55,7 @@ create table usage_journal (
   at timestamptz not null default now(),
   -- Name of the machine or pod on which the journal's process runs.
   host text,
-  -- Whether an operator gave up the journal's counts. The journal's next batch sets this to false.
+  -- True if an operator has given up the journal's counts (`usage_forget`). The journal's next batch sets it to false.
   forgotten boolean not null default false
 );
 
@@ -96,7 +97,7 @@ create table write_by_default (
   primary key (account_id, key_id, slot)
 ) with (fillfactor = 80);
 
--- One row: when the counting of these writes began.
+-- One row: the time since which writes without the acting header have been counted.
 create table write_by_default_from (
   one boolean primary key default true check (one),
   counted_from timestamptz not null default now()
@@ -114,12 +115,12 @@ create table usage_export (
   closed_until timestamptz(0) not null default '-infinity',
   -- First hour that is exported automatically.
   began timestamptz(0),
-  -- Next hour to export, and the last account that was exported for that hour; null if none was.
+  -- Next hour to export. `after_account` is the last account exported for that hour; null if none has been exported.
   hour timestamptz(0),
   after_account uuid,
   -- Corrections up to this number have been exported.
   corrections bigint not null default 0,
-  -- Replica that holds the export lock, and when that lock expires.
+  -- Replica that holds the export lock. The lock expires at `held_until`.
   holder uuid,
   held_until timestamptz not null default '-infinity'
 );

@@ -1,5 +1,6 @@
 -- compatible with: 6
--- Adds the buckets for per-second and per-minute limits, for fleets without Redis, and the use of quotas.
+-- Adds the buckets of limits per second and per minute, for fleets without Redis. Also adds the use of quotas, which
+-- are limits per day and per month.
 
 -- The bucket of each limit in use. The table is unlogged: a crash empties it, and then every bucket counts as full.
 -- `bucket_sweep` deletes the rows of buckets that are full again.

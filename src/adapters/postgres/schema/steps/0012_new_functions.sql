@@ -56,7 +56,7 @@ declare
 begin
   select b.outcome, b.made into outcome, account from change_begin(request) b;
   if outcome is not null then
-    -- The original request may still be waiting for its position, which is no newer than the current one.
+    -- The original request may still be waiting for its position. The current position is that position or a newer one.
     seq := case outcome when 'again' then coherence_position() end;
     return;
   end if;
@@ -384,7 +384,8 @@ end $$;
 create or replace function account_recount(of_parent uuid) returns void language plpgsql as $$
 begin
   perform from account a where a.id = of_parent for no key update;
-  -- The count's snapshot is newer than the lock, so it includes every change committed before the lock was granted.
+  -- This query's snapshot is newer than the lock, so the counts include every change committed before the lock was
+  -- granted.
   update account a set sub_accounts = c.every, active_sub_accounts = c.active
     from (
       select count(*) as every, count(*) filter (where s.status = 'active') as active
@@ -486,7 +487,8 @@ begin
   end if;
   perform limits_begin(change -> 'limits');
   if change ? 'max_api_keys' then
-    -- The fence is needed because creating a key for a sub-account does not lock this row.
+    -- A change that creates a key for a sub-account reads `max_api_keys` but does not lock this row. The fence keeps
+    -- such changes by the parent's keys from running at the same time.
     perform change_fence(of_id);
   end if;
   if change ? 'external_id' then
@@ -817,7 +819,7 @@ begin
   if not is_plan then
     perform fleet_require(2);
     perform import_begin();
-    -- No `api_key_import` may run at the same time, because it may contain the same keys.
+    -- `api_key_import` takes this lock, too, because both functions may be importing the same keys.
     perform pg_advisory_xact_lock(7311970454);
     -- Creating a key takes the same lock on its account, so the counts below include all keys created so far.
     perform from account a
@@ -871,8 +873,8 @@ begin
     list[entry.n] := jsonb_build_object('outcome', of_row, 'id', of_id);
   end loop;
   if is_plan then
-    -- The actual import may create a missing account first. So for now, the only known reason to reject its keys is
-    -- that another account has the key.
+    -- This is only a plan: the actual import may first create an account that does not exist yet. So a row for a
+    -- missing account is rejected only if another account already has the row's key.
     select array_agg(
         case when list[r.n] ->> 'outcome' = 'no-account' and k.digest is not null
           then '{"outcome": "key-taken"}'::jsonb else list[r.n] end order by r.n
@@ -966,15 +968,15 @@ begin
     end if;
     return;
   end if;
-  -- A rotation takes the same lock, and creating or importing keys locks the account. So each of them has either
-  -- committed, and the query below sees its keys, or waits for this call.
+  -- A rotation takes the same fence, and creating or importing keys locks the account. So this call waits for any of
+  -- these that has begun, and the query below sees its keys. Any that begins later waits for this call.
   perform change_fence(of_account);
   perform from account a where a.id = of_account for no key update;
   if not found then
     outcome := 'none';
     return;
   end if;
-  -- Keys are locked in id order, as in `usage_count`, so that the two cannot deadlock.
+  -- Keys are locked in id order. `usage_count` locks them in the same order, so the two functions cannot deadlock.
   perform from api_key k where k.account_id = of_account and k.revoked_at is null order by k.id for no key update;
   update api_key k set revoked_at = now() where k.account_id = of_account and k.revoked_at is null;
   get diagnostics revoked = row_count;
@@ -999,7 +1001,7 @@ declare
 begin
   select b.outcome, b.made into outcome, key from change_begin(request) b;
   if outcome is not null then
-    -- The original request may still be waiting for its position, which is no newer than the current one.
+    -- The original request may still be waiting for its position. The current position is that position or a newer one.
     seq := case outcome when 'again' then coherence_position() end;
     return;
   end if;
@@ -1300,7 +1302,7 @@ begin
   if not pg_try_advisory_xact_lock(7311970452) or of_incarnation <> coherence_incarnation() then
     return false;
   end if;
-  -- If a crash undoes this commit, it restores the rows and the floor together.
+  -- This commit need not survive a crash: if a crash undoes it, the rows and the old floor come back together.
   perform set_config('synchronous_commit', 'off', true);
   select s.floor into start from coherence_seq s;
   select least(
@@ -1335,9 +1337,10 @@ begin
   perform from coherence_seq for no key update;
   -- This call's snapshot is newer than the lock, so it sees every position committed before the lock was granted.
   taken := coherence_position() + 1;
-  -- A replica of 0.1.0 registers under this same lock, so either its row is visible here, or it reads this change
-  -- before its first lease. Such a replica would let streams run until the expiry that it knows. A new expiry is
-  -- therefore logged as if it were `-`, which ends these streams now, and clients reopen them.
+  -- A replica of 0.1.0 lets a stream run until the key's old expiry, even if it reads a new one. While such a replica
+  -- may be running, a new expiry is therefore logged as if it were `-`. This ends the streams, and clients reopen them.
+  -- A replica of 0.1.0 takes the lock above when it registers. So either its row is visible here, or it reads this
+  -- change before its first lease.
   beside_older := coherence_reads_v();
   if beside_older then
     update coherence_seq set v = taken;
@@ -1972,7 +1975,8 @@ begin
     bytes_in = usage_hourly.bytes_in + excluded.bytes_in,
     bytes_out = usage_hourly.bytes_out + excluded.bytes_out;
 
-  -- A batch that was delayed for days may contain two days with the same slot. Only the later day is kept.
+  -- `write_by_default` has nine slots per key, and days that are nine days apart share a slot. If a batch was delayed
+  -- for days and contains two such days, only the later day is kept.
   insert into write_by_default as w
     select distinct on (1, 2, 3) c.account_id, c.key_id, (usage_day_of(c.hour) - date '2000-01-01') % 9,
       usage_day_of(c.hour), sum(c.writes_by_default), max(c.last_by_default)
@@ -2036,7 +2040,7 @@ create or replace function usage_export_hour(of_hour timestamptz, after uuid, mo
 returns table (account_id uuid, root_id uuid, external_id text, counts bigint[]) language sql stable
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
   with begun as (
-    -- The parent of `after`, or `after` itself if there is no such account.
+    -- Parent of the account `after`; `after` itself if it is a parent or if there is no such account.
     select coalesce((select coalesce(a.parent_id, a.id) from account a where a.id = after), after) as root
   ), roots as materialized (
     select a.id from account a, begun b where a.parent_id is null and a.id >= b.root order by a.id limit most + 1
@@ -2090,7 +2094,8 @@ create or replace function usage_hourly_changed() returns trigger language plpgs
 declare
   late_until timestamptz;
 begin
-  -- Retention deletes only hourly rows. The daily rows must stay, so its deletions are not late changes.
+  -- Retention deletes hourly rows but keeps the daily ones. So its deletions are not noted as late changes, because a
+  -- late change also updates the daily row.
   if current_setting('tenancy_gateway.usage_retention', true) = 'on' then
     return null;
   end if;
@@ -2118,7 +2123,7 @@ $$;
 -- usage/usage_note_late.sql
 create or replace function usage_note_late(changes usage_hourly[], sign int) returns void language plpgsql as $$
 declare
-  -- Both variables are read only after the lock below has been taken.
+  -- `closed` and `kept` get their values only after the lock below has been taken.
   closed timestamptz;
   kept usage_kept;
 begin
@@ -2243,7 +2248,8 @@ begin
     return true;
   end if;
   perform usage_late_lock();
-  -- The two index look-ups for each account cost about as much as reading five rows, and count as five rows.
+  -- Each account takes two index look-ups. They cost about as much as reading five rows, so an account counts as five
+  -- rows in addition to its own.
   while rows_read < most loop
     select h.root_id, h.account_id into kept.root_id, kept.account_id from usage_hourly h
       where (h.root_id, h.account_id) > (kept.root_id, kept.account_id) order by h.root_id, h.account_id limit 1;

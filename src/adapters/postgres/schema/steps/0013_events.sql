@@ -10,13 +10,15 @@
 -- the same order, so no two changes can deadlock.
 
 create table event (
-  -- UUIDv7 (RFC 9562): milliseconds, 12 bits of their fraction, the number within its `event_add` call, random bits.
+  -- UUIDv7 (RFC 9562). It contains the time in milliseconds, 12 bits for the fraction of the millisecond, the number of
+  -- the event within its `event_add` call, and random bits.
   id uuid primary key,
   -- Id of the parent, even if a sub-account changed.
   account_id uuid not null,
   sub_account_id uuid,
   type text collate "C" not null constraint event_type check (type ~ '^[a-z_]+\.[a-z]+$'),
-  -- The time in the id. If the database's clock is set back, this time hardly advances until the clock has caught up.
+  -- The time in the id. If the database's clock is set back, each new event is 1/4096 ms later than its parent's newest
+  -- one, until the clock has caught up.
   created_at timestamptz(3) not null,
   -- `system` if no request asked for the change, as with hand-written SQL, or if the replica does not say who asked, as
   -- with 0.1.0.
@@ -26,8 +28,8 @@ create table event (
   request_id text,
   address text,
   -- `object` is the row after the change, without digests, or the use of the quota if the event is about a quota.
-  -- `previous` has the old values of the changed columns, or the id of the old key after a rotation. It is null if
-  -- nothing came before.
+  -- `previous` has the old values of the changed columns, or the id of the old key after a rotation. `previous` is null
+  -- if the row is new or the event is about a quota.
   object jsonb not null,
   previous jsonb
 );

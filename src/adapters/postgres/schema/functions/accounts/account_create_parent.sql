@@ -1,5 +1,5 @@
--- Creates a parent. `outcome` is 'id-taken' if another account has the id, and 'taken' if the parent `holder` already
--- has the external_id.
+-- Creates a parent. `outcome` is 'id-taken' if another account has the id. `outcome` is 'taken' if another parent has
+-- the external_id; `holder` is then the id of that parent.
 create or replace function account_create_parent(
   request jsonb, new_id uuid, new_name text, new_external_id text, new_metadata jsonb,
   out outcome text, out seq bigint, out holder uuid, out account jsonb

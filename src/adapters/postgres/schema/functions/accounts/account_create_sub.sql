@@ -1,7 +1,10 @@
 -- Creates a sub-account with the limits in `request`. `outcome` is 'limit' if the parent already has its maximum number
 -- of sub-accounts; `account` then contains that maximum. `outcome` is 'burst-alone' if the account would have a burst
--- but no limit per second. No replica can have cached an account that does not exist yet, so a creation is logged only
--- if it gives the parent its first active sub-account, which changes the calls that the parent itself may make.
+-- but no limit per second.
+--
+-- The new account's fact is not logged, because no replica can have cached an account that does not exist yet. Only the
+-- parent's fact is logged, and only if the new account is the parent's first active sub-account. From then on, the
+-- parent must send the acting header with its writes.
 create or replace function account_create_sub(
   request jsonb,
   new_parent uuid, new_id uuid, new_name text, new_external_id text, new_metadata jsonb, max_sub_accounts int,
@@ -15,7 +18,7 @@ declare
 begin
   select b.outcome, b.made into outcome, account from change_begin(request) b;
   if outcome is not null then
-    -- The original request may still be waiting for its position, which is no newer than the current one.
+    -- The original request may still be waiting for its position. The current position is that position or a newer one.
     seq := case outcome when 'again' then coherence_position() end;
     return;
   end if;

@@ -2,13 +2,12 @@
 --
 -- `new_rows` is an array of objects. `results` has one object per row, in the same order, with `outcome` and, if there
 -- is one, `id`. Outcomes are 'created', 'updated' and 'unchanged', or the reason for a rejection: 'no-account' and
--- 'no-sub-account' (the named account does not exist), 'external-id-taken' (by an account whose id is not the row's),
+-- 'no-sub-account' (the named account does not exist), 'external-id-taken' (an account with another id has it),
 -- 'id-taken', 'too-many-pairs', 'limit', 'key-taken'. With `is_plan`, the outcomes say what would happen, and nothing
 -- is locked or written.
 --
--- A row that belongs to a parent names that parent by `parent` (an id) or `parent_external_id`. `seq` is at least as
--- new as every position that a change to these rows had to wait for, in this call or in an earlier one that may have
--- failed before its 2xx.
+-- A row that belongs to a parent names that parent by `parent` (an id) or `parent_external_id`. An earlier call may
+-- have changed the same rows and failed before its 2xx. So `seq` is at least as new as the changes of both calls.
 --
 -- Before its first write, a call locks every row that it is going to write, top down like any single change: parents
 -- first, then sub-accounts, each in id order. Only one call writes at a time.

@@ -1,12 +1,13 @@
 -- Creates the sub-account with this external_id, or updates it if it exists. `new_metadata` and the limits in `request`
--- are merged as in a PATCH, even for a new account; an existing account keeps its status. If the account already
--- matches the request, nothing is locked or written. Otherwise, if several requests compete, the first one creates the
--- account, and the rest wait and then update it, because every writer of an external_id under a parent takes the same
--- lock on the parent.
+-- are merged as in a PATCH, even for a new account. An existing account keeps its status. If the account already
+-- matches the request, nothing is locked or written.
+--
+-- Otherwise, this function locks the parent, as every writer of an external_id under that parent does. If several
+-- requests compete, the first one creates the account. The rest wait and then update it.
 --
 -- `outcome` is 'done', 'no-parent', 'limit', 'too-many-pairs' or 'burst-alone'; `created` says whether the account is
--- new. `seq` is at least as new as the position that the creation had to wait for, even if another request created the
--- account and failed before its 2xx.
+-- new. Another request may have created the account and failed before its 2xx. So `seq` is at least as new as that
+-- creation.
 create or replace function account_put_sub(
   request jsonb,
   of_parent uuid, of_external_id text, new_id uuid, new_name text, new_metadata jsonb, max_sub_accounts int, max_pairs int,

@@ -2,7 +2,8 @@
 create or replace function account_recount(of_parent uuid) returns void language plpgsql as $$
 begin
   perform from account a where a.id = of_parent for no key update;
-  -- The count's snapshot is newer than the lock, so it includes every change committed before the lock was granted.
+  -- This query's snapshot is newer than the lock, so the counts include every change committed before the lock was
+  -- granted.
   update account a set sub_accounts = c.every, active_sub_accounts = c.active
     from (
       select count(*) as every, count(*) filter (where s.status = 'active') as active

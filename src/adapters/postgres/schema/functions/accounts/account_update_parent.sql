@@ -15,7 +15,8 @@ begin
   end if;
   perform limits_begin(change -> 'limits');
   if change ? 'max_api_keys' then
-    -- The fence is needed because creating a key for a sub-account does not lock this row.
+    -- A change that creates a key for a sub-account reads `max_api_keys` but does not lock this row. The fence keeps
+    -- such changes by the parent's keys from running at the same time.
     perform change_fence(of_id);
   end if;
   if change ? 'external_id' then

@@ -23,7 +23,7 @@ begin
   if not is_plan then
     perform fleet_require(2);
     perform import_begin();
-    -- No `api_key_import` may run at the same time, because it may contain the same keys.
+    -- `api_key_import` takes this lock, too, because both functions may be importing the same keys.
     perform pg_advisory_xact_lock(7311970454);
     -- Creating a key takes the same lock on its account, so the counts below include all keys created so far.
     perform from account a
@@ -77,8 +77,8 @@ begin
     list[entry.n] := jsonb_build_object('outcome', of_row, 'id', of_id);
   end loop;
   if is_plan then
-    -- The actual import may create a missing account first. So for now, the only known reason to reject its keys is
-    -- that another account has the key.
+    -- This is only a plan: the actual import may first create an account that does not exist yet. So a row for a
+    -- missing account is rejected only if another account already has the row's key.
     select array_agg(
         case when list[r.n] ->> 'outcome' = 'no-account' and k.digest is not null
           then '{"outcome": "key-taken"}'::jsonb else list[r.n] end order by r.n

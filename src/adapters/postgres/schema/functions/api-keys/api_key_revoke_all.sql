@@ -15,15 +15,15 @@ begin
     end if;
     return;
   end if;
-  -- A rotation takes the same lock, and creating or importing keys locks the account. So each of them has either
-  -- committed, and the query below sees its keys, or waits for this call.
+  -- A rotation takes the same fence, and creating or importing keys locks the account. So this call waits for any of
+  -- these that has begun, and the query below sees its keys. Any that begins later waits for this call.
   perform change_fence(of_account);
   perform from account a where a.id = of_account for no key update;
   if not found then
     outcome := 'none';
     return;
   end if;
-  -- Keys are locked in id order, as in `usage_count`, so that the two cannot deadlock.
+  -- Keys are locked in id order. `usage_count` locks them in the same order, so the two functions cannot deadlock.
   perform from api_key k where k.account_id = of_account and k.revoked_at is null order by k.id for no key update;
   update api_key k set revoked_at = now() where k.account_id = of_account and k.revoked_at is null;
   get diagnostics revoked = row_count;

@@ -1,12 +1,13 @@
 -- Creates a key that replaces an existing key of the same account. The new key inherits all columns that are not set
 -- here, such as name, scopes and limits; both keys count together towards the limits. The old key is revoked if
--- `overlap_s` is 0; otherwise it expires after `overlap_s` seconds, or earlier if it was due to. The account's maximum
--- number of keys is not checked, because the old key soon ends. `outcome` is 'inactive' if the old key has been revoked
--- or has expired.
+-- `overlap_s` is 0. Otherwise, it expires after `overlap_s` seconds, unless it was due to expire earlier. The account's
+-- maximum number of keys is not checked, because the old key soon ends. `outcome` is 'inactive' if the old key has been
+-- revoked or has expired.
 --
--- A lineage is a key and all keys rotated from it, directly or indirectly; at most two of them may be active after a
--- rotation. If there would be more, `outcome` is 'rotated' and `key` has the id of the `newest` active one. Without
--- this rule, a key that stays active could be rotated again and again, past any maximum.
+-- A lineage is a key and all keys rotated from it, directly or indirectly. A rotation leaves at most two keys of a
+-- lineage active. If it would leave more, nothing changes and `outcome` is 'rotated'; `newest` in `key` is then the id
+-- of the lineage's newest active key. Without this rule, the same key could be rotated again and again, and the account
+-- could exceed any maximum.
 create or replace function api_key_rotate(
   request jsonb,
   of_account uuid, of_id uuid, overlap_s int, new_id uuid, new_digest bytea, new_client_secret_digest bytea,
@@ -23,7 +24,7 @@ declare
 begin
   select b.outcome, b.made into outcome, key from change_begin(request) b;
   if outcome is not null then
-    -- The original request may still be waiting for its position, which is no newer than the current one.
+    -- The original request may still be waiting for its position. The current position is that position or a newer one.
     seq := case outcome when 'again' then coherence_position() end;
     return;
   end if;

@@ -1,6 +1,6 @@
--- Updates a key. `change` contains the columns to change, and `limits`. `outcome` is 'inactive' if `change` sets a new
--- expiry on a key that has been revoked or has expired, because such a key never becomes active again. `outcome` is
--- 'burst-alone' if the key would have a burst but no limit per second.
+-- Updates a key. `change` contains the new values of columns; its member `limits` contains the limits to change.
+-- `outcome` is 'inactive' if `change` sets a new expiry on a key that has been revoked or has expired. Such a key never
+-- becomes active again. `outcome` is 'burst-alone' if the key would have a burst but no limit per second.
 create or replace function api_key_update(
   request jsonb, of_account uuid, of_id uuid, change jsonb, out outcome text, out seq bigint, out key jsonb
 ) language plpgsql as $$

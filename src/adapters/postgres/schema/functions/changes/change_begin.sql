@@ -9,12 +9,12 @@
 -- A repeated request is never carried out again, because another request may have deliberately undone its effect.
 --
 -- `request` is the first argument of every change function, and says who is asking for the change:
--- - `caller` (the ids `key` and `account`), if the request uses a parent's key: the gateway decided from facts in
---   memory and may have waited since, so the key is checked again;
+-- - `caller` (the ids `key` and `account`), if the request uses a parent's key. The key is checked again here, because
+--   the gateway checked it earlier, by facts in memory;
 -- - `operator`, the name of the token, if an operator sent the request;
 -- - `id` and `address` of the request, for the event;
--- - `claim` (`caller`, the nil UUID for the operator; `key` and `fingerprint`, SHA-256 in hex), if the request has an
---   Idempotency-Key;
+-- - `claim`, if the request has an Idempotency-Key. Its members are `caller` (the id of the caller's key, or the nil
+--   UUID for an operator), `key` and `fingerprint` (both SHA-256 in hex);
 -- - `limits`, the initial limits of a new account or key;
 -- - `owner` (`id` and `parent`), if the keys to change must belong to a sub-account of this parent, or to a parent
 --   account if `parent` is null. An account's parent never changes, so the check needs no lock.

@@ -1,5 +1,5 @@
 -- Takes a position for the facts that this transaction has touched but not logged yet, logs them, and returns the
--- position. Returns null if there are none.
+-- position. Returns null if there are no such facts.
 create or replace function change_position() returns bigint language plpgsql as $$
 declare
   touched text := current_setting('tenancy_gateway.touched', true);

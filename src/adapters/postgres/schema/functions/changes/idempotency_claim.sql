@@ -1,7 +1,8 @@
--- Returns whether a request is 'new', repeats an earlier one ('again', with the earlier one's record in `made`), or
--- must be rejected: 'mismatch' if the earlier request had a different fingerprint, 'in-flight' if its transaction has
--- not ended. This function does not wait for that transaction. A change calls this before it locks anything, so nothing
--- that this function waits for can be waiting for the change.
+-- Compares a request with earlier requests under the same claim. `outcome` is 'new' if there is none. `outcome` is
+-- 'again' if the request repeats an earlier one; `made` is then the record that the earlier one made. `outcome` is
+-- 'mismatch' if the earlier request had a different fingerprint. `outcome` is 'in-flight' if the earlier request's
+-- transaction has not ended; this function does not wait for it. A change calls this before it locks the row of any
+-- account or key. So no transaction that this function waits for can be waiting for such a row.
 --
 -- The lock on the stored row makes the commit of a repeated request wait for the disk and for a synchronous standby.
 -- This is needed because the server that committed the first attempt may have failed before its standby received the

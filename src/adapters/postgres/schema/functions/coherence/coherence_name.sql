@@ -1,7 +1,7 @@
--- Names the history if it has no name where the database now lives (`coherence_place`). The name is a new UUID, so that
--- two promotions to the same timeline number are two histories. A second caller waits for the first, and then finds the
--- name. The name is stored in `marker`, which is part of the incarnation that 0.1.0 reads, so replicas of 0.1.0 start
--- over, too.
+-- Names the history if it has no name where the database now lives (`coherence_place`). The name is a new UUID: even
+-- two promotions to the same timeline number get different names. If two sessions call this at once, the second one
+-- waits and then finds the name. The name is stored in `coherence_seq.marker`. Replicas of 0.1.0 read `marker` as part
+-- of the incarnation, so they notice the new history, too.
 create or replace function coherence_name() returns void language plpgsql as $$
 begin
   if (select a.named_in from coherence_adopted a) = coherence_place() then

@@ -1,8 +1,8 @@
 -- Returns a description of where this database lives: cluster, timeline, database and table. A promotion or a restore
 -- from a backup changes the timeline, a copy in the same cluster is a different database, and a database that was
--- dropped and restored has a different table. Two promotions may yield the same description, and a copy of the data
--- directory has the same one as the original. The description includes the incarnation of 0.1.0 without its trailing
--- UUID.
+-- dropped and restored has a different table. The description is not unique: two promotions may yield the same one, and
+-- a copy of the data directory has the same one as the original. The description starts with the incarnation that 0.1.0
+-- reads, without the UUID at its end.
 create or replace function coherence_place() returns text language plpgsql stable as $$
 begin
   return (

@@ -1,9 +1,9 @@
--- Deletes log rows and positions below `before`, up to `most` of each, and raises the floor, below which the log has no
--- rows. Returns whether there may be more. Only one caller at a time deletes; the rest return immediately. Does nothing
--- if `of_incarnation` is not the current incarnation.
+-- Deletes log rows and positions below `before`, up to `most` of each. Then raises the floor; the log has no rows below
+-- the floor. Returns whether there may be more to delete. Only one caller at a time deletes; the rest return false
+-- immediately. Nothing is deleted if `of_incarnation` is not the current incarnation.
 --
--- Reads start at the floor. Otherwise, as long as an old snapshot exists, each call would scan every row that was ever
--- deleted.
+-- Each reading of the log starts at the floor. Without a floor, a reading would also scan deleted rows: PostgreSQL
+-- cannot remove them while an old snapshot exists.
 create or replace function coherence_prune(of_incarnation text, before bigint, most int) returns boolean language plpgsql as $$
 declare
   -- The newest position stays, because it marks the end of the log.
@@ -14,7 +14,7 @@ begin
   if not pg_try_advisory_xact_lock(7311970452) or of_incarnation <> coherence_incarnation() then
     return false;
   end if;
-  -- If a crash undoes this commit, it restores the rows and the floor together.
+  -- This commit need not survive a crash: if a crash undoes it, the rows and the old floor come back together.
   perform set_config('synchronous_commit', 'off', true);
   select s.floor into start from coherence_seq s;
   select least(

@@ -6,9 +6,10 @@
 -- the fact is a key with a new expiry, otherwise `+`. A replica that reads `-` ends the streams that depend on the
 -- fact.
 --
--- The log keeps the newest change to each fact, and its newest `-` if that is older: a replica that has not read the
--- `-` yet must still end those streams. Changes to the same fact already wait for each other on its row, so the older
--- entries can be deleted before taking the lock that all changes need.
+-- For each fact, the log keeps the newest change. If that change is not a `-`, the log also keeps the newest `-`,
+-- because a replica that has not read it yet must still end those streams. Other entries for the fact are deleted
+-- before this function takes the lock that all changes need. This is safe, because changes to the same fact already
+-- wait for each other on the row of the account or key.
 create or replace function coherence_take(touched text[]) returns bigint language plpgsql as $$
 declare
   facts constant text[] := array(select substr(t, 2) from unnest(touched) t);
@@ -25,9 +26,10 @@ begin
   perform from coherence_seq for no key update;
   -- This call's snapshot is newer than the lock, so it sees every position committed before the lock was granted.
   taken := coherence_position() + 1;
-  -- A replica of 0.1.0 registers under this same lock, so either its row is visible here, or it reads this change
-  -- before its first lease. Such a replica would let streams run until the expiry that it knows. A new expiry is
-  -- therefore logged as if it were `-`, which ends these streams now, and clients reopen them.
+  -- A replica of 0.1.0 lets a stream run until the key's old expiry, even if it reads a new one. While such a replica
+  -- may be running, a new expiry is therefore logged as if it were `-`. This ends the streams, and clients reopen them.
+  -- A replica of 0.1.0 takes the lock above when it registers. So either its row is visible here, or it reads this
+  -- change before its first lease.
   beside_older := coherence_reads_v();
   if beside_older then
     update coherence_seq set v = taken;

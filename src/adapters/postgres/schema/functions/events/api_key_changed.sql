@@ -1,8 +1,8 @@
 -- This trigger writes the events for changed keys and touches their facts, for all rows of a statement at once. A key
 -- that was replaced by rotation gets no event, because the new key's `api_key.rotated` covers it. A new last-used time
--- gets no event, because no request asked for that change. Nested loops are disabled so that old and new rows are
--- joined by a hash join: for a few rows PostgreSQL would choose a nested loop and then keep that plan, which takes
--- minutes for many rows.
+-- gets no event, because no request asked for that change. Nested loops are disabled so that PostgreSQL joins old and
+-- new rows by a hash join. Otherwise, it might plan a nested loop for a few rows and keep that plan. With many rows, a
+-- nested loop takes minutes.
 create or replace function api_key_changed() returns trigger language plpgsql set enable_nestloop = off as $$
 declare
   rotated constant text := current_setting('tenancy_gateway.rotated', true);

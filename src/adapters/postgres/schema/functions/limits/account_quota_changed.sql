@@ -1,6 +1,7 @@
--- When an account gets a quota, this trigger starts the quota's count over, in the same transaction. Earlier requests
--- in the same window count as well, so the trigger touches the account's fact `q:…`, and replicas add their counts
--- before they confirm the change. If only the size of a quota changes, its events can be written again.
+-- This trigger runs when a quota of an account changes. If the account gets a quota, the trigger deletes the quota's
+-- windows (`quota_forget`), so that the next question counts the current window from stored usage. The trigger also
+-- touches `q:` and the account's id. Replicas that read this log entry add their pending counts to the store before
+-- they confirm the entry. If only the size of a quota changes, the trigger lets the quota's events be written again.
 create or replace function account_quota_changed() returns trigger language plpgsql as $$
 declare
   account constant text := case when new.parent_id is null then 'parent:' else 'sub_account:' end || new.id;

@@ -1,6 +1,6 @@
 -- Writes the event that a quota is nearly reached (level 1) or reached (level 2) in its current series, unless that
--- event has already been written. The parent's events are locked before the quota, as in a change to the account, so
--- the two cannot deadlock.
+-- event has already been written. This function locks the parent's events before the quota. A change to the account
+-- locks both in the same order, so it cannot deadlock with this function.
 create or replace function quota_note(of_limit text, of_series bigint, level int) returns void language plpgsql
 set enable_seqscan = off as $$
 declare

@@ -1,10 +1,10 @@
 -- Returns `through`, the time up to which the store has all counts; `incomplete`, whether counts for the period may be
--- lost; and `silent`, the silent replicas whose counts may be missing from a report on the period.
+-- lost; and `silent`, the hosts (or ids) of silent journals whose counts may be missing from a report on the period.
 --
--- A journal that has been given up (`usage_silent`) does not hold back `through`. Its lost counts lie between its own
--- `through` and one hour after it was last heard from, because its last lease was shorter than an hour. Replicas of
--- 0.1.0 have no journal: such a replica counts as dead if it has not been heard from for five minutes, and its last
--- counts are lost.
+-- A journal that has been given up (`usage_silent`) does not hold back `through`. Its lost counts are from the time
+-- between its own `through` and one hour after its last batch: its lease was shorter than an hour, so its process
+-- counted nothing after that. Replicas of 0.1.0 have no journal. Such a replica counts as dead if it has not been heard
+-- from for five minutes, and its last counts are lost.
 create or replace function usage_completeness(lost_after interval, period_from timestamptz, period_to timestamptz)
 returns table (through timestamptz, incomplete boolean, silent text[]) language sql stable as $$
   with silent as (

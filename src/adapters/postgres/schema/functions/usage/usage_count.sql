@@ -1,11 +1,11 @@
--- Adds counts to `usage_hourly`, and records when keys were last used and the writes made without the acting header. A
--- row may have bytes or outcomes but no requests if an earlier batch contained those requests. A row without counts
--- only says that the key was used.
+-- Adds counts to `usage_hourly`, adds writes without the acting header to `write_by_default`, and records when keys
+-- were last used. A row may have bytes or outcomes but no requests if an earlier batch contained those requests. A row
+-- without counts only says that the key was used.
 --
--- A key's row is locked only if its new last-used time is more than 30 seconds after the stored one: a lock is also a
--- write, and every batch from every replica contains the keys that are in constant use. Open streams regularly record
+-- A key's row is locked only if its new last-used time is more than 30 seconds after the stored one. This saves writes:
+-- a lock is also a write, and a key in constant use is in every batch from every replica. Open streams regularly record
 -- their use (`noteUse`), so a stored time is always less than a minute behind. If another transaction has locked a
--- key's row, the row is skipped and a later batch updates it, so that counts do not wait for that transaction.
+-- key's row, this function does not wait: it skips the row, and a later batch updates it.
 create or replace function usage_count(counts usage_counted[]) returns void language plpgsql as $$
 begin
   -- Every transaction locks these rows in the same order, so two replicas may wait for each other but cannot deadlock.
@@ -24,7 +24,8 @@ begin
     bytes_in = usage_hourly.bytes_in + excluded.bytes_in,
     bytes_out = usage_hourly.bytes_out + excluded.bytes_out;
 
-  -- A batch that was delayed for days may contain two days with the same slot. Only the later day is kept.
+  -- `write_by_default` has nine slots per key, and days that are nine days apart share a slot. If a batch was delayed
+  -- for days and contains two such days, only the later day is kept.
   insert into write_by_default as w
     select distinct on (1, 2, 3) c.account_id, c.key_id, (usage_day_of(c.hour) - date '2000-01-01') % 9,
       usage_day_of(c.hour), sum(c.writes_by_default), max(c.last_by_default)

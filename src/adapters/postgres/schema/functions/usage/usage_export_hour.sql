@@ -1,12 +1,15 @@
--- Returns the counts that a closed hour had when it was closed, for up to `most` accounts that come after the account
--- `after`: parents in the order of their ids, and with each parent the accounts under it in the order of theirs. Only
--- accounts with hourly rows are read, by the index on parent and hour. A call looks at no more than `most` + 1 parents.
--- If more parents may follow, the last row has no counts: it names the account after which the next call begins.
+-- Returns the counts that a closed hour had when it was closed, for up to `most` accounts. The accounts are sorted by
+-- the id of their parent and then by their own id; a parent counts as its own parent. The first account is the one
+-- after `after`. Accounts without hourly rows in that hour are left out.
+--
+-- A call looks at no more than `most` + 1 parents, by the index on parent and hour. If more parents may follow and fewer
+-- than `most` accounts were found, one more row is returned, with null as `counts`: it names the account after which the
+-- next call begins.
 create or replace function usage_export_hour(of_hour timestamptz, after uuid, most int)
 returns table (account_id uuid, root_id uuid, external_id text, counts bigint[]) language sql stable
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
   with begun as (
-    -- The parent of `after`, or `after` itself if there is no such account.
+    -- Parent of the account `after`; `after` itself if it is a parent or if there is no such account.
     select coalesce((select coalesce(a.parent_id, a.id) from account a where a.id = after), after) as root
   ), roots as materialized (
     select a.id from account a, begun b where a.parent_id is null and a.id >= b.root order by a.id limit most + 1

@@ -6,7 +6,8 @@ create or replace function usage_hourly_changed() returns trigger language plpgs
 declare
   late_until timestamptz;
 begin
-  -- Retention deletes only hourly rows. The daily rows must stay, so its deletions are not late changes.
+  -- Retention deletes hourly rows but keeps the daily ones. So its deletions are not noted as late changes, because a
+  -- late change also updates the daily row.
   if current_setting('tenancy_gateway.usage_retention', true) = 'on' then
     return null;
   end if;

@@ -1,7 +1,7 @@
--- Rolls up the hourly rows of past, complete days into daily rows, for accounts with about `most` hourly rows in total.
--- Returns whether there is more to do. The function goes through accounts in primary key order, and rolls up the days
--- from `rolled_until` (inclusive) to `rolling_until` (exclusive) for each. The first time, these are all the days
--- stored by an earlier version. Only one caller at a time does the work; the rest get false.
+-- Rolls up the hourly rows of past, complete days into daily rows. A call stops after about `most` hourly rows. Returns
+-- whether there is more to do. The function goes through accounts in primary key order. For each account, it rolls up
+-- the days from `rolled_until` (inclusive) to `rolling_until` (exclusive). When the function first runs, these are all
+-- the days stored by an earlier version. Only one caller at a time does the work; the rest get false.
 create or replace function usage_roll_up(most int) returns boolean language plpgsql
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
@@ -26,7 +26,8 @@ begin
     return true;
   end if;
   perform usage_late_lock();
-  -- The two index look-ups for each account cost about as much as reading five rows, and count as five rows.
+  -- Each account takes two index look-ups. They cost about as much as reading five rows, so an account counts as five
+  -- rows in addition to its own.
   while rows_read < most loop
     select h.root_id, h.account_id into kept.root_id, kept.account_id from usage_hourly h
       where (h.root_id, h.account_id) > (kept.root_id, kept.account_id) order by h.root_id, h.account_id limit 1;

@@ -1,7 +1,7 @@
 -- Returns the silent journals. A journal is silent if it has not ended and has sent nothing for a minute (or for
 -- `lost_after`, if that is shorter), so the store may be missing some of its counts. A journal is given up if
 -- `usage_forget` was called for it, or if it has stayed silent for longer than `lost_after` after its lease ended. The
--- duration of its lease is not stored, so the longest lease of any replica is used.
+-- store does not know how long the lease of the journal's process was, so the longest lease of any replica is used.
 create or replace function usage_silent(lost_after interval)
 returns table (id text, host text, at timestamptz, through timestamptz, given_up boolean) language sql stable as $$
   select j.id, j.host, j.at, j.through, j.forgotten or j.at <= now() - lost_after - l.longest
