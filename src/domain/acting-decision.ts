@@ -219,8 +219,8 @@ const absentHeader: ActingHeader = { form: 'absent' };
 const selfHeader: ActingHeader = { form: 'self' };
 
 /**
- * Parses the acting header (spec section 4, "Acting header"). Parsed header objects may join or drop repeated headers,
- * which must not affect the tenant that a request acts as, so the raw headers are needed.
+ * Parses the acting header (spec section 4, "Acting header"). The values must come from the raw headers. A parsed
+ * header object may join or drop repeated headers, and that must not affect which tenant a request acts as.
  *
  * @param values every value of the header in the raw headers
  */

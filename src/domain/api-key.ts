@@ -78,9 +78,9 @@ export function parseApiKey(text: string, prefix: string = usualKeyPrefix): ApiK
 }
 
 /**
- * Parses a key character by character. This runs on every request, and a regular expression with a string comparison of
- * the checksum would take four times as long. The key's prefix may be longer than `start`: keys with the prefix
- * `acme_live` keep working after the configured prefix has changed to `acme`.
+ * Parses a key of our format character by character. This runs on every request. A regular expression, with a string
+ * comparison of the checksum, would take four times as long. The key's prefix may be longer than the prefix in `start`:
+ * if the configured prefix changes from `acme_live` to `acme`, keys with the old prefix keep working.
  *
  * @param start the prefix and `_` that `text` begins with; just `_` to accept any prefix
  */
@@ -117,7 +117,8 @@ export interface KeyHints {
 }
 
 /**
- * Returns the hints for one of our keys: the prefix, `_` and the next four characters, and the last four characters.
+ * Returns the hints for one of our keys. `prefix` is the text before `_`, the `_`, and the first four random
+ * characters. `last4` is the last four characters of the key.
  */
 export function keyHints(apiKey: string): { readonly prefix: string; readonly last4: string } {
   const random = apiKey.length - randomDigits - checksumDigits;
@@ -142,11 +143,12 @@ export function mostShown(apiKey: string): number {
 }
 
 /**
- * Returns the prefix to store with an imported key: the key's own prefix if another gateway made the key, otherwise
- * `keyPrefix`. `Store.importedKeysLike` uses the stored prefix to find imported keys that a new `keys.prefix` would
- * make the gateway reject as mistyped.
+ * Returns the prefix to store with an imported key. If the key has our format, another gateway minted it, and its own
+ * prefix is stored. Otherwise, `keyPrefix` is stored. `Store.importedKeysLike` compares a new `keys.prefix` with the
+ * stored prefix, to find imported keys that the gateway would reject as mistyped.
  *
- * @param keyPrefix configured prefix, which is also stored if only the key's digest is known
+ * @param apiKey the imported key; `undefined` if only its digest is known
+ * @param keyPrefix configured prefix for new keys
  */
 export function importedUnder(apiKey: string | undefined, keyPrefix: string): string {
   if (apiKey === undefined || !isOwnKey(apiKey)) return keyPrefix;

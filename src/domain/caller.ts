@@ -25,8 +25,8 @@ export interface SubAccountCaller extends KeyHolder {
 export type Caller = ParentCaller | SubAccountCaller;
 
 /**
- * Problems to report if the caller's key may not be used. The guard checks the key, and the transaction that makes a
- * change checks it again; both reject with these problems.
+ * Problems to report if the caller's key may not be used. The key is checked when a request arrives, and again in the
+ * transaction that makes a change. Both checks report these problems.
  */
 export const callerProblems = {
   unknown: { code: 'invalid_api_key', detail: 'There is no such API key.' },

@@ -92,17 +92,20 @@ export function headerRule(rawName: string, names: NamesToRead): HeaderRule {
   if (names.apiKey.some((one) => one.toLowerCase() === lower)) return 'api-key';
   const exact = exactRules.get(lower);
   if (exact !== undefined) return exact;
-  // Only the start of a name is folded: no known name is longer, and anyone can send a long name, even without a key.
+  // Anyone can send a long name, even without a key. So only the first `longestName` characters are folded. No known
+  // name is longer.
   const name = foldHeaderName(rawName.slice(0, longestName));
   if (name.startsWith('x-service-') || name.startsWith(foldHeaderName(names.prefix))) return 'drop';
   if (singleHop.has(name) || ownSpellingOnly.has(name)) return 'drop';
-  // An upstream could mistake such a header for the API key header, and so use a key that the gateway did not check.
+  // Only the spelling of this name differs from an API key header's. An upstream could mistake it for that header, and
+  // so use a key that the gateway did not check.
   if (names.apiKey.some((one) => foldHeaderName(one) === name)) return 'drop';
   // CGI-like environments turn a `Proxy` header into the variable HTTP_PROXY, which many HTTP clients obey.
   if (name === 'proxy' || name.startsWith('proxy-')) return 'drop';
   if (overrides.has(name)) return 'override';
   if (framing.has(name)) return 'framing';
-  // Servers may trust such a name: gunicorn assumes that a proxy set SCRIPT_NAME, and strips its value from the path.
+  // Servers may trust a name with `_`: gunicorn assumes that a proxy set SCRIPT_NAME, and strips its value from the
+  // path.
   if (rawName.includes('_')) return 'underscore';
   if (wordOfProxies.test(name)) return 'forwarding';
   return 'pass';
@@ -172,11 +175,11 @@ const saidByProxies = {
       'incap-client-ip',
     ],
   ],
-  // The request target before a proxy rewrote it. Frameworks route by it instead of the path that the gateway used to
-  // choose the route. Sent or read by Flask's ReverseProxied, klaus and Django behind it (X-Script-Name), IIS and Zend,
-  // Symfony and WordPress (X-Original-URL, X-Rewrite-URL), Spring, ASP.NET and Werkzeug (X-Forwarded-Prefix, above),
-  // Envoy, Traefik, Plack and Paste, Mojolicious, Dancer, repoze.vhm, Next.js, Azure, Netlify, Cloud Foundry, Home
-  // Assistant.
+  // The request target before a proxy rewrote it. Frameworks may choose a handler by this target, but the gateway has
+  // chosen the route by the actual path. These headers are sent or read by Flask's ReverseProxied, klaus and Django
+  // behind it (X-Script-Name), IIS and Zend, Symfony and WordPress (X-Original-URL, X-Rewrite-URL), Spring, ASP.NET and
+  // Werkzeug (X-Forwarded-Prefix, above), Envoy, Traefik, Plack and Paste, Mojolicious, Dancer, repoze.vhm, Next.js,
+  // Azure, Netlify, Cloud Foundry, Home Assistant.
   path: [
     ...[
       'x-script-name',
@@ -262,8 +265,8 @@ const framing = new Set(['content-length', 'transfer-encoding']);
 const ownSpellingOnly = new Set(['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto']);
 
 /**
- * Returns whether an upstream could mistake a name with `_` for a name that clients must not set. Some software reads
- * `_` as `-`, and some has a server variable with that name (RFC 3875 §4.1).
+ * Returns whether an upstream could mistake a name with `_` for a name that clients must not set. An upstream may read
+ * `_` as `-`. It may also take the name for a server variable, such as REMOTE_USER (RFC 3875 §4.1).
  */
 export function readsAsReserved(name: string, names: NamesToRead): boolean {
   return headerRule(foldHeaderName(name), names) !== 'pass' || serverVariables.has(name.toUpperCase());

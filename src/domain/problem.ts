@@ -64,9 +64,13 @@ export interface FieldFault {
 }
 
 /**
- * Limit that caused a 429, for metrics: a tenant's requests in flight (`limits.in_flight_per_tenant`) or WebSockets
- * (`websockets` of a route), changes or reads per second (`limits.changes_per_second`, `limits.reads_per_second`), fact
- * look-ups, statements waiting for the store, or the limit of a key or account, by its name in `RateLimit`.
+ * Limit that caused a 429, for metrics:
+ * - `requests_in_flight`: a tenant's requests in flight (`limits.in_flight_per_tenant`)
+ * - `websockets`: a tenant's WebSockets (`websockets` of a route)
+ * - `changes`, `reads`: changes or reads per second (`limits.changes_per_second`, `limits.reads_per_second`)
+ * - `look_ups`: look-ups of facts
+ * - `store_queue`: statements that wait for the store
+ * - any other value: a limit of a key or account, by its name in the `RateLimit` header
  */
 export type ReachedLimit =
   'requests_in_flight' | 'websockets' | 'changes' | 'reads' | 'look_ups' | 'store_queue' | LimitName;

@@ -15,7 +15,7 @@ export function parseInstant(text: string): number | undefined {
   const [year, month, day, hour, minute, second] = match.slice(1, 7).map((part) => Number(part ?? 0)) as Six;
   if (hour > 23 || minute > 59 || second > 59) return undefined;
   const date = new Date(Date.UTC(year, month - 1, day));
-  // `Date.UTC` turns April 31 into May 1, and the years 0 to 99 into 1900 to 1999.
+  // `Date.UTC` turns April 31 into May 1, and the years 0 to 99 into 1900 to 1999. Such dates are rejected.
   if (date.getUTCFullYear() !== year || date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day)
     return undefined;
   const offset = offsetMs(match[8], Number(match[9] ?? 0), Number(match[10] ?? 0));

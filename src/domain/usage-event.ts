@@ -50,7 +50,8 @@ export function usageEvent(
 ): UsageEvent {
   const { accountId, parentId, externalId, correction } = used;
   const from = new Date(used.hourMs).toISOString();
-  // The id looks like `…/2026-03-01T09`. Stripe accepts at most 100 characters.
+  // Example: `0198…/2026-03-01T09`; a correction's id follows after another `/`. The whole id has at most 87
+  // characters, and Stripe accepts 100.
   const id = [accountId, from.slice(0, 13), ...(correction === null ? [] : [correction])].join('/');
   return {
     specversion: '1.0',

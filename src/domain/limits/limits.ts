@@ -5,8 +5,8 @@ export interface Limits {
   /** Maximum number of requests per second, on average and across all replicas. */
   readonly requestsPerSecond: number | null;
   /**
-   * Maximum number of requests at once after an idle period: the capacity of the bucket. `null` means one second's
-   * worth.
+   * Maximum number of requests at once after an idle period: the capacity of the bucket. `null` means the same number
+   * as `requestsPerSecond`.
    */
   readonly burst: number | null;
   /** Maximum number of requests per minute: the capacity of a bucket that fills in a minute. */
