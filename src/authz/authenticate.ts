@@ -40,7 +40,7 @@ export type ReadCredentials = (sent: CredentialHeaders) => Credentials;
  * the one that the gateway did not check.
  *
  * @param prefix prefix of new keys
- * @param headers names of other headers whose whole value is a key
+ * @param headers names of the headers, besides `Authorization`, whose whole value is a key
  */
 export function credentialReader(prefix: string, headers: readonly string[]): ReadCredentials {
   const readApiKey = apiKeyReader(prefix);

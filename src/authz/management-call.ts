@@ -102,7 +102,7 @@ function headerProblem(
     if (count === undefined) return new MissingFact(factKey.activeSubAccounts(accountId));
     active = count;
   }
-  // A count of `null` means that the account is unknown; it is treated as having active sub-accounts.
+  // A count of `null` means that the account is unknown. Such an account is treated as having active sub-accounts.
   return managementHeaderFault(
     accountId,
     header,

@@ -79,8 +79,8 @@ export function readProxiedRequest(
 
 /**
  * Decides whether to admit a proxied request. Checks the caller, then the resolved tenant, then the scope that the
- * route requires. Synchronous and free of side effects, so that the decision can take effect in the same tick. Returns
- * a {@link MissingFact} if a fact has to be loaded first.
+ * route requires. Synchronous and free of side effects: no fact can change before the caller acts on the decision in
+ * the same tick. Returns a {@link MissingFact} if a fact has to be loaded first.
  *
  * @param nowMs milliseconds since 1970
  */
@@ -113,7 +113,7 @@ export function decideProxiedRequest(
 /**
  * Returns the limits of the key, the resolved sub-account and the parent, in this order; `null` if there are none.
  *
- * @param target account that the acting header names, unless it is the caller itself
+ * @param target account that the acting header names; not used if the request acts as the key's own account
  */
 function limitsOf(
   { caller, key, account, parent }: Authenticated,
