@@ -23,8 +23,8 @@ const callerBody = closed({
 });
 
 /**
- * `GET /v1/sub-accounts/caller`: shows the caller's account and key, and how many active sub-accounts the account has.
- * If it has any, writes need the acting header.
+ * `GET /v1/sub-accounts/caller`: shows the caller's account, its API key, and the account's number of active
+ * sub-accounts. An account with active sub-accounts needs the acting header for writes.
  */
 export function callerRoute(
   app: ManagementApp,

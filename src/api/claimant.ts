@@ -7,7 +7,8 @@ export function claimantOf(caller: ChangedBy): IdempotencyClaim['caller'] {
 }
 
 /**
- * Returns the tenant on whose behalf a call waits for the store, where tenants take turns; `undefined` for operators.
+ * Returns the tenant under which a call queues for the store. Tenants take turns in the queue. Operators do not queue,
+ * so the result for an operator is `undefined`.
  */
 export function tenantOf(caller: ChangedBy): AccountId | undefined {
   return 'operator' in caller ? undefined : caller.accountId;

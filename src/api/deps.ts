@@ -35,7 +35,7 @@ export interface ManagementDeps {
   /** Decides which requests to reject while the process is overloaded. */
   readonly shedding: Shedding;
   readonly destinationOf: DestinationOf;
-  /** Called with the function that finds operations, which explanations need. */
+  /** Receives the function that finds operations. Explanations use this function. */
   readonly onOperations?: (find: FindOperation) => void;
   /** Cryptographically secure source of random bytes. */
   readonly randomBytes: (size: number) => Uint8Array;

@@ -45,8 +45,8 @@ export function installGuard(app: FastifyInstance, deps: GuardDeps): CountChange
     if (writes(request)) guard.call(app, request, reply, next);
     else next();
   });
-  // A change that every replica must confirm costs each replica a read and a commit. Most creates need no confirmation,
-  // so only the operation itself knows whether to count.
+  // The operation itself counts its change, because only the operation knows whether every replica must confirm. Most
+  // creates need no confirmation. A confirmed change costs each replica a read and a commit.
   return (request) => rates.changes.count(callerOf(request).accountId, deps.clock.monotonicMs());
 }
 
@@ -93,9 +93,9 @@ export function noteKeyUse(app: FastifyInstance, usage: Pick<UsageSink, 'touch'>
 }
 
 /**
- * Returns the hook that decides whether to admit calls. It admits a call if {@link decideManagementCall} permits it and
- * the parent is below its rate limit for reads or changes, and stores the caller on the request. It is synchronous if
- * all facts are in memory.
+ * Returns the hook that decides whether to admit calls. The hook admits a call under two conditions:
+ * {@link decideManagementCall} permits the call, and the parent is below its rate limit for reads or changes. The hook
+ * stores the caller on the request. It runs synchronously if all facts are in memory.
  */
 function guardHook({ config, directory, clock, shedding }: GuardDeps, rates: Rates): onRequestHookHandler {
   const { acting, resolvedTenant, apiKey } = config.headers;
@@ -105,8 +105,8 @@ function guardHook({ config, directory, clock, shedding }: GuardDeps, rates: Rat
   const actingName = acting.toLowerCase();
   const rule = { name: acting, required: config.management.requireActingHeader };
 
-  // While the process is overloaded, each client network gets a share of the calls without a known caller; calls beyond
-  // that share are shed. Calls with a known caller are never shed.
+  // Whether to shed a call without a known caller. While CPU time is short, each client network gets a share of such
+  // calls. A call beyond its network's share is shed. The guard sheds no call with a known caller.
   const isShed = (request: FastifyRequest): boolean =>
     shedding.shares !== null && !shedding.shares.admitsStranger(networkOf(addressOf(request.raw)));
 
@@ -153,7 +153,8 @@ function guardHook({ config, directory, clock, shedding }: GuardDeps, rates: Rat
 }
 
 /**
- * Returns a problem if the call exceeds its parent's rate limit; otherwise counts the call, but only if it is a read.
+ * Checks the parent's rate limit for reads or for changes, and returns a problem if the limit is reached. A read is
+ * also counted here. A change is counted later, by {@link CountChange}.
  */
 function beyondRate(
   { changes, reads }: Rates,

@@ -22,8 +22,8 @@ import type { ManagementDeps } from './deps.ts';
 
 /**
  * Plugin for the management endpoints (spec section 4). Register it under the prefix `/v1/sub-accounts`, after
- * `installErrorReplies`. It handles every path and method under the prefix, except for GET and HEAD of the API
- * reference, which `parentReference` handles.
+ * `installErrorReplies`. The plugin handles every path and method under the prefix, with one exception:
+ * `parentReference` handles GET and HEAD of the API reference.
  */
 export function management(app: FastifyInstance, deps: ManagementDeps, done: () => void): void {
   const { config } = deps;

@@ -21,8 +21,8 @@ export interface ScopedAccess {
 }
 
 /**
- * App for the management API. Routes must name a scope, or they do not compile: without one, any parent key could call
- * them.
+ * App for the management API. A route without a scope does not compile. At run time, every parent key could call such a
+ * route.
  */
 export type ManagementApp = RoutesWith<ScopedAccess>;
 

@@ -21,7 +21,7 @@ export const importBody = closed({
   keys: Type.Array(importedKey, { minItems: 1, maxItems: mostImported }),
 });
 
-/** Context for reading an import. */
+/** Rules for reading an import into one parent account. */
 export interface ImportRules extends KeyRules {
   /** Account named in the path; `undefined` if its id is malformed. */
   readonly parent: AccountId | undefined;

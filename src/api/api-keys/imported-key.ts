@@ -48,12 +48,12 @@ type Sent = Static<TObject<typeof importedKeyFields>>;
 /** A key as the client sent it. Any member may be missing or of the wrong type. */
 type Unchecked = { readonly [name in keyof Sent]?: unknown };
 
-/** Context for reading keys. */
+/** Key parser, key prefix and current time, used to check and read imported keys. */
 export interface KeyRules {
   readonly readApiKey: ReadApiKey;
   /** Prefix of new keys. */
   readonly keyPrefix: string;
-  /** Milliseconds since 1970. */
+  /** Current time, milliseconds since 1970. */
   readonly nowMs: number;
 }
 
@@ -64,7 +64,10 @@ export interface KeyFaults {
   readonly others: readonly FieldFault[];
 }
 
-/** Returns the list `keys` of a body, cut off at the maximum size of an import; empty if `keys` is not a list. */
+/**
+ * Returns the list `keys` of a body, without the keys after the first {@link mostImported}. The result is empty if
+ * `keys` is not a list.
+ */
 export function keysIn(body: unknown): readonly unknown[] {
   const sent = (body as { readonly keys?: unknown } | null | undefined)?.keys;
   return Array.isArray(sent) ? (sent as readonly unknown[]).slice(0, mostImported) : [];
@@ -139,7 +142,10 @@ const mistyped =
   'begins with `keys.prefix`, but its checksum is wrong: it is mistyped or cut short. ' +
   'If another system made it, choose another `keys.prefix`.';
 
-/** Returns the digest of a key, which was sent either as text or as its SHA-256; `undefined` if it is malformed. */
+/**
+ * Returns the digest of a key. The client sent either the key's text or its SHA-256. Returns `undefined` if the text or
+ * the SHA-256 is malformed.
+ */
 export function keyDigestOf(text: unknown, sha256: unknown, readApiKey: ReadApiKey): KeyDigest | undefined {
   if (typeof text === 'string') {
     const key = readApiKey(text);
@@ -161,8 +167,8 @@ function expiryFaults({ expires_at }: Unchecked, at: string, nowMs: number): Fie
 export const pastExpiry = 'must lie in the future.';
 
 /**
- * Checks that `prefix` and `last4` match the key and show only a small part of it. They cannot be checked if only a
- * digest was sent.
+ * Checks that `prefix` and `last4` match the key and show only a small part of it. If only the key's digest was sent,
+ * nothing can be checked.
  */
 function hintFaults(
   { api_key: text, prefix, last4 }: Unchecked,
@@ -202,7 +208,10 @@ function scopeFaults({ scopes }: Unchecked, at: string): FieldFault[] {
   );
 }
 
-/** Returns the hints that were sent, or takes them from the key if there are none and the key itself was sent. */
+/**
+ * Returns the hints for a key: those that were sent or, if none were sent, hints taken from the key itself. Both hints
+ * are `null` if only a digest was sent.
+ */
 function hintsOf({ api_key: text, prefix, last4 }: Sent): KeyHints {
   return text !== undefined && prefix === undefined && last4 === undefined
     ? hintsOfAnyKey(text)

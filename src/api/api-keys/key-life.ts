@@ -39,9 +39,15 @@ export interface KeyLifeDeps {
 
 /** Id of a key, and the account that owns it. */
 export interface KeyPlace {
-  /** Owner of the key; `null` if only the key's id is known. The store then returns the owner as `holding`. */
+  /**
+   * Owner of the key; `null` if only the key's id is known. In the latter case the store returns the owner as
+   * `holding`.
+   */
   readonly account: AccountId | null;
-  /** Parent that the account must belong to, as in `TenantStore.createKey`. */
+  /**
+   * Parent that the account must belong to. `null` means that the account must itself be a parent. If absent, any
+   * account is accepted.
+   */
   readonly parent?: AccountId | null;
   readonly id: KeyId;
 }
@@ -82,7 +88,8 @@ export async function updateKey(
 /**
  * Replaces a key with a new one.
  *
- * @throws ProblemError as {@link updateKey}; `key_rotated` if two keys of this rotation are already active
+ * @throws ProblemError with a code that {@link updateKey} throws, or with `key_rotated` if another key of the same
+ * rotation is active as well
  */
 export async function rotateKey(
   deps: KeyLifeDeps,

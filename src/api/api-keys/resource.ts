@@ -24,7 +24,7 @@ import { closed, nullableText, nullableTimestamp, timestamp } from '../rest/type
 /** Member that names the owner of a key: `account_id` in the operator API, `sub_account_id` in the management API. */
 export type OwnerField = 'account_id' | 'sub_account_id';
 
-/** Returns what a 404 should call the owner of the keys. */
+/** Returns the noun for the keys' owner in the text of a 404. */
 export function ownerThing(field: OwnerField): Thing {
   return field === 'account_id' ? 'account' : 'sub-account';
 }

@@ -26,7 +26,8 @@ export function revokeAllRoute<Access>(
   { tenants, barrier, enforcedHeader }: RevokeAllDeps,
   rules: Pick<ApiKeyRoutesRules<Access>, 'path' | 'ownerField' | 'caller' | 'write'> & {
     /**
-     * Returns the parent that the account must belong to, as for the other routes. If absent, any account is accepted.
+     * Returns the parent that the account must belong to, or `null` if the account must itself be a parent. If this
+     * function is absent, any account is accepted.
      */
     readonly parent?: ApiKeyRoutesRules<Access>['parent'];
     readonly countChange?: CountChange;

@@ -35,8 +35,8 @@ export interface ApiKeyRoutesDeps {
 }
 
 /**
- * Differences between the routes for parents' keys (operator API) and those for sub-accounts' keys (management API).
- * `Access` is the type of a route's `config`, which says who may call the route.
+ * Differences between the routes for parents' keys (operator API) and the routes for sub-accounts' keys (management
+ * API). `Access` is the type of a route's `config`. The `config` says who may call the route.
  */
 export interface ApiKeyRoutesRules<Access> {
   /** Path of an account's keys, relative to the prefix of the app. */
@@ -141,7 +141,7 @@ function listRoute<Access>(
     },
     async (request) => {
       const { status } = request.query;
-      // Without a filter, the list has the same name as in version 0.1.0, which keeps cursors from that version valid.
+      // Without a filter, the list has the same name as in version 0.1.0, so cursors of version 0.1.0 stay valid.
       const list = ['api-keys', request.params.owner_id.toLowerCase(), ...(status ? [status] : [])];
       const page = { ...readPage(request.query, list), ...(status && { status }) };
       const owner = await ownerOf(request, tenants, rules);

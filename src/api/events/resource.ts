@@ -9,8 +9,8 @@ import { subAccountToBody } from '../sub-accounts/resource.ts';
 type Body = Readonly<Record<string, unknown>>;
 
 /**
- * A resource as it was when the event happened. The schema accepts any members, because older events may lack some; the
- * functions below choose which ones to show.
+ * A resource as it was when the event happened. The schema accepts any members, because the resources in older events
+ * may lack some members. The functions below choose which members to show.
  */
 const resource = Type.Unsafe<Body>({ type: 'object', additionalProperties: true });
 
@@ -53,8 +53,8 @@ export function eventToBody(event: Event): Static<typeof eventBody> {
 }
 
 /**
- * Returns the response body for an event, as its parent sees it. Leaves out what only operators may see: an operator's
- * name and address, and the parent's metadata.
+ * Returns the response body for an event, as its parent sees it. If an operator caused the event, the operator's name,
+ * request id and address are left out. The parent's metadata is always left out, because only operators may see it.
  */
 export function eventToParentBody(event: Event): Static<typeof eventBody> {
   const body = eventToBody(event);

@@ -20,8 +20,8 @@ const question = closed({
 });
 
 /**
- * `GET /v1/sub-accounts/acting`: explains what the gateway would decide about a request with the calling key, using the
- * same functions as for real requests. Nothing is sent, and limits on requests are ignored.
+ * `GET /v1/sub-accounts/acting`: explains what the gateway would decide about a request with the calling key. The
+ * explanation uses the same functions as real requests. No request is sent, and rate limits and quotas are ignored.
  */
 export function actingRoute(app: ManagementApp, deps: ManagementDeps): void {
   app.get(

@@ -85,8 +85,8 @@ export function explainRoute(app: TypedApp, deps: ExplainDeps): void {
 }
 
 /**
- * Checks the limits that a request would count against, without taking any units. If one of them is used up, turns the
- * permit into a rejection.
+ * Reads the state of each limit that a request would count against, without counting the request. If a limit is used
+ * up, the permit becomes a rejection.
  */
 async function lookAtLimits(
   explained: Explained,
@@ -153,5 +153,5 @@ function because(explained: Explained, { method }: ProxiedRequest): string {
   }
 }
 
-/** Reason given for a 404. Only operators see it; clients get the same 404 for every path. */
+/** Reason that operators see for a 404. Clients do not see it: they get the same 404 for every unknown path. */
 const noRoute = 'No route matches this path.';

@@ -99,8 +99,8 @@ async function explainManagementCall(
 }
 
 /**
- * Checks that the sub-account in the path belongs to the parent, and the key in the path to the sub-account. Returns
- * whichever is missing, or `null`.
+ * Checks that the sub-account in the path belongs to the parent, and that the key in the path belongs to the
+ * sub-account. Returns what is missing, the sub-account or the key; `null` if both exist.
  */
 async function missingThing(
   { sub_id, owner_id = sub_id, key_id }: FoundOperation['parameters'],

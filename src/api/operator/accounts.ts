@@ -137,8 +137,8 @@ function filterOf(query: Static<typeof listQuery>): ParentFilter {
 }
 
 /**
- * Returns the name of a list. Without filters it is the same name as in version 0.1.0, which keeps cursors from that
- * version valid.
+ * Returns the name of a list. Without filters, the name is the same as in version 0.1.0, so cursors of version 0.1.0
+ * stay valid.
  */
 function listName({ status, externalId, nameStart, subAccount, near }: ParentFilter): ListName {
   const filters = [

@@ -29,6 +29,6 @@ export interface AdminDeps {
   readonly clock: Clock;
   /** Cryptographically secure source of random bytes. */
   readonly randomBytes: (size: number) => Uint8Array;
-  /** Adds more operations that require the same tokens. */
+  /** Adds further operations to the operator API. */
   readonly more?: (app: TypedApp) => void;
 }

@@ -26,7 +26,7 @@ export function operatorApiIsOn(config: InternalConfig): boolean {
   return operatorTokens(config).size > 0;
 }
 
-/** Rejects requests to `app` whose bearer token is not in `tokens`, and notes the operator of all other requests. */
+/** Rejects requests to `app` whose bearer token is not in `tokens`. An accepted request is marked with its operator. */
 export function requireOperator(
   app: FastifyInstance,
   tokens: ReadonlyMap<string, string>,
@@ -38,8 +38,8 @@ export function requireOperator(
     const values = headerValues(request.raw.rawHeaders, 'authorization');
     const sent = values.length === 1 ? bearer.exec(values[0] ?? '')?.[1] : undefined;
     const sentDigest = digest(sent ?? '');
-    // Digests all have the same length, as `timingSafeEqual` requires, and a shared beginning of two digests reveals
-    // nothing about a token. Every digest is compared, so that timing does not reveal which one matched.
+    // Digests are compared instead of tokens: `timingSafeEqual` needs equal lengths, and a digest that matches in part
+    // reveals nothing about a token. Every digest is compared, so timing does not reveal which digest matched.
     const matching = expected.filter((each) => timingSafeEqual(sentDigest, each.digest));
     const [operator] = sent === undefined ? [] : matching;
     if (operator === undefined) return done(new ProblemError(notTheOperator));

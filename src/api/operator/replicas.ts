@@ -72,7 +72,7 @@ function toBody(
       lease_age_ms: entry.ageMs,
       clock_offset_ms: entry.clockAheadMs,
       applied: entry.applied,
-      // A replica may already have confirmed a change that is newer than this snapshot; its lag is then 0.
+      // A replica may already have confirmed a position that is newer than `seq`. The replica's lag is then 0.
       lag: Math.max(0, seq - entry.applied),
     })),
     silent: silent.map(({ id, host, lastSeen, through, givenUp }) => ({

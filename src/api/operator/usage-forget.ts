@@ -7,8 +7,8 @@ const body = closed({ replica: Type.String({ minLength: 1, maxLength: 255 }) });
 const response = closed({ replica: Type.String(), forgotten: Type.Integer() });
 
 /**
- * `POST /usage/forget`: stops reports from waiting for a silent replica, which the body names by host or id. If the
- * replica's counts do arrive later, they become corrections. Returns a 404 if there is no such silent replica.
+ * `POST /usage/forget`: stops reports from waiting for a silent replica. The body names the replica by host or id.
+ * Counts that the replica sends later become corrections. Returns a 404 if no silent replica has this host or id.
  */
 export function usageForgetRoute(app: TypedApp, { usage }: Pick<AdminDeps, 'usage'>): void {
   app.post(

@@ -2,7 +2,7 @@ import { usualKeyPrefix } from '../../domain/api-key.ts';
 import { headerNames } from '../../domain/header-names.ts';
 import { usualTypeBase } from '../../http/problem-body.ts';
 
-/** Names in the documents that can be configured. */
+/** Configurable names that occur in the documents. */
 export interface Named {
   /** Prefix of headers, such as `X-Service-`. */
   readonly headerPrefix: string;
@@ -56,8 +56,8 @@ function withKeyHeaders(document: Document, names: readonly string[]): Document 
 }
 
 /**
- * Sets the configured title, if there is one, and removes the licence, which is the gateway's rather than the
- * operator's.
+ * Sets the configured title and removes the licence. Without a configured title, the document stays unchanged. The
+ * licence applies to the gateway, not to a service with a title of its own.
  */
 function withTitle(document: Document, title: string | null): Document {
   if (title === null) return document;

@@ -16,7 +16,7 @@ export function inline(text: string): string {
   return escaped(text).replace(/`([^`]+)`/g, '<code>$1</code>');
 }
 
-/** Renders JSON. */
+/** Renders a value as preformatted JSON. @param label name of the block for screen readers */
 export function jsonHtml(label: string, value: unknown): string {
   return preformattedHtml(label, JSON.stringify(value, null, 2));
 }

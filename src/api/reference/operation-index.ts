@@ -19,7 +19,10 @@ export interface DescribedOperation {
   readonly tags: readonly string[];
   readonly summary: string;
   readonly description: string;
-  /** Security schemes by name, starting with the usual one, each with the scopes that the credential must have. */
+  /**
+   * Security schemes that the operation accepts, the usual one first. Each entry maps a scheme's name to the scopes
+   * that the credential must have.
+   */
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly parameters: readonly Member[];
   readonly requestBody?: { readonly content: Readonly<Record<string, Member>> };

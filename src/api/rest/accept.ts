@@ -1,8 +1,8 @@
 /**
- * Whether a client prefers CSV to JSON, according to its `Accept` header (RFC 9110 section 12.5.1). Each of the two has
- * the weight of the most specific range that matches it; the higher weight wins. If the weights are equal, the more
- * specific range wins, and if that is a tie too, JSON. A client that accepts neither gets JSON, as it does from every
- * other operation.
+ * Whether a client prefers CSV to JSON, according to its `Accept` header (RFC 9110 section 12.5.1). The weight of a
+ * format is the weight of the most specific range that matches the format. The format with the higher weight wins. If
+ * the weights are equal, the format with the more specific range wins. JSON wins every remaining tie. A client that
+ * accepts neither format gets JSON, as from every other operation.
  *
  * @param accept value of the header, or several values joined by commas; `undefined` if there is none
  */

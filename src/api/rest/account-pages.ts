@@ -3,9 +3,9 @@ import type { AccountPageQuery, Page } from '../../ports/tenant-store.ts';
 import { readPage, writePage, type ListName } from './paging.ts';
 
 /**
- * Last character of the cursors that this version writes. This version sorts lists of accounts by (`created_at`, id),
- * whereas version 0.1.0 sorted them by id alone. A cursor without the space comes from 0.1.0, so the next page is
- * sorted by id as well. Replicas that run 0.1.0 ignore the space.
+ * Last character of a decoded cursor, for lists sorted by (`created_at`, id). Version 0.1.0 sorted lists by id alone,
+ * and its cursors have no space at the end. The page after a cursor without the space is therefore sorted by id.
+ * Replicas that run version 0.1.0 ignore the space.
  */
 const mark = ' ';
 

@@ -70,11 +70,11 @@ export function withinLimit<T extends object>(outcome: T | LimitReached, what: s
 }
 
 /**
- * Waits until every replica enforces a committed change, adds the receipt header, and returns the value. If no replica
- * can hold an outdated fact (`seq: null`), does not wait or add the header.
+ * Waits until every replica enforces a committed change, adds the receipt header, and returns the value. `seq` is
+ * `null` if no replica can hold an outdated fact. In this case, the value is returned at once, without the header.
  *
  * @param header name of the receipt header, `X-Service-Enforced` unless configured otherwise
- * @param count called before waiting; absent for operators, who have no limit
+ * @param count counts the change before the wait; absent for operators, who have no limit
  * @throws ProblemError `unavailable` if enforcement cannot be confirmed; the change is committed, and the client may
  * repeat the request
  */

@@ -28,7 +28,7 @@ export function claimPrefix(
   for (const url of elsewhere) known.set(url, new Set(['GET', 'HEAD']));
   for (const [url, methods] of [...known]) reject(app, url, methodNotAllowed([...methods].sort()), methods);
   if (!known.has('')) reject(app, '', unknown);
-  // Otherwise a path that ends with a slash would match a route with an empty parameter.
+  // Rejects paths that end with a slash. Such a path would otherwise match a route whose last parameter is empty.
   const slashes = new Set(['/', ...[...known.keys()].flatMap((url) => /^.*\/(?=:[^/]+$)/.exec(url) ?? [])]);
   for (const url of slashes) reject(app, url, unknown);
   reject(app, '/*', unknown);

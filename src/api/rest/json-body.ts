@@ -8,8 +8,8 @@ import { escapePointer, invalidField, invalidRequest } from '../../http/invalid-
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * Set if the operation takes no body. It then accepts no body at all, an empty one, or `{}`, whatever its content
-     * type.
+     * Set if the operation takes no body. A request may then have no body, an empty body, or the body `{}`, with any
+     * content type.
      */
     readonly action?: true;
     /** Maximum number of members and elements in the body; set if the operation allows more than usual. */
@@ -33,11 +33,11 @@ export function installJsonBodies(
   app.addHook('preParsing', (request, _reply, payload, done) => {
     const { config, schema } = request.routeOptions;
     const carries = hasBody(request.raw);
-    // Fastify may reject a request for its content type, but for an action the content type does not matter.
+    // An action accepts any content type, but Fastify would reject some, so the header is removed.
     if (config.action) delete request.raw.headers['content-type'];
     const problem = schema?.body && carries ? mediaProblem(request.raw.rawHeaders) : undefined;
     const giveUp = (): void => {
-      // While Fastify is reading a body, it listens for errors of `payload` and rejects the request with them.
+      // Fastify listens for errors of `payload` while it reads a body. It rejects the request with such an error.
       if (payload.listenerCount('error') > 0) payload.emit('error', new ProblemError(bodyStopped));
     };
     if (carries) watchBody(request.raw, bodyIdleMs, giveUp);
@@ -107,9 +107,9 @@ export class JsonFault extends Error {
 }
 
 /**
- * Parses JSON as I-JSON (RFC 7493 §2.1 to §2.3): no repeated members and no unpaired surrogates. Also rejects U+0000,
- * which PostgreSQL cannot store, names that would reach an object's prototype, and documents that are too deep or too
- * large.
+ * Parses JSON as I-JSON (RFC 7493 §2.1 to §2.3), which forbids repeated members and unpaired surrogates. Also rejects
+ * U+0000, because PostgreSQL cannot store it. Rejects names that would reach an object's prototype. Rejects documents
+ * that are nested too deeply or have too many members and elements.
  *
  * @param mostItems maximum number of members and elements
  * @throws JsonFault

@@ -18,8 +18,8 @@ export function bodyValidator(schema: object): ValidateFunction {
 }
 
 /**
- * Validates requests to `app` against its routes' schemas. A body is accepted unchanged or rejected: nothing is
- * coerced, filled in or dropped. Query parameters are strings, but may be read as numbers.
+ * Validates requests to `app` against its routes' schemas. A body is accepted unchanged or rejected: no member is
+ * coerced, filled in or dropped. Query parameters arrive as text, so they are converted to the types in the schema.
  */
 export function installValidation(app: FastifyInstance): void {
   const strict = new Ajv(options);

@@ -15,8 +15,8 @@ import type { ManagementApp } from '../operations.ts';
 const path = closed({ external_id: Type.String() });
 
 /**
- * `PUT …/by-external-id/{external_id}`: creates or updates a sub-account, which callers need not look up first. The
- * call is idempotent in itself, so it ignores `Idempotency-Key`.
+ * `PUT …/by-external-id/{external_id}`: creates the sub-account with this `external_id`, or updates it if it exists.
+ * The call is idempotent in itself, so it ignores `Idempotency-Key`.
  */
 export function byExternalIdRoute(app: ManagementApp, deps: ManagementDeps, countChange: CountChange): void {
   const { tenants, barrier, clock, randomBytes, config } = deps;

@@ -65,8 +65,8 @@ function metadataOf(query: object): Metadata | undefined {
 }
 
 /**
- * Returns the name of a list. If version 0.1.0 has all the filters that are set, the name is the same as in that
- * version, which keeps its cursors valid.
+ * Returns the name of a list. Filters that are newer than version 0.1.0 are part of the name only if they are set.
+ * Cursors of version 0.1.0 therefore stay valid.
  */
 function listName(parent: AccountId, filter: SubAccountFilter): ListName {
   const { status, externalId, nameStart, metadata = {}, near } = filter;

@@ -45,7 +45,7 @@ export function subAccountRoutes(app: ManagementApp, deps: ManagementDeps, count
 }
 
 /**
- * Calls {@link enforced} with the gateway's barrier and header name, and counts the change against the parent's limit.
+ * Calls {@link enforced} with the gateway's barrier and header name. The change counts against the parent's rate limit.
  */
 type Enforce = <T>(committed: Committed<T>, reply: FastifyReply) => Promise<T>;
 

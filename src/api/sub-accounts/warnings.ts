@@ -16,12 +16,12 @@ export interface WarningDeps {
   readonly clock: Pick<Clock, 'wallMs'>;
 }
 
-/** Number of days before today (UTC) whose writes without the acting header count towards the warning. */
+/** Length of the look-back period in whole UTC days before today. The period also includes today. */
 const lookBackDays = 7;
 
 /**
- * Returns the start of the look-back period, milliseconds since 1970. Writes without the acting header count from then
- * on.
+ * Returns the start of the look-back period, milliseconds since 1970. Writes without the acting header give a warning
+ * only if they were made in the look-back period.
  */
 export function onboardingSinceMs(nowMs: number): number {
   return (Math.floor(nowMs / dayMs) - lookBackDays) * dayMs;
@@ -29,15 +29,16 @@ export function onboardingSinceMs(nowMs: number): number {
 
 /**
  * Returns the member `warnings` for the response to a create. Once a parent has an active sub-account, its writes need
- * the acting header, so creating the first one gives a warning if the parent's keys have recently been used for writes
- * without it. Otherwise the result is `{}`. Errors also give `{}`, because the sub-account already exists.
+ * the acting header. The create of a first active sub-account gives a warning if the parent's keys have recently been
+ * used for writes without the acting header. Otherwise the result is `{}`. Errors also give `{}`, because the
+ * sub-account already exists.
  */
 export async function warningsOf(
   { tenants, usage, clock }: WarningDeps,
   parent: AccountId,
   { seq }: Pick<Committed<unknown>, 'seq'>,
 ): Promise<{ warnings?: Static<typeof warningBody>[] }> {
-  // Creating the first active sub-account yields a `seq`, because other replicas have to apply that change.
+  // The create of a first active sub-account always has a `seq`, because other replicas have to apply that change.
   if (seq === null) return {};
   try {
     if ((await tenants.getParent(parent, parent))?.activeSubAccounts !== 1) return {};

@@ -22,8 +22,8 @@ const linesOfPage = 1_000;
 const stalledMs = 60_000;
 
 /**
- * Fault reported if a period does not start and end on the hour. A JSON report rounds such times and says so. CSV has
- * nowhere to say so, and the same hour could end up on two invoices.
+ * Fault reported if a period does not start and end on the hour. A JSON report rounds such times and shows the rounded
+ * period. A CSV report cannot show the period, so two consecutive reports could contain the same hour unnoticed.
  */
 const withinHour =
   'must be on the hour, UTC: usage is kept by the hour, and CSV does not say what was rounded.';
@@ -44,12 +44,13 @@ export function wantsCsv({ headers }: FastifyRequest, reply: FastifyReply): bool
 }
 
 /**
- * Sends all lines of a report as CSV. Pages are read as fast as the client takes them: a slow client does not tie up a
- * connection to the store, and at most two pages are in memory. Each line appears once, with its counts at the time it
- * was read, because a page starts after the previous line's id and time, which never change.
+ * Sends all lines of a report as CSV. A page is read from the store only when the client has taken earlier lines. A
+ * slow client therefore holds no connection to the store, and at most two pages are in memory. Each page starts after
+ * the id and time of the previous line. The id and time of a line never change, so each line appears once. Its counts
+ * are those at the time of reading.
  *
- * If a page cannot be read, or the client stops reading for a minute, the connection is aborted, so that the report
- * does not look complete.
+ * The connection is aborted if a page cannot be read, or if the client stops reading for a minute. The client can then
+ * tell that the report is not complete.
  *
  * @throws as {@link wantedReport}; ProblemError `invalid_request` if `limit` or `cursor` was sent, or if the period
  * does not start and end on the hour; any error from the first page

@@ -8,8 +8,8 @@ export type Cell = string | number | null;
 const formulas = /(?<=^|[;|\t\r\n])(?= *[=+\-@\t\r])/g;
 
 /**
- * Formats a line of CSV, including its CRLF (RFC 4180). Text that a spreadsheet would read as a formula is prefixed
- * with an apostrophe, because names may come from customers.
+ * Formats a line of CSV, including its CRLF (RFC 4180). An apostrophe is inserted wherever a spreadsheet could see the
+ * start of a formula, because names may come from customers.
  */
 export function csvLine(cells: readonly Cell[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`;

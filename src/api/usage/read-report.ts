@@ -103,13 +103,12 @@ export async function readReport<Group extends UsageGroup, Row>(
   if (sub_account_id !== undefined) list.push(sub_account_id.toLowerCase());
   const wanted = await wantedReport(source, parent, query);
   const { limit, after } = readPage(query, list, (text) => readPosition(text) !== undefined);
-  // All pages cover the same period as the first. The default end is the current time, which would otherwise differ
-  // from page to page.
+  // Later pages cover the same period as the first page. A query without `to` ends at the current time, so its period
+  // would otherwise grow from page to page.
   const resumed = after === undefined ? undefined : readPosition(after);
   const period = resumed?.period ?? wanted.period;
 
-  // Completeness is read first: the rows are read after it, so they include everything that `complete_through`
-  // promises.
+  // Completeness is read before the rows. The rows then include everything up to `complete_through`.
   const { throughMs, incomplete, silent } = await source.usage.completeness(
     period,
     source.config.usage.lostAfterMs,

@@ -30,11 +30,11 @@ type Account = Static<typeof account>;
 type SubAccount = Static<typeof subAccount>;
 type Key = Static<typeof key>;
 
-/** Context for reading rows. */
+/** Key parser, key prefix, current time and id generator, used to check and read rows. */
 export interface RowRules {
   readonly readApiKey: ReadApiKey;
   readonly keyPrefix: string;
-  /** Milliseconds since 1970. */
+  /** Current time, milliseconds since 1970. */
   readonly nowMs: number;
   /** Returns a new UUID. */
   readonly newId: () => string;
@@ -50,7 +50,7 @@ export interface RowKind<Name extends string, Read> {
   readonly body: TSchema;
   /** Names of the members that a row can have. */
   readonly columns: readonly string[];
-  /** Checks each row for faults that the schema does not report. Rows that the schema rejected may be among them. */
+  /** Checks rows for faults that the schema does not report. `rows` may include rows that the schema rejected. */
   readonly faults: (rows: readonly unknown[], rules: RowRules) => readonly FieldFault[];
   /** Returns a row's values that must be unique within the import. The row may have faults. */
   readonly claims: (row: unknown, rules: RowRules) => readonly Claim[];
@@ -87,7 +87,8 @@ export const subAccountRows = rowKind<'sub_accounts', SubAccountToImport>('sub_a
 });
 
 /**
- * Describes how the command line reads rows if it runs with a parent's key. Each row is a sub-account, sent in a PUT.
+ * Describes how the command `sync` reads rows. Each row is a sub-account of the parent whose key `sync` uses. A row
+ * that changes something is sent in a PUT.
  */
 export const ownSubAccountRows = rowKind<'sub_accounts', ParentToImport>(
   'sub_accounts',
@@ -104,7 +105,10 @@ export const ownSubAccountRows = rowKind<'sub_accounts', ParentToImport>(
   },
 );
 
-/** Matches a path segment that consists only of dots, because clients and proxies resolve or remove such segments. */
+/**
+ * Matches a path segment that consists only of dots. Clients and proxies resolve or remove such segments, so an
+ * `external_id` that contains one cannot be sent in a path.
+ */
 const dotSegment = /(?:^|[\\/])\.+(?:[\\/]|$)/;
 const asDots = 'has a segment of only dots, which no path can hold: create this sub-account by POST.';
 
@@ -163,8 +167,10 @@ function parentText(row: unknown): string {
 }
 
 /**
- * Returns the values of an account that must be unique within the import. An `external_id` need only be unique among
- * the accounts of one parent, which `parent` identifies.
+ * Returns the values of an account that must be unique within the import. An `external_id` must be unique only among
+ * the accounts of one parent.
+ *
+ * @param parent text that identifies the parent
  */
 function accountClaims(row: unknown, parent: string): readonly Claim[] {
   const { external_id: name, id } = record(row);
