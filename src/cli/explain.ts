@@ -59,7 +59,7 @@ export function explainCommand(program: Command, context: Context): void {
     });
 }
 
-/** Looks up the account names for an explanation, which contains only ids. */
+/** Looks up the account names for an explanation, because the explanation contains only account ids. */
 async function namesIn(
   context: Context,
   { caller, acts_as: tenant }: Explanation,

@@ -12,11 +12,11 @@ export interface FoundAccount {
 
 const externalPrefix = 'ext:';
 
-/** Help text: how to name an account. */
+/** Help text that says how to name an account on the command line. */
 export const accountForms = 'an id, or ext:<external_id>';
 
 /**
- * Finds a parent by its id or by `ext:` and its `external_id`, or a sub-account by its id.
+ * Finds a parent by its id or by `ext:<external_id>`. Finds a sub-account by its id only.
  *
  * @throws {Failure} if there is no such account
  */

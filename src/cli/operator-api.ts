@@ -144,7 +144,7 @@ function rejected(
       hints['not-a-gateway'],
     );
   }
-  // The detail already contains the first fault.
+  // `detail` already contains the first fault.
   const [, ...others] = body.errors ?? [];
   const more = others.map(({ pointer, detail }) => `\n  ${pointer}: ${detail}`);
   const message = `${body.title}. ${body.detail}${more.join('')}`;

@@ -46,7 +46,7 @@ export async function readList<List extends Listing<unknown>>(
 }
 
 /**
- * Returns the line shown below a list that says how to get the next page; empty on the last page.
+ * Returns the line that is shown below a list. The line says how to get the next page. It is empty on the last page.
  *
  * @param times options `--from …` and `--to …` that the next command must repeat; empty if there are none
  */

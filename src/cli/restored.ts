@@ -47,8 +47,9 @@ export function restoredCommand(program: Command, context: Context): void {
 }
 
 /**
- * Waits until every lease granted before the restore has ended. The restored rows lack leases granted after the backup,
- * so the wait is as long as the longest lease in this configuration or in any row.
+ * Waits until every lease granted before the restore has ended. Leases granted after the backup are missing from the
+ * restored rows. The wait therefore covers the longest lease in any row or in this configuration, plus a margin for
+ * clocks that drift.
  *
  * @returns milliseconds waited
  */

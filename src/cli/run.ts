@@ -86,9 +86,9 @@ export async function run(args: readonly string[]): Promise<ExitCode> {
 }
 
 /**
- * Refuses a command line that contains an API key or a client secret, because arguments stay in the shell's history and
- * are visible in process lists. A key after `--prefix` is allowed, because that is how people search for a leaked key.
- * The search sends the key's digest and, if no key has it, the first 16 characters of the key.
+ * Refuses a command line that contains an API key or a client secret. Arguments stay in the shell's history and are
+ * visible in process lists. A key after `--prefix` is allowed, because people search for a leaked key that way. The
+ * search for a whole key sends its digest. If no key has the digest, the search sends the first 16 characters.
  *
  * @throws {Failure}
  */

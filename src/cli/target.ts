@@ -25,7 +25,8 @@ export function commandConfig(env: NodeJS.ProcessEnv): Config {
 }
 
 /**
- * Finds the operator API's address and token in the environment variables and file that the gateway uses.
+ * Finds the operator API's address and token in the gateway's configuration. If no token is configured, the token is
+ * read from the file that an embedded store keeps.
  *
  * @param url address to use instead of the configured one
  * @throws {Failure} if the configuration has faults, there is no token, or `url` is not an address

@@ -12,7 +12,7 @@ export function readSeconds(text: string): number {
   return Number(number) * (secondsIn[unit] ?? 1);
 }
 
-/** Help text: how to write the times of a period. */
+/** Help text that says how to write a time in the past. */
 export const pastForms = 'RFC 3339 date or time, UTC, or such as 15m, 24h or 7d ago';
 
 /** A period as given by a command's options. */
@@ -22,10 +22,10 @@ export interface Period {
 }
 
 /**
- * Converts relative times to RFC 3339: `15m` means 15 minutes ago. Any other text is left unchanged; if it is invalid,
- * the gateway rejects it.
+ * Converts relative times to RFC 3339: `15m` means 15 minutes ago. Any other text is left unchanged, and the gateway
+ * rejects it if it is not a valid time.
  *
- * @param unitMs relative times are rounded down to a multiple of this many milliseconds (UTC)
+ * @param unitMs unit in milliseconds; a relative time is rounded down to a whole unit since 1970
  */
 export function readPeriod({ from, to }: Period, unitMs = 1): Period {
   const read = (text: string | undefined): string | undefined =>
@@ -39,8 +39,8 @@ export function readExpiry(text: string): string {
 }
 
 /**
- * Returns `--from` and `--to` in RFC 3339 if they were given as relative times. The command for the next page needs
- * fixed times, because a relative time would have moved on by then.
+ * Returns the options `--from` and `--to` for the command that shows the next page. Relative times become RFC 3339,
+ * because the time that `15m` means would have moved on by then. Options that did not change are left out.
  */
 export function repeatable(given: Period, period: Period): string {
   return (['from', 'to'] as const)

@@ -9,7 +9,7 @@ interface Answer {
   readonly replica_id: string | null;
 }
 
-/** `whoami`: shows which gateway commands talk to, and which operator they act as. */
+/** `whoami`: shows the gateway that commands use, and the operator whose token they send. */
 export function whoamiCommand(program: Command, context: Context): void {
   program
     .command('whoami')

@@ -26,15 +26,15 @@ export interface ApplyDeps {
   readonly isPlan: boolean;
   /** When the import started, in milliseconds since 1970. */
   readonly nowMs: number;
-  /** Called with the new maximum number of rows per call after the database cancels a slow call. */
+  /** Called after the database cancels a slow call, with the new maximum number of rows per call. */
   readonly onSlow: (rows: number) => void;
   /** Called with the number of rows just finished. */
   readonly onRows: (rows: number) => void;
 }
 
 /**
- * Number of concurrent calls. The database processes one call at a time, but while one waits for the replicas to
- * confirm, the next can already use the database.
+ * Number of concurrent calls. The database processes one import call at a time. While one call waits for replicas to
+ * confirm it, the database can process the next call.
  */
 const atATime = 3;
 /** Maximum number of characters of row data per call, well below the gateway's limit. */
@@ -141,8 +141,8 @@ export class Applying {
   }
 
   /**
-   * Whether the row's account is created by the file itself. A plan creates nothing, so the gateway cannot find such an
-   * account.
+   * Whether the file itself creates the account that a key or sub-account belongs to. A plan creates no accounts, so
+   * the gateway cannot find an account that is only in the file.
    */
   #willBeThere({ row }: FileRow): boolean {
     const { account_id: id, account_external_id: name, sub_account_external_id: sub } = row;
@@ -156,7 +156,7 @@ export class Applying {
   }
 }
 
-/** Placeholder rules for reading account names. Only key rows use these rules. */
+/** Placeholder rules for reading account names. Account rows ignore the rules; only key rows would use them. */
 const noKeys = { readApiKey: () => undefined, keyPrefix: '', nowMs: 0, newId: () => '' };
 
 interface ImportedRow {
@@ -169,8 +169,9 @@ interface Imported {
 }
 
 /**
- * Returns the first fault of each faulty row that a 400 response names, keyed by row index. The map is empty if the
- * error is not a 400 response, or if any fault belongs to no row.
+ * Returns a fault for each row that a 400 response names, keyed by the row's index in the batch. If a row has several
+ * faults, the first fault is returned. The map is empty if the error is not a 400 response. It is also empty if a fault
+ * belongs to no row.
  */
 function faultyRows(error: unknown, rows: number): ReadonlyMap<number, string> {
   const { problem } = (error instanceof Failure ? error.details : {}) as {

@@ -47,8 +47,8 @@ export class NamesInFile {
 }
 
 /**
- * Shortens a name to 12 characters of its digest. JavaScript engines copy a substring this short, so it does not keep
- * the whole digest in memory.
+ * Shortens a name to 12 characters of its digest. A substring can keep the whole digest in memory, but JavaScript
+ * engines copy a substring as short as 12 characters.
  */
 function shortened(name: string): string {
   return hash('sha256', name, 'binary').slice(0, 12);

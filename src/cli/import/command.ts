@@ -21,8 +21,8 @@ interface ImportCommandOptions {
 }
 
 /**
- * Milliseconds for which a call is retried while the gateway is busy or unreachable. A roll-out leaves the gateway
- * without a ready replica for less time than this.
+ * Milliseconds for which a call is retried while the gateway is busy or unreachable. A roll-out may leave the gateway
+ * without a ready replica, but for less than `patienceMs`.
  */
 const patienceMs = 300_000;
 /** Maximum number of faults to show, since every row may have one. */

@@ -55,10 +55,10 @@ export async function* readCsv(text: AsyncIterable<string>): AsyncGenerator<CsvR
 
 /** Counts lines by looking at the cells, because csv-parse counts a CRLF in a quoted cell as two line breaks. */
 class LineCount {
-  /** Number of the line after the last row, not counting empty lines. */
+  /** Number of the line after the last row if the file had no empty lines. `beginning` adds the empty lines. */
   #line = 1;
 
-  /** Returns the line on which the next row starts. `empty_lines` counts the empty lines above that row. */
+  /** Returns the line on which the next row starts. `empty_lines` is the number of empty lines in the file so far. */
   beginning({ empty_lines: empty }: Pick<Info, 'empty_lines'>): number {
     return this.#line + empty;
   }

@@ -6,8 +6,9 @@ export interface ProgressStream {
 }
 
 const barWidth = 24;
-/** Minimum milliseconds between updates of the bar or, without a terminal, between progress lines. */
+/** Minimum milliseconds between updates of the bar. */
 const barEveryMs = 100;
+/** Minimum milliseconds between progress lines, if the stream is not a terminal. */
 const lineEveryMs = 5_000;
 
 /** Shows the progress of a command, as a bar on a terminal and otherwise as a line at intervals. */
@@ -43,7 +44,7 @@ export class Progress {
     if (this.#now() - this.#shownMs >= everyMs) this.#show();
   }
 
-  /** Shows the bar's final state. */
+  /** Shows the final progress, as a bar on a terminal and otherwise as a line. */
   end(): void {
     if (this.#stream?.isTTY === true || this.#shown < this.#done) this.#show();
     if (this.#stream?.isTTY === true) this.#stream.write('\n');

@@ -14,7 +14,7 @@ export interface LeftOutRow {
   readonly reason: string;
 }
 
-/** Maximum number of rejected rows to show at the end. The report file contains all of them. */
+/** Maximum number of left-out rows that the command's output shows. The report file contains all left-out rows. */
 const mostShown = 20;
 
 /**

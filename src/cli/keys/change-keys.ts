@@ -114,7 +114,10 @@ async function revokeAll(context: Context, given: readonly string[]): Promise<vo
   );
 }
 
-/** Returns the path of a key on a given account. The path of a sub-account's key contains only the key's id. */
+/**
+ * Returns the path of a key on a given account. A parent's key has a path below its account. The path of a
+ * sub-account's key is `/api-keys/{id}`, without an account.
+ */
 async function pathBelow(context: Context, account: string, id: string): Promise<string> {
   const { parent, subAccount } = await findAccount(context, account);
   return subAccount === null ? `/accounts/${parent}${pathOf(id)}` : pathOf(id);
@@ -125,8 +128,8 @@ function pathOf(id: string): string {
 }
 
 /**
- * A new key with its secrets. Only a replayed response would lack them, and the command line never gets one, because it
- * sends no `Idempotency-Key`.
+ * A new key with its secrets. Only a replayed response lacks the secrets. The command line never gets a replayed
+ * response, because it sends no `Idempotency-Key`.
  */
 export type Minted = MintedApiKey & { readonly api_key: string; readonly client_secret: string };
 

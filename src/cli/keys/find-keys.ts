@@ -54,10 +54,10 @@ const whatIsShown =
   'The gateway knows at most the first 16 characters of a key and the last four; of imported keys fewer, or none.\n' +
   'Find such a key by its whole value (`tenancy-gateway keys find --stdin < file`) or by its account (--account).';
 
-/** Length, in characters, of the shortest key and of the longest prefix that the gateway can show. */
+/** Length of the shortest possible key, in characters. The gateway shows a prefix of at most the same length. */
 const shortestKey = 16;
 
-/** Finds keys that match the options. If the prefix could be a whole key, searches by digest first. */
+/** Finds keys that match the options. If the prefix is long enough to be a whole key, searches by digest first. */
 async function find(context: Context, options: FindOptions): Promise<Listing<HeldApiKey>> {
   const { prefix, last4, account, status, stdin, sha256 } = options;
   const found = account === undefined ? undefined : await findAccount(context, account);
@@ -132,7 +132,10 @@ export function statusOption(): Option {
   ]);
 }
 
-/** Formats the first and last characters of a key, by which people recognise it. Imported keys may lack either. */
+/**
+ * Formats the first and last characters of a key. People recognise a key by these characters. An imported key may lack
+ * either.
+ */
 export function hintsOf({ prefix, last4 }: Pick<ApiKey, 'prefix' | 'last4'>): string {
   return `${prefix ?? ''}…${last4 ?? ''}`;
 }

@@ -54,7 +54,7 @@ export class PresentSubAccounts {
   }
 }
 
-/** Whether merging `change` into the metadata would leave it as it is. */
+/** Whether merging `change` into the metadata would leave the metadata unchanged. */
 function isMerged(there: Metadata, change: Readonly<Record<string, string | null>>): boolean {
   const merged = mergeMetadata(there, change);
   const pairs = Object.entries(there);
