@@ -4,7 +4,7 @@ import type { ExchangeState } from './exchange-states.ts';
 
 /** An exchange in progress that depends on facts: a proxied request, or an open WebSocket. */
 export interface ActiveExchange {
-  /** Index in the array of {@link ActiveExchanges}. Only that class writes it. */
+  /** Index in the array of {@link ActiveExchanges}. Only `ActiveExchanges` writes it. */
   slot: number;
   readonly state: ExchangeState;
   /** Facts whose revocation ends the exchange; empty before the decision. */
@@ -34,8 +34,9 @@ export interface ActiveExchange {
  * All active exchanges. `enter` and `leave` are cheap, because they are called for every request. Revocations are rare,
  * so each may search all exchanges for those that depend on the revoked fact.
  *
- * The exchanges are kept in an array. When one leaves, the last one in the array moves to its index. A Set would cost
- * ten times as much, because V8 moves every member that a Set ever had to the old generation.
+ * The exchanges are kept in an array. When an exchange leaves, the last exchange in the array moves to the free index.
+ * A Set would cost ten times as much: V8's garbage collector moves every object that was ever in the Set to the old
+ * generation.
  */
 export class ActiveExchanges {
   readonly #active: ActiveExchange[] = [];
@@ -83,9 +84,9 @@ export class ActiveExchanges {
   }
 
   /**
-   * Subscribes to the directory: ends exchanges that depend on revoked facts before the revocations are confirmed, and
-   * notifies exchanges whose key's record has changed. If the directory can no longer tell which facts have changed,
-   * ends all exchanges.
+   * Subscribes to the directory. Before a revocation is confirmed, ends the exchanges that depend on the revoked facts.
+   * If a key's record has changed, notifies the key's exchanges. If the directory can no longer tell which facts have
+   * changed, ends all exchanges.
    *
    * @returns a function that unsubscribes
    */

@@ -7,13 +7,19 @@ interface Decided {
   readonly admission: { readonly permit: Permit; readonly caller: Caller } | null;
 }
 
-/** Counts one exchange in the usage figures. Nothing is counted before the request is handed to the upstream. */
+/**
+ * Counts one exchange in the usage figures. A request that is rejected before the hand-over to the upstream is not
+ * counted.
+ */
 export class Counted {
   readonly #usage: UsageSink;
   readonly #method: MethodKind | undefined;
   #kind: CountedKind = 'read';
   #counted: CountedRequest | null = null;
-  /** Number of bytes in each direction that the usage figures already include. */
+  /**
+   * Number of bytes from the client that the usage figures already include. `#bytesOut` is the same for bytes to the
+   * client.
+   */
   #bytesIn = 0;
   #bytesOut = 0;
 
@@ -28,8 +34,8 @@ export class Counted {
   }
 
   /**
-   * Counts the request against its account when it is handed to the upstream, or when no upstream can be reached. Only
-   * the first call counts. A preflight has no account, so it is not counted.
+   * Counts the request against its account. Call this when the request is handed to the upstream, or when the upstream
+   * cannot be reached. Does nothing if the request is already counted. A preflight has no account and is not counted.
    */
   handOver({ admission }: Decided): void {
     if (this.#counted !== null || admission === null || this.#method === undefined) return;

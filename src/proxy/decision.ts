@@ -39,7 +39,7 @@ function saysTheSame(a: Permit, b: Permit): boolean {
   );
 }
 
-/** User of a decision. It is told later if {@link Decision.takeFromLimits} cannot return the result right away. */
+/** Receives the result of {@link Decision.takeFromLimits} if that method cannot return it right away. */
 export interface UnitsUser {
   /**
    * Called once the result is known. @param full problem to report if a limit is used up; `undefined` if all units were
@@ -48,7 +48,7 @@ export interface UnitsUser {
   onUnits(full: Problem | undefined): void;
 }
 
-/** Whether two lists name the same limits. The limits' figures may differ. */
+/** Whether two lists name the same accounts and keys. Their limits may differ. */
 function sameLimited(a: readonly LimitedBy[], b: readonly LimitedBy[]): boolean {
   return a.length === b.length && a.every(({ kind, id }, i) => kind === b[i]?.kind && id === b[i].id);
 }
@@ -114,8 +114,8 @@ export class Decision {
   }
 
   /**
-   * Applies a decision. If it admits the request, reserves one of the tenant's slots for requests in flight. If it
-   * rejects the request, returns the problem.
+   * Applies a decision. An admitted request gets one of its tenant's slots for requests in flight. Returns a problem if
+   * the decision rejects the request, if no slot is free, or if an overload uses up the parent's share.
    */
   enter(decision: Admission | Rejection): Problem | undefined {
     this.caller = decision.caller;
@@ -146,8 +146,8 @@ export class Decision {
    * Whether the current facts still lead to the same decision. Returns `false` if a look-up is needed. The request may
    * be sent only if {@link mayAct} is true as well.
    *
-   * @param sameTurn whether the decision was made in this turn of the event loop, in which case it holds unless facts
-   * have changed
+   * @param sameTurn whether the decision was made in this turn of the event loop. If so, the decision holds unless
+   * facts have changed
    */
   stillHolds(sameTurn = false): boolean {
     const before = this.admission;
@@ -168,8 +168,8 @@ export class Decision {
   }
 
   /**
-   * Takes a unit from each limit of the key and the accounts. If the request is decided again with the same limits, no
-   * more units are taken.
+   * Takes a unit from each limit of the key and the accounts. A request that is decided again keeps its units, unless
+   * its key or accounts have changed.
    *
    * @returns `undefined` if all units were taken, the problem to report if a limit is used up, or `'later'` if `user`
    * will be told the result later
@@ -186,7 +186,7 @@ export class Decision {
     return result === null ? 'later' : this.#noteTaken(result, limitedBy);
   }
 
-  /** Gives the units back, because the request was not handed over or now counts against other limits. */
+  /** Gives the units back, because the request was not handed over or now counts against other accounts. */
   giveBackUnits(): void {
     this.#units?.giveBack();
     this.#units = null;
@@ -220,7 +220,7 @@ export class Decision {
     }
   }
 
-  /** Whether the key has expired, as far as is known. Expiry causes no revocation, so callers check at intervals. */
+  /** Whether the key's last known expiry has passed. Call this at intervals, because nothing signals an expiry. */
   checkExpiry(): boolean {
     // While the new expiry is being loaded, the old one is ignored, because the new one may be later.
     if (this.#asking > 0) return false;

@@ -126,7 +126,7 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
     this.trace?.end(record);
   }
 
-  /** Releases everything. Repeating any of the calls below has no effect. */
+  /** Releases everything. This function may be called again, because a repeated release has no effect. */
   #letGo(): void {
     try {
       this.route.deps.exchanges.leave(this);

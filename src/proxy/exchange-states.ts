@@ -3,7 +3,7 @@ export type ExchangeState =
   'deciding' | 'receiving' | 'ready' | 'queued' | 'sent' | 'responding' | 'open' | 'finished';
 
 interface StateRules {
-  /** States that may follow this one. */
+  /** States that the exchange may enter next. */
   readonly next: readonly ExchangeState[];
   /**
    * Effect of a revocation on the request.
@@ -26,7 +26,7 @@ interface StateRules {
  * - `queued`: the request is waiting for a connection, or for the turn of the event loop to end. The decision is
  *   checked again in the tick that sends the request.
  * - `sent`: the request has been written to the upstream. If a reused connection ends without a response, a safe
- *   request is `queued` once more.
+ *   request without a body is `queued` once more.
  * - `responding`: the head of the upstream's response has been sent to the client.
  * - `open`: a WebSocket is passing frames in both directions.
  * - `finished`: the request has been counted and logged.

@@ -26,7 +26,7 @@ import { noteVersion } from './upstream/upstream.ts';
  */
 export class HttpExchange extends Exchange implements ResponseHandler, BodyHandler {
   readonly #writer: ResponseWriter;
-  /** Number of bytes; `undefined` if the request states no length. */
+  /** Number of bytes in the request's body; `undefined` for a chunked body. */
   #bodyLength: number | undefined = 0;
   #body: BodyProgress | null = null;
   #inFlight: InFlightRequest | null = null;
@@ -56,11 +56,11 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
   }
 
   protected admitted(): void {
-    // If the request was decided again, it already has a body.
+    // If the request was decided again, its body may already exist.
     if (this.#body instanceof BufferedBody) return this.#send(this.#body.content);
     if (this.#body instanceof StreamedBody) return this.#send(this.#body);
     if (this.#bodyLength === 0) return this.#send(null);
-    // An HTTP/1.0 upstream sees no body in a chunked request. So the body is read whole and sent with its length.
+    // HTTP/1.0 has no chunks. So a chunked body is read whole unless the upstream is known to accept HTTP/1.1.
     const unseen = this.#bodyLength === undefined && this.route.upstream.version !== '1.1';
     if (!unseen && (this.#bodyLength === undefined || this.#bodyLength > mostBufferedBytes))
       return this.#stream();

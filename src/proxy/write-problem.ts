@@ -13,7 +13,7 @@ export function writeProblem(
   response: ServerResponse,
   problem: Problem,
   about: {
-    /** Target as the client sent it. The problem leaves its query out. */
+    /** Target as the client sent it. The problem leaves out the query. */
     readonly target: string;
     readonly requestId: string;
     /** Start of every problem's `type`. */

@@ -4,7 +4,7 @@ import type { Share, Shares, Tenancy } from '../../limits/shares.ts';
 import { sendContinue } from '../ingress/expect-continue.ts';
 import type { BodyProgress } from './streamed-body.ts';
 
-/** Maximum size in bytes of a body that is read whole before the request is sent to the upstream. */
+/** Maximum size in bytes of a body of known length that is read whole before the request is sent to the upstream. */
 export const mostBufferedBytes = 16 * 1024;
 /** Milliseconds for which a chunked body is held while the upstream's HTTP version is unknown. */
 export const mostHeldMs = 1_000;
@@ -19,16 +19,16 @@ const leastCapacity = 1024;
 export interface BodyHandler extends Breakable {
   onBuffered(content: Buffer): void;
   /**
-   * Called if the body cannot be held: it is longer than {@link mostHeldBytes}, or its tenant or parent has used up its
-   * share of {@link mostHeldInAll}.
+   * Called if the body cannot be held: it is longer than {@link mostHeldBytes}, or the tenant or its parent has used up
+   * its share of {@link mostHeldInAll}.
    */
   onNotHeld(body: BufferedBody, reason: 'too long' | 'no room'): void;
 }
 
 /**
- * A short body that is read whole and then sent together with the head. So a slow client does not tie up an upstream
- * connection while it sends its body. A chunked body for an HTTP/1.0 upstream is also read whole, because such an
- * upstream needs its length.
+ * A short body that is read whole and then sent together with the head. So a client that sends its body slowly does not
+ * tie up an upstream connection. A chunked body for an HTTP/1.0 upstream is also read whole, because such an upstream
+ * needs its length.
  */
 export class BufferedBody implements BodyProgress {
   bytes = 0;
@@ -42,8 +42,8 @@ export class BufferedBody implements BodyProgress {
   #share: Share | null = null;
   #held = 0;
   /**
-   * Buffer that begins with the bytes received so far. Once a second piece has arrived, it may have unused bytes at its
-   * end.
+   * Buffer that begins with the bytes received so far. Once a second piece has arrived, the buffer may end with unused
+   * bytes.
    */
   #begun: Buffer | null = null;
   readonly #onData: (chunk: Buffer) => void;

@@ -6,8 +6,8 @@ import { mostUnsentBytes } from '../upstream/connection.ts';
 const mostCollected = 16 * 1024;
 
 /**
- * Maximum number of Early Hints passed to a client for one request. Without a limit, they could fill memory if the
- * client reads slowly.
+ * Maximum number of Early Hints passed to a client for one request. Without a limit, Early Hints could fill memory if
+ * the client reads slowly.
  */
 const mostEarlyHints = 10;
 
@@ -36,8 +36,8 @@ export class ResponseWriter {
   }
 
   /**
-   * Writes Early Hints (RFC 8297) right away, or drops them if the client cannot take them now: HTTP/1.0 has no interim
-   * responses, and on a pipelined connection earlier responses come first. Late hints would be useless.
+   * Writes Early Hints (RFC 8297) right away, or drops them if that is impossible. HTTP/1.0 has no interim responses.
+   * On a pipelined connection, hints would have to wait for earlier responses, and late hints are useless.
    *
    * @param headersOf returns the headers for the client, as a flat list of names and values
    */
@@ -92,8 +92,8 @@ export class ResponseWriter {
   }
 
   /**
-   * Ends the response. Returns `true` if all of it has now been written, which ends the exchange. Otherwise the
-   * exchange ends once the client has taken the rest.
+   * Ends the response. Returns `true` if the whole response has been handed to Node, so the exchange is over. Otherwise
+   * the exchange is over once the client has taken the rest.
    */
   end(trailers: readonly [string, string][]): boolean {
     if (!this.#collecting) {
@@ -114,9 +114,9 @@ export class ResponseWriter {
    */
   #endWith(text: string): void {
     const { socket } = this.#response;
-    // On a pipelined connection earlier responses come first. This response has no socket until they have ended.
+    // On a pipelined connection, this response has no socket until all earlier responses have ended.
     if (socket === null) return void this.#response.end(text, 'latin1');
-    // Corking the socket here keeps Node's response from corking it and delaying the write until the next tick.
+    // Node's response would cork the socket itself and write only in the next tick. It does not cork a corked socket.
     socket.cork();
     this.#response.write(text, 'latin1');
     socket.uncork();

@@ -13,7 +13,8 @@ export interface CorsPolicy {
    */
   preflight(origin: string | undefined): string[];
   /**
-   * Returns the headers of any other response, replacing the upstream's CORS headers with the gateway's own.
+   * Returns the headers of a response to any request but a preflight. The gateway's CORS headers replace the
+   * upstream's.
    *
    * @param headers flat list of names and values, as is the result
    * @param origin the page's origin; `undefined` if the request has none
@@ -46,8 +47,8 @@ export function corsPolicy(config: CorsConfig | null): CorsPolicy | null {
 }
 
 /**
- * Removes CORS headers, and adds `Vary: Origin`. Otherwise a cache could give a page of one origin a response meant for
- * another.
+ * Removes CORS headers, and adds `Vary: Origin`. Without `Vary`, a cache could give a page of one origin a response
+ * meant for another origin.
  */
 function withVaryOrigin(headers: readonly string[]): string[] {
   const kept: string[] = [];

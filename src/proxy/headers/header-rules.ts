@@ -5,7 +5,7 @@ import { headerRule, type HeaderNames, type HeaderRule } from '../../domain/head
  *
  * Callers can make up any number of names. So only names from admitted requests are cached, in two generations of 1,000
  * names each. When the newer generation is full, it replaces the older one, and names still in use are cached again by
- * the next request. A name of more than 100 characters is never cached.
+ * the next request that has them. A name of more than 100 characters is never cached.
  */
 export class HeaderNameMemo<T> {
   #recent = new Map<string, T>();
@@ -17,13 +17,14 @@ export class HeaderNameMemo<T> {
   }
 
   /**
-   * Returns the result for a header from any caller. The name is not cached, because made-up names could fill memory.
+   * Returns the result for a header name, but does not cache a new name. Use this for requests that are not admitted
+   * yet.
    */
   look(rawName: string): T {
     return this.#recent.get(rawName) ?? this.#earlier.get(rawName) ?? this.#workOut(rawName);
   }
 
-  /** Returns the result for a header of an admitted request or of its response, and caches it. */
+  /** Returns the result for a header name and caches it. Use this only for an admitted request or its response. */
   learn(rawName: string): T {
     const known = this.#recent.get(rawName);
     if (known !== undefined) return known;
@@ -60,7 +61,7 @@ export function namedByConnection(value: string, named?: Set<string>): Set<strin
   return all;
 }
 
-/** Removes the headers named in `named`. @param headers flat list of names and values */
+/** Removes the headers whose names are in `named`. @param headers flat list of names and values */
 export function withoutNamed(headers: readonly string[], named: ReadonlySet<string>): string[] {
   const passed: string[] = [];
   for (let i = 0; i < headers.length; i += 2) {

@@ -12,7 +12,9 @@ export interface OutboundContext {
   readonly identity: { readonly caller: Caller; readonly permit: Permit } | null;
   /** Address of the TCP peer, if it has one. */
   readonly peer: string | undefined;
-  /** Whether the peer is a trusted proxy (`trusted_proxies`). If so, its headers about the client are passed on. */
+  /**
+   * Whether the peer is a trusted proxy (`trusted_proxies`). If so, the peer's headers about the client are passed on.
+   */
   readonly peerTrusted: boolean;
   /** Whether the request came over TLS. */
   readonly encrypted: boolean;
@@ -47,8 +49,9 @@ export type OutboundHeaders = (
 /**
  * Creates the one function that writes all headers to upstreams, for plain requests and upgrades alike.
  *
- * Identity headers from the client are dropped in every spelling, and the gateway's own are appended last. So if a
- * client names an identity header in `Connection`, only the client's own copy is removed.
+ * Identity headers from the client are dropped in every spelling. The gateway's own are appended last, after the
+ * headers named in `Connection` have been removed. So a client cannot remove the gateway's identity headers by naming
+ * them in `Connection`.
  */
 export function outboundHeaders(rules: HeaderRules, names: HeaderNames): OutboundHeaders {
   const own = lowerCased(names);

@@ -86,8 +86,8 @@ export function responseHeaderFilter(names: HeaderNames): ResponseHeaderFilter {
 }
 
 /**
- * Adds `Connection: Upgrade` to a 426, which needs it in addition to `Upgrade` (RFC 9110 §7.8). If a response has a
- * `Connection` header, Node no longer adds `close` or `keep-alive`, so `close` is added here as needed.
+ * Adds `Connection: Upgrade` to a 426. Every response with `Upgrade` must have this option (RFC 9110 §7.8). If a
+ * response has a `Connection` header, Node no longer adds `close` or `keep-alive`, so `close` is added here as needed.
  */
 export function pushUpgradeOption(
   status: number,
@@ -97,7 +97,10 @@ export function pushUpgradeOption(
   if (status === upgradeRequired) headers.push('connection', shouldKeepAlive ? 'Upgrade' : 'close, Upgrade');
 }
 
-/** Status of the only response that may list upgrades without being an upgrade itself (RFC 9110 §15.5.22). */
+/**
+ * Status of a response that must have `Upgrade` (RFC 9110 §15.5.22). In any other final response `Upgrade` is optional
+ * (§7.8), so the filter drops it.
+ */
 const upgradeRequired = 426;
 
 /**

@@ -7,9 +7,9 @@ import { hangUp } from '../../http/hang-up.ts';
 const early = new WeakMap<IncomingMessage, Buffer>();
 
 /**
- * Creates a response for an upgrade request, so that the request goes through the same checks as any other, in the same
- * order. The code that carries out the upgrade takes the connection from the response ({@link takeConnection}). Any
- * other response is the last one on its connection.
+ * Creates a response for an upgrade request, so that the request goes through the same checks as any other request. The
+ * code that carries out the upgrade takes the connection from the response ({@link takeConnection}). If there is no
+ * upgrade, the connection ends after the response.
  */
 export function upgradeResponse(request: IncomingMessage, socket: Socket, head: Buffer): ServerResponse {
   const response = new ServerResponse(request);

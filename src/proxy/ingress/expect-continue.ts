@@ -4,8 +4,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 const waiting = new WeakMap<IncomingMessage, ServerResponse>();
 
 /**
- * Holds `100 Continue` back until the gateway reads the body, so that a client whose request is rejected need not send
- * it. Node closes the connection after such a rejection, because a server cannot tell whether the body will still come.
+ * Holds `100 Continue` back until the gateway reads the body, so that a client need not send the body of a rejected
+ * request. Node closes the connection after such a rejection, because a server cannot tell whether the body will still
+ * come.
  */
 export function noteContinue(request: IncomingMessage, response: ServerResponse): void {
   waiting.set(request, response);

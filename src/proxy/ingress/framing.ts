@@ -97,8 +97,8 @@ export function headReader(rules: HeaderRules, maxHeaders: number): ReadHead {
     }
     if (hosts > 1 || (hosts === 0 && httpVersion !== '1.0')) return malformed('It must have one Host.');
     if (lengths > 1) return malformed('Its length is given more than once.');
-    // Node keeps such a connection open, but other servers close it. So they could disagree about whether another
-    // request follows.
+    // If an HTTP/1.0 request asks for both, Node keeps the connection open, but other servers close it. So servers
+    // could disagree about whether another request follows.
     if (asksKeepAlive && asksClose && httpVersion === '1.0')
       return malformed('It asks to keep the connection and to close it.');
     return {
@@ -118,7 +118,7 @@ const none: readonly string[] = [];
 const hostForm = /^[\w.~!$&'()*+;=:%[\]-]*$/;
 const keepAliveOption = /(?:^|,)[\t ]*keep-alive[\t ]*(?:,|$)/i;
 const closeOption = /(?:^|,)[\t ]*close[\t ]*(?:,|$)/i;
-/** At most 15 digits, because JavaScript cannot represent longer numbers exactly. */
+/** Matches a length of at most 15 digits, because JavaScript cannot represent longer numbers exactly. */
 const lengthForm = /^\d{1,15}$/;
 
 const unknownExpectation = {

@@ -23,7 +23,7 @@ export type Ingress =
       readonly problem: Problem;
       readonly target: Target;
       /**
-       * Whether two servers could disagree about where the request ends. If so, its response is the last one on the
+       * Whether two servers could disagree about where the request ends. If so, the response is the last one on the
        * connection, and later bytes are never served as a request (`server/pipelining.ts`).
        */
       readonly ambiguous: boolean;
@@ -150,8 +150,8 @@ export function dispatcher({
       case 'management':
         return management(request, response);
       case 'rejected':
-        // Counts the request as one without a known caller. All such rejections count against one empty network,
-        // because looking up the client's address would cost more than the rejection.
+        // Counts the request as one without a known caller. All such rejections count against one network with an empty
+        // name, because looking up the client's address would cost more than the rejection.
         shedding.shares?.admitsStranger('');
         return reject(request, response, read);
     }

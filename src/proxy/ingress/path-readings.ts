@@ -40,8 +40,9 @@ export function readingsOf(path: string): Readings {
 
 /**
  * Limits on the work spent on one path, whose sender is not known yet: the number of readings, their total length in
- * characters, and the number of segments in each. Honest paths have a handful of readings. The limit on characters
- * still allows a path with one `%2F` to be nearly as long as a head.
+ * characters, and the number of segments in each. Honest paths have a handful of readings. A path with one `%2F` has at
+ * least two readings. With the default size of a head, the limit on characters lets such a path fill almost the whole
+ * head.
  */
 const most = { readings: 64, characters: 32 * 1024, segments: 128 } as const;
 
@@ -130,9 +131,9 @@ function byteOf(high: number | undefined, low: number | undefined): number | und
 const hexDigits = new Int8Array(256).fill(-1);
 for (const digit of '0123456789abcdefABCDEF') hexDigits[digit.charCodeAt(0)] = Number.parseInt(digit, 16);
 
-// Both patterns match only at the start of a run. Otherwise the time would grow with the square of the run's length.
-// Python, .NET and others treat U+0085 as a blank, but `\s` does not match it. Servers that decode paths like forms
-// treat `+` as a blank.
+// `trailingSpace` and `trailingDots` match only at the start of a run. Otherwise the time would grow with the square of
+// the run's length. Python, .NET and others treat U+0085 as a blank, but `\s` does not match it. Servers that decode
+// paths like forms treat `+` as a blank.
 const trailingSpace = /(?<![\s\x85+])[\s\x85+]+(?=\/|$)/g;
 const trailingDots = /(?<![.\s\x85+])[.\s\x85+]+(?=\/|$)/g;
 
@@ -167,10 +168,10 @@ const reshapings: readonly Habit[] = [
 ];
 
 /**
- * Folds a path the way servers do that ignore case and normalise Unicode. To them, full-width `／` is `/`, and long `ſ`
- * is `s`. Converting to lower case, upper case and lower case again makes letters equal if they map to the same letter
- * in either direction, such as `ß` and `ẞ`, or dotless `ı` and `i`. Java's equalsIgnoreCase and Python's re.IGNORECASE
- * do the same. `İ` becomes `i` plus a combining dot, which is removed.
+ * Folds a path as it is read by servers that ignore case and normalise Unicode. To these servers, full-width `／` is
+ * `/`, and long `ſ` is `s`. Converting to lower case, upper case and lower case again makes letters equal if they map
+ * to the same letter in either direction, such as `ß` and `ẞ`, or dotless `ı` and `i`. Java's equalsIgnoreCase and
+ * Python's re.IGNORECASE do the same. `İ` becomes `i` plus a combining dot, which is removed.
  */
 function fold(text: string): string {
   const folded = text.normalize('NFKC').toLowerCase().toUpperCase().toLowerCase();

@@ -116,8 +116,8 @@ function targetAt({ targets }: Places, place: number): Target {
 }
 
 /**
- * Rejects a path that some server would take for a path of another route. The detail names that route's prefix only if
- * the client wrote the prefix itself, in some spelling.
+ * Rejects a path that some server would take for a path of another route. The detail may name the other route's prefix,
+ * because the client has written that prefix in some spelling.
  */
 function elsewhere({ written }: Places, read: number, place: number): Target {
   const meant = written[read] ?? '';

@@ -7,7 +7,7 @@ import type { Pool } from '../upstream/pool.ts';
 import type { BodySource, OutgoingRequest } from '../upstream/message-head.ts';
 import type { PausableReading } from './pausable-reading.ts';
 
-/** A connection that the request is sent on. */
+/** Connection on which a {@link ForwardedRequest} is sent. */
 interface PausableConnection {
   /** Reader of the current connection; `null` before there is a connection. */
   readonly reading: PausableReading | null;

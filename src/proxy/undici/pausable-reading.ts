@@ -9,8 +9,8 @@ import { outliveFailedWrite } from '../upstream/failed-write.ts';
  * Pausing undici itself would crash the process. If its parser is paused and the upstream closes or resets a connection
  * that is not kept alive, undici 7 throws an assertion error from a socket listener (nodejs/undici#5360; fixed in
  * undici 8, which requires a later Node). So the parser is never paused. Instead, the socket has nothing to read while
- * a client is slow. The end of a connection comes after all its bytes, so undici does not learn of the end early
- * either.
+ * a client is slow. The socket reports the end of the connection only after all bytes have been read, so undici does
+ * not see the end too early.
  */
 export class PausableReading {
   /**
@@ -47,8 +47,8 @@ export class PausableReading {
     );
     outliveFailedWrite(socket, (error) => {
       this.#writeFailed = true;
-      // The operating system reports a reset once, and a normal end after that. So undici would take a truncated body
-      // for a complete one.
+      // The operating system reports a reset only once, here to the write. The next read then sees a normal end, so
+      // undici would take a truncated body for a complete one.
       if (error.code !== 'EPIPE')
         socket.prependListener(
           'end',

@@ -7,7 +7,7 @@ export type OnBytes = (bytes: Buffer, from: number, to: number) => void;
 
 /** Maximum number of bytes in the chunk extensions and trailers of one body. */
 const mostOverheadBytes = 16 * 1024;
-/** Matches a size of at most 13 hexadecimal digits, which JavaScript represents exactly, and any extensions. */
+/** Matches a size of at most 13 hexadecimal digits, which JavaScript represents exactly, and any chunk extensions. */
 const sizeLine = /^([0-9a-f]{1,13})(?:[\t ]*;[\t\x20-\x7e\x80-\xff]*)?$/i;
 
 /** Writes bytes as one chunk (RFC 9112 §7.1). `bytes` must not be empty, because an empty chunk would end the body. */
@@ -80,7 +80,7 @@ export class ChunkedBody {
       if (size === undefined) throw new ResponseFault('a chunk without a size');
       this.#left = Number.parseInt(size, 16);
       this.#reading = this.#left === 0 ? 'trailers' : 'data';
-      // A plain size line does not count as overhead, because a long body may have any number of them.
+      // A plain size line does not count as overhead, because a long body may have any number of chunks.
       this.#overhead -= Math.min(line.length + 2, 20);
       if (this.#overhead > mostOverheadBytes) throw new ResponseFault('too many chunk extensions');
     } else if (line !== '') {

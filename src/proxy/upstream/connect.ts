@@ -25,7 +25,7 @@ export interface UpstreamTls {
 
 /** Address of an upstream. */
 export interface Address {
-  /** URL of the upstream. Unused if there is a `socketPath`. */
+  /** URL of the upstream. If there is a `socketPath`, this URL is `http://localhost` and only sets `Host`. */
   readonly origin: URL;
   readonly socketPath: string | null;
   readonly tls: UpstreamTls;
@@ -72,7 +72,7 @@ export function openConnection({ origin, socketPath, tls }: Address, { session, 
  * earlier one.
  *
  * @param connectMs maximum number of milliseconds for opening a connection
- * @param parts dependencies that all these connections share
+ * @param parts dependencies that all connections to the upstream share
  * @see PoolOptions.connect
  */
 export function connector(
@@ -81,7 +81,7 @@ export function connector(
   parts: Pick<ConnectionParts, 'handOvers' | 'report'>,
 ) {
   const { host } = address.origin;
-  /** Buffer that all these connections read into. @see ReadBuffer */
+  /** Buffer that all connections to the upstream read into. @see ReadBuffer */
   const shared = Buffer.allocUnsafeSlow(readBytes);
   let session: Buffer | undefined;
   return (

@@ -153,7 +153,7 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
     const leaving = this.#leaving;
     this.#leaving = null;
     if (leaving === null) return;
-    // An upstream that closes a connection right after accepting it would do so again.
+    // The upstream closed a new connection right away and would do so again, so the request fails.
     if (this.#parser.head === null) leaving.handler.onRefused(error);
     else this.#owner.giveBack(leaving.request, leaving.handler);
   }

@@ -2,7 +2,7 @@ import type { AccountId } from '../../domain/ids.ts';
 import type { Tenancy } from '../../limits/shares.ts';
 import { ResponseFault } from './errors.ts';
 
-/** Characters allowed in the names and values of fields, in Latin-1 (RFC 9110 §5.6.2, §5.5). */
+/** Characters allowed in a field's name (`token`) and value (`fieldValue`), in Latin-1 (RFC 9110 §5.6.2, §5.5). */
 const token = /^[\w!#$%&'*+.^`|~-]+$/;
 const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 
@@ -118,7 +118,7 @@ export interface ResponseHead {
 }
 
 const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: ([\t\x20-\x7e\x80-\xff]*))?$/;
-/** At most 15 digits, because JavaScript cannot represent longer numbers exactly. */
+/** Matches a length of at most 15 digits, because JavaScript cannot represent longer numbers exactly. */
 const lengthForm = /^\d{1,15}$/;
 const timeoutParameter = /(?:^|[\s,])timeout=(\d{1,6})/i;
 const bodyless: BodyFraming = { kind: 'length', length: 0 };

@@ -143,7 +143,8 @@ export class Pool<Handler extends Failing> implements SharingPool {
 
   serveWaiting(): void {
     if (this.#waiting.size === 0 || this.#serving) return;
-    // A request that is not sent after all gives its connection back right away, which calls this function again.
+    // A request that is not sent after all frees its connection right away. That calls this function again, so
+    // `#serving` prevents a nested run.
     this.#serving = true;
     try {
       while (this.#shares.taken < this.#options.most) {

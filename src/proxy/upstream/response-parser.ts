@@ -27,7 +27,7 @@ const mostInterimResponses = 100;
 
 /**
  * Reads one response after another from a connection, strictly (RFC 9112). Early Hints are the only interim responses
- * (1xx) that it reports. The gateway never asks for any others, so no client is waiting for them, and they are dropped.
+ * (1xx) that it reports. All others are dropped, because the gateway never asks for them, so no client waits for one.
  */
 export class ResponseParser {
   /**
@@ -35,7 +35,7 @@ export class ResponseParser {
    * that arrive in this state belong to no request.
    */
   over = true;
-  /** Head of the latest response; `null` before the first one. */
+  /** Head of the latest response. {@link begin} resets it to `null` until the next head has arrived. */
   head: ResponseHead | null = null;
   readonly #events: ResponseEvents;
   #toHead = false;
@@ -98,7 +98,7 @@ export class ResponseParser {
       end = this.#text.indexOf('\r\n\r\n', Math.max(0, before - 3));
       if (upTo === to) break;
     }
-    // The last three bytes may belong to the four that end the head, so they do not count.
+    // A head ends with four bytes (CR LF CR LF). The last three bytes may be part of those, so they do not count yet.
     const least = end === -1 ? this.#text.length - 3 : end;
     if (least > maxResponseHeadBytes) throw new ResponseFault('too long a head');
     if (end === -1) {
@@ -171,7 +171,10 @@ export class ResponseParser {
 /** Maximum number of bytes in one read. */
 export const readBytes = 64 * 1024;
 
-/** A part of at least this many bytes is not copied: its socket reads into a buffer of its own, which is passed on. */
+/**
+ * Minimum number of bytes in a large read. After a large read, the socket reads into a buffer of its own. A part of
+ * that buffer with at least this many bytes is passed on without copying.
+ */
 const largeBytes = readBytes / 2;
 
 /** Reads from a socket. */
@@ -214,8 +217,8 @@ export class ReadBuffer {
   }
 
   /**
-   * Returns a part of the latest read for the caller to keep. A part of the shared buffer is copied, and so is a small
-   * part of a separate buffer, which would otherwise keep all of that buffer in memory.
+   * Returns a part of the latest read for the caller to keep. A part of the shared buffer is copied. A small part of a
+   * separate buffer is copied too, because it would otherwise keep the whole buffer in memory.
    */
   keep(from: number, to: number): Buffer {
     const part = this.#current.subarray(from, to);

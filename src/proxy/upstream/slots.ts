@@ -32,7 +32,9 @@ export class Slot<Handler extends Failing> {
   isOpening = true;
   isIdle = false;
   idleSinceMs = 0;
-  /** Neighbours in the order of idle slots, written only by {@link IdleOrder}. */
+  /**
+   * Slot that became idle just before this slot. `newer` became idle just after it. Only {@link IdleOrder} writes both.
+   */
   older: Slot<Handler> | null = null;
   newer: Slot<Handler> | null = null;
   readonly #pool: SlotPool<Handler>;

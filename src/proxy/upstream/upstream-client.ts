@@ -80,8 +80,8 @@ export interface ConnectionOwner<Handler = never> {
   /** Called when the connection can take another request. */
   free(): void;
   /**
-   * Sends a request on another connection, because the upstream ended this one while it was idle or just as the request
-   * was being written. Called after {@link gone}.
+   * Sends a request on another connection, because the upstream ended this connection while it was idle or just as the
+   * request was being written. Called after {@link gone}.
    */
   giveBack(request: OutgoingRequest, handler: Handler): void;
   /** Called when the connection has ended. */

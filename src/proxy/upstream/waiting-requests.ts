@@ -29,7 +29,8 @@ interface Connecting {
 }
 
 /**
- * Requests waiting for a connection to one upstream. The class also measures how long they wait for one to become free.
+ * Requests waiting for a connection to one upstream. The class also measures how long requests wait for a connection to
+ * become free.
  */
 export class WaitingRequests<Handler extends Failing, Tenant extends Connecting> extends RoundRobin<
   Waiting<Handler>,

@@ -30,7 +30,8 @@ export class Handshake implements ResponseEvents {
   #over = false;
 
   /**
-   * @param headers flat list of names and values, without connection headers. They and the target are written unchanged
+   * @param headers flat list of names and values, without connection headers. The headers and the target are written
+   * unchanged
    * @param host `Host` for requests that have none, because HTTP/1.1 requires one (RFC 9112 §3.2)
    * @param key the client's `Sec-WebSocket-Key`
    * @throws Error if a character would end a line early
@@ -128,7 +129,7 @@ export interface HandshakeRequest {
 
 /**
  * Returns the reason why a 101 does not turn the connection into a WebSocket (RFC 6455 §4.1); `undefined` if it does.
- * If the upstream did not agree to the upgrade, no bytes may pass, because they would not be frames, and could be the
+ * If the upstream did not agree to the upgrade, no bytes may pass: they would not be frames, and could even be the
  * response to another client's request.
  */
 function consentFault({ headers }: ResponseHead, key: string): string | undefined {
