@@ -6,16 +6,16 @@ type InFlightLimits = Pick<LimitsConfig, 'inFlightPerTenant' | 'maxConnections'>
 
 /**
  * Counts each tenant's and parent's requests and upstream connections, so that none of them can take everything. A
- * single instance outlives all configuration reloads, so a tenant gets no more after a reload than before.
+ * single instance outlives all configuration reloads, so requests from before a reload still count after it.
  */
 export class TenantConcurrency {
   /** Current limits. A reload may change them at any time, but a request that already has a slot keeps it. */
   limits: InFlightLimits;
-  /** Bytes of request bodies held in memory. */
+  /** Shares of the memory for held request bodies, in bytes. */
   readonly heldBodies = new Shares();
   /**
-   * Slots for requests. There are as many as there may be open client connections, because each connection has at most
-   * one request in progress.
+   * Shares of the slots for requests. There are `maxConnections` slots, because each client connection has at most one
+   * request in progress.
    */
   readonly #inFlight = new Shares();
   readonly #routes = new Map<string, RouteShares>();
@@ -28,8 +28,8 @@ export class TenantConcurrency {
   }
 
   /**
-   * Reserves a slot for a request. Returns `null` if its tenant or parent may take no more. The caller must free the
-   * slot with {@link leave}.
+   * Reserves a slot for a request. Returns `null` if the tenant has `inFlightPerTenant` requests in flight, or if the
+   * tenant or its parent has used up its share of the slots. The caller must free the slot with {@link leave}.
    */
   enter(tenancy: Tenancy): Share | null {
     const share = this.#inFlight.find(tenancy);

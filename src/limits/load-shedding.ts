@@ -13,7 +13,7 @@ export interface Pressure {
   readonly delayMs: number;
   readonly heapBytes: number;
   /**
-   * Bytes in the heap and in buffers outside it. RSS is not used, because it stays high long after this memory has been
+   * Bytes in the heap and in buffers outside it. RSS is not used, because it stays high long after memory has been
    * freed.
    */
   readonly memoryBytes: number;
@@ -35,8 +35,8 @@ export interface Shedding {
 const windowMs = 1_000;
 const resolutionMs = 10;
 /**
- * Number of consecutive windows in which memory must be short before all requests are rejected. A single window says
- * little, because a garbage collection may free the memory.
+ * Number of consecutive windows in which memory use must exceed a limit before all requests are rejected. A single
+ * window says little, because a garbage collection may free the memory.
  */
 const windowsInARow = 2;
 /**

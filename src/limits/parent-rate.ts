@@ -3,7 +3,7 @@ import type { AccountId } from '../domain/ids.ts';
 /** Length of a burst in seconds: a parent may make this many seconds' worth of calls at once. */
 const burstS = 10;
 const leastRoom = 1_000;
-/** Waits shorter than this many milliseconds are rounding errors. */
+/** Waits of up to this many milliseconds are rounding errors and count as 0. */
 const nothingMs = 0.001;
 
 /**

@@ -68,7 +68,7 @@ export class Shares {
     this.waits = waits;
   }
 
-  /** Adds a pool, which replaces the previous one as the pool that takes from these shares. */
+  /** Adds the pool of a new configuration. From then on, earlier pools close each connection when its request ends. */
   join(pool: SharingPool): void {
     this.#pools.push(pool);
   }
@@ -78,7 +78,7 @@ export class Shares {
     if (index !== -1) this.#pools.splice(index, 1);
   }
 
-  /** Whether this pool was the last to join, so that no pool of a later configuration has replaced it. */
+  /** Whether this pool was the last to join, and so belongs to the latest configuration. */
   isLatest(pool: SharingPool): boolean {
     return this.#pools[this.#pools.length - 1] === pool;
   }
@@ -88,7 +88,7 @@ export class Shares {
   }
 
   /**
-   * Returns a tenant's share, which may leave memory as soon as it holds nothing.
+   * Returns a tenant's share. A share that holds nothing may be dropped from memory unless {@link use} keeps it there.
    *
    * @param tenancy `null` for requests without a key
    */

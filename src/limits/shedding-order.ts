@@ -44,8 +44,8 @@ export class FairShares {
     this.#capacity = tooMuch
       ? lessBy * Math.min(this.#capacity, parents.admitted + networks.admitted)
       : moreBy * this.#capacity + 1;
-    // A rejection costs as much as responding 401 to a stranger. So rejecting parents cannot help if strangers send
-    // most of the requests.
+    // A rejected request costs as much as a 401 to a stranger. So rejecting parents cannot help if strangers send most
+    // of the requests.
     if (networks.asked > parents.asked) this.#capacity = Math.max(this.#capacity, parents.asked);
     const left = Math.max(0, this.#capacity - parents.asked);
     parents.divide(this.#capacity);
@@ -84,8 +84,8 @@ class Shares<Who> {
 }
 
 /**
- * Returns the share, at least 1, that larger demands must be cut down to so that all demands together fit the capacity;
- * `Infinity` if they fit without a cut.
+ * Returns the share to which larger demands must be cut, so that all demands together fit the capacity. The share is at
+ * least 1. Returns `Infinity` if no demand has to be cut.
  */
 export function fairShare(demands: readonly number[], capacity: number): number {
   let left = capacity;

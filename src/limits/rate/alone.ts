@@ -1,6 +1,6 @@
 import type { BucketFigures } from '../../domain/limits/bucket.ts';
 
-/** What a replica bases its decisions on while it cannot reach the store. */
+/** State on which a replica bases its decisions while it cannot reach the store. */
 interface AloneState {
   /** Number of running replicas, this one included. */
   readonly replicas: number;
@@ -20,7 +20,7 @@ export interface Alone {
   take(figures: BucketFigures, state: AloneState): boolean;
   /** Returns the debt, which the next query reports to the store. */
   pay(): number;
-  /** Called if the query got no answer: counts the tokens it reported as debt again. */
+  /** Called if the query got no answer. The tokens that the query reported count as debt again. */
   owe(tokens: number): void;
   /** Called when the store has answered. The next outage starts with a fresh share. */
   end(figures: BucketFigures, nowMs: number): void;
@@ -30,24 +30,26 @@ export interface Alone {
 
 /**
  * Time over which a replica's use of a limit is averaged: `fills` times as long as the bucket takes to fill, but at
- * least `leastMs`. With these values, the averages of all replicas add up to at most 1.1 times the rate, even after a
- * burst.
+ * least `leastMs`. Over that time, all replicas together use at most what the limit's rate allows plus one full bucket.
+ * So their averages add up to at most 1.1 times the rate.
  */
 const average = { leastMs: 10_000, fills: 10 };
 /**
- * Ratio of a replica's share to its average use, greater than 1 to leave room for random variation. At this ratio, all
- * shares together come to at most 1.32 times the rate.
+ * A replica's share is its average use times this factor, which leaves room for random variation. The averages of all
+ * replicas add up to at most 1.1 times the limit's rate, so their shares add up to at most 1.1 × 1.2 = 1.32 times the
+ * rate.
  */
 const growth = 1.2;
 /**
- * Minimum share of a replica, as a fraction of an equal share. With this minimum, all shares together come to at most
- * 1.5 times the rate.
+ * Minimum share of a replica, as a fraction of an equal share (the limit's rate divided by the number of replicas). The
+ * minimum shares add at most 0.18 times the rate to the 1.32 times above, so all shares together come to at most 1.5
+ * times the rate.
  */
 const least = 0.18;
-/** Fraction of its share of the burst that a replica may admit at once. */
+/** Fraction of its share of the bucket's capacity that a replica may admit at once. It may always admit one request. */
 const atOnce = 0.4;
 
-/** A replica's share of a bucket, based on its recent use plus a little more. */
+/** A replica's share of a bucket. The size of the share follows from the replica's recent use of the limit. */
 export class AloneBucket implements Alone {
   debt = 0;
   #used = 0;
@@ -108,7 +110,10 @@ export class AloneBucket implements Alone {
   }
 }
 
-/** Fraction of a quota by which all replicas together may exceed it. */
+/**
+ * Fraction of a quota by which all replicas together may exceed the quota. Together they also ask for at most this
+ * fraction in advance.
+ */
 const beyond = 0.001;
 /**
  * If more than this fraction of a quota is left, all replicas together admit at most a quarter of what is left while

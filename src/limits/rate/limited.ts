@@ -19,7 +19,8 @@ export function newLimited({ kind, id }: LimitedBy, limits: Limits, nowMs: numbe
 }
 
 /**
- * Applies new limits, and returns the portions of those that were removed. Limits that are still set keep their tokens.
+ * Applies new limits. Returns the portions of limits that are no longer set. Limits that are still set keep their
+ * tokens.
  */
 export function applyLimits(limited: Limited, limits: Limits, nowMs: number): readonly Portion[] {
   const before = limited.portions;

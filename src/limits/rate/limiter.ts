@@ -225,8 +225,8 @@ export class SharedRateLimiter implements RateLimiter {
 type Found = readonly (readonly Portion[])[];
 
 /**
- * Returns the portion whose limit a rejection should name: the one whose kind comes first in `order` or, if both are of
- * one kind, the one with the shorter period.
+ * Returns one of two portions: the portion whose limit a rejection should name. The kind that comes first in `order`
+ * wins. If both portions are of the same kind, the shorter period wins.
  */
 function first(before: Portion | null, portion: Portion): Portion {
   return before === null || rank(portion) < rank(before) ? portion : before;

@@ -11,13 +11,15 @@ export interface Pace {
   readonly keptMs: number;
   /** Time over which demand is averaged. After a longer pause, the average restarts at 0. */
   readonly averageMs: number;
-  /** Time to wait before asking again after the store had no tokens, if it cannot tell when the next one is due. */
+  /**
+   * Time before the next query after the store had no tokens of a quota. For a bucket, the time follows from its rate.
+   */
   readonly emptyMs: number;
 }
 
 /**
- * With this pace, a replica keeps tokens of a bucket on hand only if it gets at least 40 requests a second. Otherwise
- * the tokens stay in the store, for a burst on any replica.
+ * With this pace, a replica keeps tokens of a bucket on hand only if it gets at least 40 requests a second, which is
+ * one request in `aheadMs`. Otherwise the tokens stay in the store, for a burst on any replica.
  */
 export const bucketPace: Pace = { aheadMs: 25, keptMs: 50, averageMs: 250, emptyMs: 0 };
 /** The store of quotas is the database, so it is queried less often. */
@@ -25,7 +27,7 @@ export const quotaPace: Pace = { aheadMs: 5_000, keptMs: 10_000, averageMs: 10_0
 
 /** Minimum time between two updates of the average demand, in milliseconds. */
 const leastMs = 5;
-/** Milliseconds for which no more tokens are requested in advance, once the store has had none to spare. */
+/** Milliseconds after an answer without tokens in which the replica sends no query just to get tokens in advance. */
 const noneSpareMs = 25;
 /** The replica asks again after this fraction of the computed time until the next token, because clocks differ. */
 const sooner = 0.95;
@@ -57,17 +59,19 @@ export class Portion {
   #hand = 0;
   /** Tokens in the store, according to its last answer. */
   #left: number;
-  /** Tokens that this replica has spent in the current series of a quota. `#series` is the number of that series. */
+  /**
+   * Tokens that this replica has spent in `#series`. A new series begins when a quota's window or count starts over.
+   */
   #spent = 0;
   #series: number | null = null;
-  /** Number of spent tokens that the store knows about. */
+  /** Number of tokens in `#spent` that the store knows about. */
   #told = 0;
-  /** Length and end of a quota's window. */
+  /** Length of a quota's window. The window ends at `#endsMs`. */
   #windowMs = 0;
   #endsMs = Infinity;
   /** Time until which the store is expected to have no token for any replica. */
   #emptyUntilMs = -Infinity;
-  /** Time before which this replica requests no tokens in advance. */
+  /** Time before which this replica sends no query just to get tokens in advance. */
   #noneSpareUntilMs = -Infinity;
   readonly #waiting: Waiting[] = [];
   /** Number of waiting requests that the current query covers. */
@@ -76,13 +80,15 @@ export class Portion {
   #isLeaving = false;
   /** Time of the current or most recent query. */
   #sentMs = 0;
-  /** Number of requests since `#sinceMs`. `#demand` is the average number per millisecond up to then. */
+  /**
+   * Number of requests since `#sinceMs`. `#demand` is the average number of requests per millisecond before `#sinceMs`.
+   */
   #requests = 0;
   #sinceMs: number;
   #demand = 0;
   /** More tokens are requested once fewer than this many are on hand. */
   #low = 0;
-  /** Debt that the current query reports. It is added back if the store does not answer. */
+  /** Debt that the current query reports. If the store does not answer, this debt is owed again. */
   #paying = 0;
 
   constructor({ kind, id, figures, pace, alone }: PortionParts, nowMs: number) {
@@ -107,12 +113,15 @@ export class Portion {
     return { lengthMs: this.#windowMs, endsInMs: Math.max(0, this.#endsMs - nowMs) };
   }
 
-  /** Whether the portion may be forgotten: no request waits, no query is open, and a quota has nothing to report. */
+  /**
+   * Whether the portion may be forgotten: no request waits, no query is in progress, and a quota has nothing on hand
+   * and nothing to report.
+   */
   get isForgettable(): boolean {
     return this.#waiting.length === 0 && !this.#isAsking && !(this.#isQuota && this.isHolding);
   }
 
-  /** Whether a query is due to give back tokens, or to report spent tokens or a debt to the store. */
+  /** Whether it is time for a query that gives tokens back to the store, or that reports spent tokens or a debt. */
   hasSomethingToSay(nowMs: number): boolean {
     if (this.#isAsking) return false;
     const { keptMs } = this.#pace;
@@ -131,7 +140,7 @@ export class Portion {
 
   /** Counts a request as demand. */
   noteRequest(nowMs: number): void {
-    // After a long pause, demand restarts at 0, because a burst after the pause says nothing about later demand.
+    // After a long pause, demand restarts at 0, so that the first query of a burst asks for no tokens in advance.
     if (nowMs - this.askedMs >= this.#pace.averageMs)
       [this.#demand, this.#requests, this.#sinceMs] = [0, 0, nowMs];
     this.#requests += 1;
@@ -239,11 +248,14 @@ export class Portion {
     if (window !== undefined) [this.#windowMs, this.#endsMs] = [window.lengthMs, nowMs + window.endsInMs];
   }
 
-  /** Applies an answer and serves waiting requests. Returns `true` if some are still waiting and need another query. */
+  /**
+   * Applies an answer and serves waiting requests. Returns `true` if some requests are still waiting and need another
+   * query.
+   */
   answered({ granted, left, window }: TokenAnswer, nowMs: number): boolean {
     if (window !== undefined) {
       if (window.series !== this.#series) {
-        // Tokens spent before the first answer belong to this series. Tokens of an earlier series do not.
+        // Tokens spent before the first answer count in the series of that answer. Tokens of an earlier series do not.
         this.#spent = window.spent + (this.#series === null ? this.#spent : 0);
         this.#series = window.series;
         this.#hand = 0;
@@ -281,7 +293,7 @@ export class Portion {
     for (const waiting of this.#waiting.splice(0)) waiting(this.takeAlone(nowMs, replicas));
   }
 
-  /** Builds a query. It is an object literal, because a spread would cost several times as much. */
+  /** Builds a query. Lists all fields, because a spread would cost several times as much. */
   #questionOf(back: number, needed: number, ahead: number): TokenQuestion {
     const { capacity, perSecond, period } = this.figures;
     return {
@@ -311,8 +323,8 @@ export class Portion {
   }
 
   /**
-   * Returns how many tokens to keep for the requests expected soon. A burst is not expected to continue: the rest of it
-   * may go to another replica, which would then lack the tokens kept here.
+   * Returns how many tokens to keep for the requests expected soon. A burst is not expected to continue. The rest of
+   * the burst may go to another replica, and that replica would lack the tokens kept here.
    */
   #expected(nowMs: number, replicas: number): number {
     const { aheadMs, keptMs, averageMs } = this.#pace;

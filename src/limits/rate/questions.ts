@@ -33,7 +33,7 @@ export class Questions {
   readonly #due = new Set<Portion>();
   readonly #holding = new Set<Portion>();
   /**
-   * Portions whose part of the store is unreachable although other parts are not, each with the time of the next
+   * Portions whose part of the store is unreachable while other parts are reachable. Each value is the time of the next
    * attempt.
    */
   readonly #unreached = new Map<Portion, number>();
@@ -50,7 +50,7 @@ export class Questions {
     this.#parts = parts;
   }
 
-  /** Whether the store is unreachable, or a part of it that holds limits in use. */
+  /** Whether the whole store is unreachable, or a part of the store that holds limits in use. */
   get isDegraded(): boolean {
     return this.#isAway || this.#unreached.size > 0;
   }
@@ -77,7 +77,10 @@ export class Questions {
     this.#stopSweeping ??= this.#parts.timers.after(sweepMs, () => this.#sweep());
   }
 
-  /** Asks how many tokens are left in the store. If the store is unreachable, the portion keeps its last number. */
+  /**
+   * Asks how many tokens are left in the store. If the store is unreachable, the portion keeps the number from the last
+   * answer.
+   */
   async refresh(portion: Portion): Promise<void> {
     const [answer] = await this.#inTime(this.#parts.store.ask([portion.look()])).catch(() => []);
     if (answer !== undefined && !(answer instanceof Error))

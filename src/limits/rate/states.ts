@@ -44,7 +44,7 @@ const mostRetryS = 60;
  * @param nowMs monotonic time
  */
 export function retryAfterS(portion: Portion, nowMs: number): number {
-  // If the quota still has tokens, other replicas may have them on hand and give them back soon.
+  // If the quota is not used up, other replicas may have its tokens on hand, and may give them back soon.
   if (isQuota(portion.figures.period))
     return portion.known >= 1 ? 1 : Math.max(1, Math.ceil((portion.windowAt(nowMs)?.endsInMs ?? 0) / 1000));
   return Math.min(Math.max(1, Math.ceil(portion.emptyForMs(nowMs) / 1000)), mostRetryS);
