@@ -28,7 +28,10 @@ interface Writer {
   readonly sinceMs: number;
   /** History (incarnation) that the mutation belongs to. */
   readonly incarnation: string;
-  /** Members in the newest reading after the commit, and the rows of those that have not confirmed the mutation yet. */
+  /**
+   * Newest reading of the members after the commit. `pending` holds the rows of members that have not confirmed the
+   * mutation yet.
+   */
   seen: { readonly members: Members; readonly pending: readonly ReplicaRow[] } | undefined;
   /** Number of replicas whose lease ran out before they confirmed and whose rows have since been deleted. */
   timedOut: number;
@@ -37,10 +40,14 @@ interface Writer {
 }
 
 /**
- * Bounds, in milliseconds, on the pause between two reads of the member list. The pause is a quarter of the time that
- * the newest writer has been waiting.
+ * Shortest pause between two reads of the member list, in milliseconds. A pause lasts a quarter of the time that the
+ * newest writer has been waiting.
  */
 const shortestPauseMs = 1;
+/**
+ * Longest pause between two reads of the member list, in milliseconds. A round waits no longer than this for this
+ * replica to catch up.
+ */
 const longestPauseMs = 50;
 
 /**
@@ -77,7 +84,7 @@ export class CommitBarrier implements Barrier {
   }
 
   async #round(): Promise<void> {
-    // A reading shows nothing about mutations committed after it began, so later writers wait for the next one.
+    // A reading shows nothing about mutations committed after it began, so later writers wait for the next reading.
     const asked = [...this.#writers];
     try {
       const [members] = await Promise.all([this.#parts.membership.read(), this.#catchUp(asked)]);
@@ -88,8 +95,8 @@ export class CommitBarrier implements Barrier {
   }
 
   /**
-   * Lets this replica catch up with the writers' mutations while the member list is being read. If there is no other
-   * replica, a mutation then costs only one extra round trip.
+   * Lets this replica apply the writers' mutations while the member list is being read. If there is no other replica, a
+   * mutation therefore costs only one extra round trip.
    */
   async #catchUp(asked: readonly Writer[]): Promise<void> {
     const { lease, view, timers } = this.#parts;
@@ -110,8 +117,8 @@ export class CommitBarrier implements Barrier {
   }
 
   /**
-   * Number of pending replicas whose rows were deleted because their leases ran out. A replica that shuts down renews
-   * its lease just before its row is deleted, so an old renewal means that the replica was killed or is hanging.
+   * Number of pending replicas whose rows were deleted because their leases ran out. A replica that shuts down deletes
+   * its row soon after a renewal. If the last renewal was long ago, the replica was killed or is hanging.
    */
   #timedOut({ seen }: Writer, { rows }: Members): number {
     const gone = seen?.pending.filter(({ id }) => rows.every((row) => row.id !== id)) ?? [];

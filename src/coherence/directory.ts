@@ -24,14 +24,14 @@ export interface DirectoryParts {
 }
 
 /**
- * Maximum number of loads and renewals for one request. A decision needs at most five facts, but a fact may change
- * while others are being loaded.
+ * Maximum number of loads and renewals for one request, to end a request that makes no progress. A decision needs at
+ * most five facts, but each may change while the others are being loaded.
  */
 const mostRounds = 24;
 
 /**
- * Network of the clients whose address is unknown. API key look-ups take turns by network, and all these clients count
- * as one.
+ * Stands in for the network of a client whose address is unknown. API key look-ups take turns by network, so all such
+ * clients share their turns.
  */
 const anyNetwork = '';
 

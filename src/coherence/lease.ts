@@ -22,7 +22,7 @@ export interface LeaseParts {
   readonly timing: Timing;
   /**
    * Returns the minimum number of milliseconds between the starts of two passes that are triggered by hints of new log
-   * entries. Renewals ignore it.
+   * entries. Renewals ignore this minimum.
    */
   readonly paceMs: () => number;
   readonly events: CoherenceEvents;
@@ -81,7 +81,10 @@ export class Lease {
     return this.#id;
   }
 
-  /** Number of streams ended by the last pass that found new changes. This replica's row shows it slightly later. */
+  /**
+   * Number of streams ended by the last pass that found new changes. The number appears in this replica's row slightly
+   * later.
+   */
   get streamsEnded(): number {
     return this.#streamsEnded;
   }
@@ -193,10 +196,15 @@ export class Lease {
   }
 
   /**
-   * Makes one pass. Its steps are safe only in this order (`docs/coherence.md`). The lease is counted from before this
-   * replica's row is committed. After that commit, the log is read page by page until a page reaches the newest
-   * position of its snapshot, because an earlier page may lack changes that later ones have replaced. Streams end
-   * before the position is confirmed.
+   * Makes one pass. Its steps are safe only in this order (`docs/coherence.md`):
+   *
+   * - Read the clocks. An extended lease counts from this time.
+   * - Commit this replica's row, if this is a renewal.
+   * - Read the log page by page until a page reaches the newest position of its snapshot. An earlier page may lack
+   *   changes that later changes have replaced.
+   * - End the exchanges that the changes revoke.
+   * - Confirm the position.
+   * - Extend the lease, if this is a renewal.
    */
   async #pass(renewing: boolean): Promise<void> {
     const { log, view, revocations, clock, timing, events } = this.#parts;
@@ -221,8 +229,8 @@ export class Lease {
     } while (reading.through < reading.seq);
     if (reading.seq !== this.#acked) this.#streamsEnded = ended;
     if (hasNewQuota) await events.quotaSet?.();
-    // The row is also rewritten if it shows an older position because a store crash undid the last confirmation, or if
-    // it was deleted, which happens only after the lease has run out.
+    // The position is also confirmed again if the row may not show it: a store crash may have undone the last
+    // confirmation, and the row may have been deleted after the lease ran out.
     if (reading.seq !== this.#acked || confirmed !== this.#acked || !wasHeld) {
       await log.ack(this.#id, reading.seq, this.#streamsEnded);
       this.#acked = reading.seq;

@@ -13,7 +13,7 @@ export interface Members extends ReplicaReading {
 
 interface LastSeen {
   readonly nonce: string;
-  /** When this nonce was first seen, in milliseconds on this replica's monotonic clock. */
+  /** When this replica first saw the nonce, in milliseconds on its monotonic clock. */
   readonly sinceMs: number;
 }
 
@@ -75,7 +75,10 @@ export class Membership {
     });
   }
 
-  /** Deletes these rows. A replica that has come back in the meantime has a new nonce and keeps its row. */
+  /**
+   * Deletes the rows of replicas that timed out. A replica that has come back in the meantime has a new nonce and keeps
+   * its row.
+   */
   async #remove(timedOut: readonly ReplicaRow[]): Promise<void> {
     for (const { id, nonce } of timedOut) {
       await this.#log.removeReplica(id, nonce).catch(() => undefined);

@@ -4,9 +4,9 @@ import type { View } from './memory/view.ts';
 import { repeat } from '../timing/repeat.ts';
 
 /**
- * Number of changes that the log keeps. A replica that falls further behind starts over, and older values in the shared
- * cache are reread. The limit is a count, not an age, so a clock that jumps, in the database or on a replica, deletes
- * nothing.
+ * Number of changes that the log keeps. A replica that falls further behind starts over. A value in the shared cache
+ * that is older than all kept changes is read from the source again. The limit is a count, not an age: a clock that
+ * jumps, in the database or on a replica, therefore deletes nothing.
  */
 export const changesKept = 100_000;
 

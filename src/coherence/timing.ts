@@ -4,8 +4,8 @@
  */
 export interface Timing {
   /**
-   * The lease duration: how long a replica may decide after the start of a renewal. At the same interval, a replica
-   * reads the rows of all replicas to find those that have timed out.
+   * The lease duration: how long a replica may decide after the start of a renewal. At intervals of this length, a
+   * replica also reads the rows of all replicas to find those that have timed out.
    */
   readonly leaseMs: number;
   /**
@@ -22,8 +22,8 @@ export interface Timing {
   /** Deadline for lease statements and for statements that read facts; see {@link storeMsFor}. */
   readonly storeMs: number;
   /**
-   * Maximum time that a request waits for a fact: first for the statement already running when it arrives, then for its
-   * own.
+   * Maximum time that a request waits for a fact. A statement that is already running may have to end before the
+   * request's own statement begins.
    */
   readonly lookUpMs: number;
   /**
@@ -33,7 +33,10 @@ export interface Timing {
   readonly proveMs: number;
 }
 
-/** Eight minutes: less than ten even if the clock is off by a tenth and the store causes delays. */
+/**
+ * Eight minutes. A fact is promised to be reread within ten minutes, even if the clock is off by a tenth and the store
+ * causes delays.
+ */
 const proveMs = 480_000;
 
 /** Derives all durations from the configured lease duration, in milliseconds. */
@@ -64,9 +67,9 @@ export function storeMsFor(leaseMs: number): number {
 }
 
 /**
- * Returns how many milliseconds a replica has to wait, by its own clock, until another replica's lease has ended by any
- * clock. Only the other lease's duration matters, not the waiting replica's own: the longer a lease, the further two
- * clocks can drift apart by its end. Waiting for the longest lease is long enough for all of them.
+ * Returns how many milliseconds a replica has to wait, by its own clock, until another replica's lease has ended by
+ * that replica's clock. The longer a lease, the further the two clocks can drift apart by its end. The waiting
+ * replica's own lease does not matter. A replica that waits for several leases waits for the longest one.
  *
  * @param leaseMs duration of the other lease, as registered
  */
@@ -97,7 +100,7 @@ export function passPaceMs(replicas: number): number {
 }
 
 const fewReplicas = 20;
-/** 20 ms for 200 replicas. */
+/** Milliseconds per registered replica: with 200 replicas, passes start at least 20 ms apart. */
 const pacePerReplicaMs = 0.1;
 
 /**

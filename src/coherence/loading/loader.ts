@@ -21,13 +21,13 @@ export interface LoaderParts {
   readonly events: CoherenceEvents;
 }
 
-/** Limits on reads of API keys. A key does not name a tenant, so client networks take turns instead. */
+/** Limits on reads of API keys. A key does not name a tenant, so reads take turns by client network. */
 const keyLimits: ReadsLimits = {
   ...{ readings: 4, facts: 128, ofOne: 128, turn: 8, waitingOfOne: 2_000, waiting: 4_000 },
   ...{ gatherMs: 5, pauseMs: 0, tooMuchOfOne: overloaded },
 };
 
-/** Limits on reads of accounts, external ids and counts. Tenants take turns. */
+/** Limits on reads of accounts, external ids and counts. Reads take turns by tenant. */
 const factLimits: ReadsLimits = {
   ...{ readings: 4, facts: 128, ofOne: 32, turn: 8, waitingOfOne: 2_000, waiting: 10_000 },
   ...{ gatherMs: 0, pauseMs: 50, tooMuchOfOne: tooManyLookUps },
@@ -49,9 +49,9 @@ interface Flight extends Named {
 export class Loader {
   readonly #parts: LoaderParts;
   /**
-   * Loads in progress, keyed by a digest of the fact's name. This is not a Map, because every table that a Map outgrows
-   * points to its successor: under a flood of made-up keys, all loads would stay in memory until the garbage collector
-   * cleans up the old generation.
+   * Loads in progress, keyed by a digest of the fact's name. A Map would not do: when a Map grows, its old table keeps
+   * a pointer to the new one. Under a flood of made-up keys, the old tables would keep all loads in memory until the
+   * garbage collector cleans up the old generation.
    */
   readonly #flights = new DigestTable<Flight>();
   readonly #keyReads: Reads;
@@ -92,7 +92,8 @@ export class Loader {
    * @param from network of the request's client; API key loads take turns by network
    */
   async load({ key, tenant }: MissingFact, arrived: Moment, from: string): Promise<StampedFact> {
-    // Loads are shared only within a tenant: a second tenant would have to wait for the first one's turns.
+    // A load waits its turn among one tenant's loads. Tenants do not share loads, so no tenant waits for another's
+    // turn.
     const name = hash('sha256', tenant === undefined ? key : `${key} ${tenant}`, 'base64url');
     for (;;) {
       const flight = this.#flights.get(name) ?? this.#begin(key, tenant ?? turnOf(key, from), name);
@@ -123,9 +124,9 @@ export class Loader {
       events.staleRefused?.('shared-cache');
       return undefined;
     }
-    // The value may come from a replica that is slightly ahead. But its stamp may also have been made up by another
-    // program that writes to the cache, and such a value would still be admitted after changes that this replica has
-    // yet to read. So the fact is read from the source instead.
+    // The stamp is ahead of this replica's position. Another replica that is slightly ahead may have written the value.
+    // But another program may have written it with a made-up stamp, and memory would then keep it despite changes that
+    // this replica has yet to read. So the fact is read from the source instead.
     if (fact.seq > view.applied) {
       events.sharedCacheAhead?.();
       return undefined;
@@ -181,8 +182,8 @@ function isApiKey(key: FactKey): key is ApiKeyName {
 }
 
 /**
- * Returns the asker whose turn a load takes up: the client's network for an API key, otherwise the account in the
- * fact's name (the account itself, or the parent that an `external_id` or count belongs to).
+ * Returns the asker whose turn a load takes: for an API key the client's network, for an account the account itself,
+ * and for an `external_id` or a count the parent in the fact's name.
  */
 function turnOf(key: FactKey, from: string): string {
   return isApiKey(key) ? from : key.slice(2, 2 + uuidLength);

@@ -14,8 +14,9 @@ export interface ProofsParts {
 }
 
 /**
- * Number of facts per read: usually between `fewest` and `facts`, but up to `inBulk` while facts are unproven. Each
- * fact takes about 10 µs of this process's only thread.
+ * Maximum number of facts per read. Normally this is the number of facts that fall due in a second, but at least
+ * `fewest` and at most `facts`. While facts are unproven, it is `inBulk`. Each fact takes about 10 µs of this process's
+ * only thread.
  */
 const most = { evenly: { fewest: 128, facts: 1_000 }, inBulk: 500 };
 /** Longest pause between two reads, in milliseconds, however few facts memory holds. */
@@ -69,7 +70,8 @@ export class Proofs {
   async #proveSome(): Promise<boolean> {
     const { view, loader } = this.#parts;
     const before = view.unproven;
-    // No fact is admitted before the log has been read for the first time.
+    // Memory admits no fact before the log has been read for the first time. A round is then a failure only if facts
+    // are waiting to be proven.
     if (view.incarnation === null) return before === 0;
     const [first, ...others] = view.oldest(this.#portion());
     if (first !== undefined) await loader.prove([first, ...others]);
@@ -96,7 +98,7 @@ export class Proofs {
     const { view, timing } = this.#parts;
     if (view.unproven > 0 && view.incarnation !== null) return 0;
     const portion = this.#portion();
-    // A full pass takes at least two reads, because API keys and other facts are read separately.
+    // Rereading all facts takes at least two reads, because API keys and other facts are read separately.
     return Math.min((timing.proveMs * portion) / Math.max(view.held, 2 * portion), longestPauseMs);
   }
 }

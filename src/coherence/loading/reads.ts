@@ -6,25 +6,25 @@ import type { Timers } from '../../ports/timers.ts';
 import { overloaded, unavailable } from '../unavailable.ts';
 import type { Timing } from '../timing.ts';
 
-/** Limits on a single read and on how many facts an asker may have waiting. */
+/** Limits on reads and on waiting facts. An asker is a tenant or, for API keys, a client network. */
 export interface ReadsLimits {
   /** Maximum number of concurrent reads. */
   readonly readings: number;
-  /**
-   * Maximum number of facts in one read: `facts` in total, and `ofOne` for a single asker, which adds at most `turn`
-   * facts per turn.
-   */
+  /** Maximum number of facts in one read. */
   readonly facts: number;
+  /** Maximum number of facts of one asker in one read. */
   readonly ofOne: number;
+  /** Maximum number of facts that an asker adds to a read in one turn. */
   readonly turn: number;
-  /** Maximum number of waiting facts, for one asker and in total. */
+  /** Maximum number of waiting facts of one asker. */
   readonly waitingOfOne: number;
+  /** Maximum number of waiting facts of all askers. */
   readonly waiting: number;
   /** Minimum number of milliseconds between the starts of two reads, unless enough facts are waiting to fill a read. */
   readonly gatherMs: number;
   /**
-   * Longest pause, in milliseconds, for an asker that still has facts waiting after a read. Such an asker takes part in
-   * one read at a time and pauses for as long as the read took. 0 means no pause and any number of reads at a time.
+   * Longest pause, in milliseconds, for an asker that still has facts waiting after a read. The pause lasts as long as
+   * the read took. If this is not 0, an asker takes part in only one read at a time.
    */
   readonly pauseMs: number;
   /** Makes the error for an asker that has too many facts waiting. */
@@ -39,12 +39,11 @@ interface Waiting {
 }
 
 /**
- * Reads facts from the source. Each read combines facts for many askers, a few from each in turn. An asker's fact is
- * therefore in the next read even if another asker has thousands waiting, and a thousand askers with one fact each need
- * only a few reads.
+ * Reads facts from the source. Each read takes a few facts from each asker in turn. An asker with one fact therefore
+ * need not wait for the thousands of another asker, and a thousand askers with one fact each need only a few reads.
  *
- * Results are processed on this process's only thread. An asker that could keep it busy is paused (`pauseMs`), which
- * leaves half of the time to the others.
+ * Results are processed on this process's only thread. If `pauseMs` is set, an asker with more facts waiting pauses
+ * after each read. Its reads then take up at most half of the time.
  */
 export class Reads {
   readonly #clock: Clock;
@@ -75,12 +74,12 @@ export class Reads {
   }
 
   /**
-   * Returns a reading that contains the fact and possibly others. The read begins after this call.
+   * Returns a reading that contains the fact and possibly other facts. The read begins after this call.
    *
    * Rejects if this asker, or all askers together, have too many facts waiting. Rejects with `unavailable` if the fact
    * cannot be read within {@link Timing.lookUpMs}, and with the original error if the read fails.
    *
-   * @param asker tenant that needs the fact, or the client's network for an API key; askers take turns
+   * @param asker tenant that needs the fact or, for an API key, the client's network; askers take turns
    */
   read(key: FactKey, asker: string): Promise<FactReading> {
     const { waitingOfOne, waiting, tooMuchOfOne } = this.#limits;
@@ -166,8 +165,8 @@ export class Reads {
   }
 
   /**
-   * Periodically rejects overdue facts for as long as any are waiting. All facts share one timer, because one timer
-   * each would be too many under a flood of made-up keys.
+   * Periodically rejects overdue facts for as long as any facts are waiting. All facts share one timer, because under a
+   * flood of made-up keys there would be too many timers.
    */
   #expire(): void {
     if (this.#expiring || this.#waiting.size === 0) return;

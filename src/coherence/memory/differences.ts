@@ -5,14 +5,17 @@ import type { RecentChanges } from './recent-changes.ts';
 interface Difference {
   /** Log position of the reading that differed from memory. */
   readonly seq: Seq;
-  /** Log position that this replica had read up to at that time. Any later change explains the difference. */
+  /**
+   * Log position up to which this replica had read the log when it found the difference. Any later change to the fact
+   * explains the difference.
+   */
   readonly since: Seq;
 }
 
 /**
- * Facts whose value differed from memory when they were reread. A reading may be ahead of what this replica has read of
- * the log, so a difference is judged only once the log has been read up to the reading's position. If no logged change
- * explains the difference by then, memory was wrong.
+ * Facts whose value in the database differed from memory when they were reread. The reading may be ahead of this
+ * replica's position in the log. A difference is therefore judged only once the log has been read up to the reading's
+ * position. If no logged change explains the difference by then, memory was wrong.
  */
 export class Differences {
   readonly #waiting = new Map<FactKey, Difference>();
@@ -24,8 +27,8 @@ export class Differences {
    * @param since position that this replica has read the log up to
    */
   note(key: FactKey, seq: Seq, since: Seq): void {
-    // The first difference found for a fact is kept: a later one could be explained by a change that does not explain
-    // the first.
+    // The first difference of a fact is kept. A change after the first reading could explain a later difference, and
+    // the first difference would then go unreported.
     if (!this.#waiting.has(key)) this.#waiting.set(key, { seq, since });
   }
 

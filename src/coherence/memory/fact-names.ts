@@ -2,13 +2,15 @@ import type { FactKey } from '../../ports/facts.ts';
 
 /**
  * Returns the name under which memory holds a fact: the digest of an API key, the id of an account, or the full name of
- * any other fact. Decisions already have digests and ids in this form, so they need not build strings, which would cost
- * more than the rest of the decision. API keys have their own table. In the table for other facts, account names are
- * the only ones that do not begin with a kind and a colon.
+ * any other fact. Decisions already have digests and ids in this form. Building the full name would cost more than the
+ * rest of the decision.
+ *
+ * API keys have a table of their own. In the table for other facts, every name begins with a kind and a colon, except
+ * for the names of accounts.
  */
 export function nameInMemory(key: FactKey): string {
   if (!key.startsWith('k:') && !key.startsWith('a:')) return key;
-  // Copies the string, since slice() returns a view into the longer one, which is slow to compare.
+  // Copies the characters. `slice` would return a view into `key`, and views are slow to compare.
   return Buffer.from(key, 'latin1').toString('latin1', 2);
 }
 

@@ -2,7 +2,9 @@ import type { FactValue, Seq } from '../../ports/facts.ts';
 import { ProofOrder } from './proof-order.ts';
 import { makeEntry, noSeq, type Entry, type Table } from './tables.ts';
 
-/** Maximum number of recently used entries that one insertion skips, so that no insertion takes long. */
+/**
+ * Maximum number of recently used entries that the clock hand skips for one insertion, so that no insertion takes long.
+ */
 const passes = 64;
 
 /**

@@ -16,15 +16,15 @@ export interface Entry extends Named {
   seq: Seq;
   /** Whether the entry has been looked up since the clock hand last passed it. */
   recent: boolean;
-  /**
-   * The entry looked up right after this one, and its name: the account after a key, or the parent after an account.
-   */
+  /** An entry found right after this one was looked up: the account after a key, or the parent after an account. */
   next: Entry | undefined;
+  /** Name that was looked up to find `next`. */
   nextName: string;
   /** When the fact's last read began, in whole seconds on the monotonic clock. */
   provenS: number;
-  /** Neighbours in {@link ProofOrder}. */
+  /** Next older entry in {@link ProofOrder}. */
   older: Entry | undefined;
+  /** Next newer entry in {@link ProofOrder}. */
   newer: Entry | undefined;
 }
 
@@ -97,7 +97,10 @@ export class NameTable implements Table {
 
 /** Number of slots in a new table; a power of two. */
 const smallest = 1_024;
-/** Number of characters in a digest that hold six bits each. The last of the 43 holds fewer. */
+/**
+ * Number of characters in a digest that hold six bits each. A digest has 43 characters, and the last one holds fewer
+ * bits.
+ */
 const wholeCharacters = 42;
 
 /**
@@ -224,8 +227,8 @@ export function findIn(table: Table, name: string): Entry | undefined {
 }
 
 /**
- * A faster {@link findIn} for a name that is usually looked up after `before`, which remembers the entry that was found
- * after it. In a large table, a look-up by name waits for main memory about six times; this function takes less than
+ * A faster {@link findIn} for a name that is usually looked up after `before`: the entry `before` remembers which entry
+ * followed it. In a large table, {@link findIn} waits for main memory about six times. This function takes less than
  * half as long.
  */
 export function findAfter(table: Table, before: Entry, name: string): Entry | undefined {

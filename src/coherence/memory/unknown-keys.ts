@@ -142,7 +142,7 @@ class DigestSet {
     let mixed = 0;
     for (let i = 0; i < wordsOfDigest; i++)
       mixed = (mixed + Math.imul(at[i] as number, this.#factors[i] as number)) | 0;
-    // The upper bits depend on all bits of every word.
+    // The lower bits of a product depend only on the lower bits of each word, so the upper bits are mixed in.
     let slot = (mixed ^ (mixed >>> 16)) & last;
     while (this.#seqs[slot] !== free && !this.#isAt(slot, at)) slot = (slot + 1) & last;
     return slot;

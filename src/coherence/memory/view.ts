@@ -120,7 +120,10 @@ export class View {
     this.#unknownKeys.clear();
   }
 
-  /** Allows decisions until these times, in milliseconds on this machine's two clocks; `-Infinity` forbids them. */
+  /**
+   * Sets the deadlines for decisions, in milliseconds on each of this machine's two clocks. `-Infinity` forbids
+   * decisions.
+   */
   decideUntil(monotonicMs: number, wallMs: number): void {
     this.#until = monotonicMs;
     this.#wallUntil = wallMs;
@@ -128,7 +131,8 @@ export class View {
 
   /**
    * Whether a decision may be made in this tick: the deadline must not have passed on either clock. The monotonic clock
-   * stands still while a machine sleeps, but the wall clock does not. Setting it forward only costs one renewal.
+   * stands still while a machine sleeps, but the wall clock does not. Setting the wall clock forward costs only one
+   * renewal.
    */
   mayDecide(clock: Clock): boolean {
     return clock.monotonicMs() < this.#until && clock.wallMs() < this.#wallUntil;
@@ -168,11 +172,11 @@ export class View {
 
   /**
    * Puts a fact into memory if it is admitted. Absence is remembered only for API keys: no client knows a new key
-   * before it exists, and importing a known key waits for the replicas. An account or `external_id` can be created at
-   * any time without such a wait.
+   * before it exists, and importing a known key waits for the replicas. Creating an account or `external_id` does not
+   * wait for the replicas.
    *
    * Returns whether memory had a different value. The difference is usually explained by a change that this replica has
-   * yet to read from the log. If it is not, a later log reading reports the fact ({@link Taken.differed}).
+   * yet to read from the log. If no change explains it, a later log reading reports the fact ({@link Taken.differed}).
    *
    * @param readS when the read began, in whole seconds on the monotonic clock
    */
@@ -199,8 +203,8 @@ export class View {
    * Applies a log reading. Returns the changes that matter to open exchanges, or `'lost'` if the reading does not
    * continue the known log. In that case nothing has been applied, and the caller must forget everything.
    *
-   * {@link applied} does not advance if a page ends before its snapshot's position: such a page may lack changes that
-   * later ones have replaced.
+   * {@link applied} does not advance if a page ends before its snapshot's position, because the page may lack changes
+   * that later changes have replaced.
    */
   take(reading: LogReading): Taken | 'lost' {
     if (this.#incarnation !== null && !this.#continues(reading)) return 'lost';
