@@ -120,8 +120,8 @@ function isOrigin(text: string): boolean {
 
 function isPrefix(text: string): boolean {
   if (text === '/') return true;
-  // Servers that trim paths would read such a prefix as a different path. The route would be useless anyway, because
-  // the gateway rejects requests for such paths.
+  // No segment may end with `.` or `+`, because servers that trim paths would read a different path. The route would be
+  // useless anyway: the gateway rejects requests for such paths.
   return prefixSegments.test(text) && !/[.+](?:\/|$)/.test(text);
 }
 

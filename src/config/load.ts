@@ -20,8 +20,8 @@ export type Loaded =
 /** Options for loading the configuration. */
 export interface LoadOptions {
   /**
-   * `command` skips the cross checks, such as for a missing upstream, because a command only needs to find a gateway or
-   * its store.
+   * A `command` only needs to find a gateway or its store. The cross checks are skipped then, so a missing upstream,
+   * for example, is no fault.
    */
   readonly purpose?: 'serve' | 'command';
   /**

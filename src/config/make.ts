@@ -160,7 +160,10 @@ function makeRoute(route: RouteFile, names: HeaderNames): RouteConfig {
   };
 }
 
-/** Makes a route's CORS settings. A list that is left out gets the names that a page needs for any request. */
+/**
+ * Makes a route's CORS settings. By default, `headers` names what a page has to send: its key, the content type and the
+ * acting account. By default, `expose` names the headers that the gateway adds to responses.
+ */
 function makeCors(cors: RouteFile['cors'], names: HeaderNames): CorsConfig | null {
   if (cors === undefined) return null;
   return {

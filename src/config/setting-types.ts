@@ -67,7 +67,7 @@ export function oneOf<T extends string>(description: string, values: readonly T[
 /**
  * A mapping from names chosen in the file to strings; empty by default.
  *
- * @param nameFormat format of the names, from `formats.ts`; `format` is the format of the strings
+ * @param nameFormat format of the names, from `formats.ts`; the member `format` is the format of the strings
  */
 export function namedTexts(
   description: string,
@@ -86,7 +86,7 @@ export function namedTexts(
   return schema as typeof schema & TUnsafe<Readonly<Record<string, string>>>;
 }
 
-/** A list that may be left out, which does not mean the same as an empty list. */
+/** A list that may be left out. Leaving it out does not mean the same as an empty list. */
 export function optionalList<S extends TSchema>(description: string, items: S) {
   return Type.Optional(Type.Array(items, { description, maxItems: 1000 }));
 }

@@ -51,7 +51,7 @@ const mostLevels = 100;
 
 /**
  * Estimates whether brackets or indentation are nested more than {@link mostLevels} levels deep. The parser is
- * recursive, and V8 aborts the process if it has to compile a regular expression while the stack is nearly full.
+ * recursive, so deep nesting fills the stack. If V8 then has to compile a regular expression, it aborts the process.
  */
 function nestsTooDeeply(text: string): boolean {
   let open = 0;

@@ -2,10 +2,7 @@ import type { UncheckedFile } from '../gateway-file.ts';
 import type { Path } from '../pointer.ts';
 import type { SchemaFault } from '../validate.ts';
 
-/**
- * Tokens with fewer characters than `openssl rand -hex 16` prints cause a warning. They still work, as they did in
- * 0.1.0.
- */
+/** A token with fewer characters causes a warning but works, as it did in 0.1.0. `openssl rand -hex 16` prints 32. */
 const shortestToken = 32;
 
 /** Rejects placeholders, and tokens shared by two operators, whom events could not tell apart. */

@@ -21,9 +21,9 @@ interface Files {
 }
 
 /**
- * Reads the dates of one certificate in each file that the configuration names. In a certificate file, that is the
- * first one, which is presented to peers. In a list of authorities, it is the one that stays valid longest, because the
- * list may still contain certificates that have been replaced.
+ * Reads the dates of one certificate in each file that the configuration names. The first certificate in a certificate
+ * file counts, because it is the one presented to peers. In a list of authorities, the certificate that stays valid
+ * longest counts, because the list may still contain certificates that have been replaced.
  *
  * @param nowMs wall-clock time, milliseconds since 1970
  */
@@ -96,8 +96,8 @@ function longestOf(authorities: readonly Validity[], nowMs: number): Validity | 
 
 const dayMs = 86_400_000;
 /**
- * A certificate that expires within this many milliseconds causes a warning; a short-lived one does so only in the last
- * third of its life.
+ * A certificate that expires within this many milliseconds causes a warning. A short-lived certificate causes a warning
+ * only in the last third of its life.
  */
 const soonMs = 14 * dayMs;
 

@@ -2,8 +2,8 @@ import type { UsageExportConfig } from '../../config.ts';
 import type { GatewayFile } from '../gateway-file.ts';
 
 /**
- * Makes the typed configuration from a `usage.export` section without faults. Returns `null` if the section is left
- * out, which means that usage is not exported.
+ * Makes the typed configuration of the usage export from its section, which must be free of faults. Returns `null` if
+ * the section is left out: usage is then not exported.
  */
 export function makeUsageExport(file: GatewayFile['usage']['export']): UsageExportConfig | null {
   if (file === undefined) return null;
