@@ -66,7 +66,10 @@ export interface KeyRotation extends Omit<NewApiKey, keyof KeyLabels | 'scopes' 
 /** The key is revoked or has expired, so the change came too late. */
 export type KeyInactive = 'inactive';
 
-/** The lineage already has two active keys: this key, and the one that it replaced or that replaced it. */
+/**
+ * Why a rotation was refused: the lineage already has two active keys. One is the key to rotate. The other replaced
+ * that key or was replaced by it.
+ */
 export interface KeyRotated {
   /** The newest key of the lineage. */
   readonly newest: KeyId;
@@ -76,7 +79,7 @@ export interface KeyRotated {
 export interface KeyFilter {
   readonly id?: KeyId;
   readonly digest?: KeyDigest;
-  /** Start of the key, which may be shorter or longer than the prefix that is shown. */
+  /** Start of the key. It may be shorter or longer than the prefix that responses show. */
   readonly prefix?: string;
   readonly last4?: string;
   readonly account?: AccountId;

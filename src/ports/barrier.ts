@@ -4,7 +4,10 @@ import type { Seq } from './facts.ts';
 export interface Receipt {
   /** Number of replicas that confirmed the change or whose lease has run out. */
   readonly replicas: number;
-  /** How many of these replicas timed out instead of confirming. They decide nothing until they have caught up. */
+  /**
+   * Number of replicas that timed out instead of confirming; included in `replicas`. Such a replica decides nothing
+   * until it has caught up.
+   */
   readonly timedOut: number;
   /** Number of active exchanges that were ended. */
   readonly streamsClosed: number;

@@ -51,8 +51,8 @@ export interface LogEntry {
 
 /**
  * A page of the log, read in one snapshot. For each fact, the log keeps only the latest change and, if that is older,
- * the latest revocation. A page that ends before {@link seq} may therefore lack a change that a later one has replaced.
- * Only all pages up to `seq` together are complete.
+ * the latest revocation. A page that ends before {@link seq} may therefore lack a change that a later change has
+ * replaced. The changes are complete only once all pages up to `seq` have been read.
  */
 export interface LogReading {
   /**
@@ -104,7 +104,8 @@ export interface CoherenceLog {
   /**
    * Reads the log after position `after`, in a snapshot taken after the call.
    *
-   * @param after `null` for a new replica, which gets the last `most` changes and a floor to match
+   * @param after `null` for a new replica: it gets the last `most` changes, and `floor` says from where they are
+   * complete
    * @param most maximum number of entries; may be exceeded, because a page never splits a position
    */
   readAfter(after: Seq | null, most: number): Promise<LogReading>;

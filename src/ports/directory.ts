@@ -6,8 +6,8 @@ import type { AccountFact, FactKey, KeyFact } from './facts.ts';
 export class MissingFact {
   readonly key: FactKey;
   /**
-   * Tenant whose request needs the fact; tenants take turns with their look-ups. Set only if the fact's name does not
-   * reveal the tenant, as with accounts, because any parent may ask for any account.
+   * Tenant whose request needs the fact; look-ups take turns by tenant. Set only for an account that a request names:
+   * any parent may name any account, so the fact's name does not reveal the tenant.
    */
   readonly tenant: AccountId | undefined;
 
@@ -110,8 +110,8 @@ export interface Lookup {
 }
 
 /**
- * Decides for callers that need not act in the same tick: management calls, which check the caller again as they make
- * the change, and explanations.
+ * Decides for callers that need not act in the same tick. Management calls need not, because the change itself checks
+ * the caller again. Explanations need not, because they change nothing.
  *
  * @param from as in {@link Directory.lookUp}
  * @throws ProblemError as {@link Lookup.load} does

@@ -33,14 +33,14 @@ export interface PrunedEvents {
 export interface EventStore {
   /**
    * Lists one page, newest first. The ids of one parent's events ascend in commit order, so a client that has seen an
-   * id has not missed any event before it. Across parents, this holds only for events so old that no transaction from
-   * that time can still be open.
+   * id has not missed any earlier event. With events of several parents, a client may have missed earlier events for as
+   * long as a transaction from that time may still be open.
    *
    * @param tenant parent whose turn at the store the call takes; absent for operators
    */
   list(filter: EventFilter, page: PageQuery, tenant?: AccountId): Promise<Page<Event>>;
   /**
-   * Returns an event; `null` if this parent has no such event.
+   * Returns an event; `null` if `account` has no such event.
    *
    * @param account the parent that asks; absent for operators
    */

@@ -10,7 +10,7 @@ export interface KeyFact {
   /** When the key expires, in milliseconds since 1970; `null` if never. */
   readonly expiresAtMs: number | null;
   readonly revoked: boolean;
-  /** The key's limits; `null` if it has none, so that requests with such a key need only one check. */
+  /** The key's limits; `null` if the key has none. */
   readonly limits: Limits | null;
   /**
    * Id under which requests are counted for the limits: the key's own, or that of the first key in its rotation chain.
@@ -35,7 +35,7 @@ export interface AccountFact {
  * - `k:<digest>` → {@link KeyFact}
  * - `a:<account id>` → {@link AccountFact}
  * - `x:<parent id>:<external_id>` → {@link AccountId} of the sub-account that has it
- * - `n:<parent id>` → number of active sub-accounts; only whether it is 0 is exact
+ * - `n:<parent id>` → number of active sub-accounts; may be out of date, but is 0 exactly when there are none
  */
 export type FactKey = ApiKeyName | `a:${string}` | `x:${string}:${string}` | `n:${string}`;
 

@@ -18,7 +18,7 @@ export interface RequestRecord {
   readonly code: ProblemCode | 'client_gone' | 'cut_by_upstream' | 'withdrawn' | null;
   /** The limit that the request hit; set only if the request was rejected because of it. */
   readonly limit?: ReachedLimit | undefined;
-  /** Id of the key that was sent, if it exists, even if it is revoked or expired. */
+  /** Id of the key that was sent, even if the key is revoked or expired; `null` if no existing key was sent. */
   readonly keyId: string | null;
   /** The key's account; `null` if unknown. */
   readonly caller: string | null;

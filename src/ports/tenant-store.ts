@@ -200,7 +200,7 @@ export interface TenantStore {
    * @param limit maximum number of active keys for the account if its parent has no limit of its own
    * @param caller author of the change; parents take turns at the store, but operators do not
    * @param parent parent that the account must have; `null` if the account must itself be a parent; absent if any
-   * account will do. This also applies to the other methods that change keys
+   * account will do. The other methods that change keys take `parent` in the same sense
    * @throws ProblemError `not_found` if there is no account with this id and the required parent
    */
   createKey(
@@ -233,7 +233,10 @@ export interface TenantStore {
   getKey(account: AccountId, key: KeyId, tenant?: AccountId): Promise<ApiKey | null>;
   /** Finds keys of all accounts, for operators. */
   findKeys(filter: KeyFilter, page: PageQuery): Promise<Page<HeldKey>>;
-  /** Returns the digest that decisions look a key up by, whatever its account. No response contains it. */
+  /**
+   * Returns the digest by which decisions look up the key. The key may belong to any account. No response contains the
+   * digest.
+   */
   keyDigest(key: KeyId): Promise<KeyDigest | null>;
   /**
    * Changes a key. Returns `'inactive'` if the change would give a new `expiresAt` to a key that is revoked or has
@@ -249,8 +252,8 @@ export interface TenantStore {
     parent?: AccountId | null,
   ): Promise<Committed<ChangedKey> | KeyInactive | null>;
   /**
-   * Mints a key to replace another key of the account, which is revoked or expires soon. The account's key limit does
-   * not apply, but at most two keys of a lineage are active afterwards.
+   * Mints a key to replace another key of the account. The replaced key is revoked or expires soon. The account's key
+   * limit does not apply, but at most two keys of a lineage are active afterwards.
    *
    * @returns the new key
    */

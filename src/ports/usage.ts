@@ -181,7 +181,7 @@ export interface UsageStore {
    * Adds counts in one transaction, and notes when each key was last used. A row without counts only notes the use.
    * Rows that the store already has are ignored.
    *
-   * @returns `rowsIn`: the store has every row of the journal with a lower number; `nowMs`: the store's current time
+   * @returns `rowsIn`: number of the first row of the journal that the store lacks; `nowMs`: the store's current time
    * @throws UnusableUsage if the store cannot hold one of the values; no counts are added then
    */
   add(batch: UsageBatch): Promise<{ readonly rowsIn: number; readonly nowMs: number }>;
@@ -234,9 +234,10 @@ export interface UsageStore {
    */
   silent(lostAfterMs: number): Promise<readonly SilentReplica[]>;
   /**
-   * Makes reports stop waiting for the counts of silent replicas until those replicas send something again.
+   * Makes reports stop waiting for the counts of silent replicas. If one of these replicas sends something again,
+   * reports wait for it again.
    *
-   * @param replica the replicas' id or host
+   * @param replica id or host of the replicas
    * @returns number of silent replicas with that id or host
    */
   forget(replica: string): Promise<number>;

@@ -44,8 +44,8 @@ export interface Taken {
 export interface Full {
   readonly full: true;
   /**
-   * Kind of the limit that is used up. If several limits are, the first one in the order `api_key`, `sub_account`,
-   * `parent` counts, and within a kind the one with the shortest period.
+   * Kind of the limit that is used up. If several limits are used up, this is the first of their kinds in the order
+   * `api_key`, `sub_account`, `parent`. Within a kind, limits with shorter periods come first.
    */
   readonly kind: LimitKind;
   /**

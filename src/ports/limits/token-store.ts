@@ -6,9 +6,9 @@ export interface TokenQuestion extends BucketFigures, BucketQuestion {
   /** Kind, id and period of the limit, such as `sub_account:0198…:second`. */
   readonly limit: string;
   readonly period: LimitPeriod;
-  /** Total number of tokens of this series that the replica has spent. */
+  /** Total number of tokens that the replica has spent in `series`. */
   readonly spent: number;
-  /** Tokens of this series that the replica has on hand. */
+  /** Tokens of `series` that the replica has on hand. */
   readonly hand: number;
   /** Series of the last answer; `null` before the first one. */
   readonly series: number | null;
@@ -26,7 +26,7 @@ export interface TokenAnswer {
 export interface QuotaWindow {
   /** Number that changes with each new window, and whenever the quota's count starts over. */
   readonly series: number;
-  /** Tokens of this series that the replica had spent before the answer. */
+  /** Tokens that the replica had spent in `series` before the answer. */
   readonly spent: number;
   /** Length of the window, in milliseconds. */
   readonly lengthMs: number;

@@ -73,7 +73,7 @@ export interface UsageExportStore {
    * Returns accounts' usage in an hour, as it was when the hour was closed. Repeated calls return the same usage as
    * long as the store keeps the hour.
    * @param after `next` of the previous page; `null` for the first page
-   * @param most maximum number of accounts to return, and of parents to look at
+   * @param most maximum number of accounts to return. A call also looks at no more than this many parents
    * @returns `next` is the account after which the next page begins; `null` if the page is the last one
    */
   hour(

@@ -3,8 +3,8 @@ import type { UsageEvent } from '../../domain/usage-event.ts';
 import type { UsagePeriod } from '../../domain/usage.ts';
 
 /**
- * Point from which a replay continues: after an account within an hour (`null` at the start of the hour), or, once all
- * hours are done, after the correction with this number.
+ * Point from which a replay continues. The hours come first: `after` is the last account done in the hour, `null` at
+ * its start. The corrections come next: `corrections` is the number of the last correction done, 0 at their start.
  */
 export type ReplayCursor =
   { readonly hourMs: number; readonly after: AccountId | null } | { readonly corrections: number };
