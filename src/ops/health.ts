@@ -11,10 +11,10 @@ export interface Unreadiness {
 /**
  * Adds the health check routes. A 200 response means:
  *
- * - `/livez`: the process is running, and a restart would not help.
+ * - `/livez`: the process is running and does not need a restart.
  * - `/readyz`: the process can make decisions.
  * - `/readyz/listening`: the process has started and is not draining. Without a lease, it still responds to each
- * request, with 503.
+ *   request, with 503.
  *
  * Redis does not matter here, because without it the gateway is slower but still correct.
  *

@@ -24,8 +24,8 @@ const batchLength = 8_192;
 /** A batch of request lines is written once its first line is this many milliseconds old. */
 const batchMs = 50;
 /**
- * Maximum number of bytes per write if several processes share one output. The kernel does not split writes of up to
- * PIPE_BUF.
+ * Maximum number of bytes per write if several processes share one output: PIPE_BUF. The kernel does not split a write
+ * of this size, so lines of two processes do not mix.
  */
 const sharedBytes = 4_096;
 

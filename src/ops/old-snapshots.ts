@@ -22,8 +22,8 @@ const everyMs = 30_000;
  */
 const toldAfterMs = 30 * 60_000;
 /**
- * Maximum number of checks to remember: two days' worth. If the database does not show a snapshot's age, the age shown
- * here is therefore at most two days.
+ * Maximum number of checks to remember: two days' worth. The age of a snapshot is estimated from these checks if the
+ * database does not show it, so an estimate is at most two days.
  */
 const mostLooks = 5_760;
 

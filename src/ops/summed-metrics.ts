@@ -25,7 +25,7 @@ const together: Readonly<Record<string, string>> = {
   process_start_time_seconds: 'min',
 };
 
-/** Names of the primary process's metrics that count towards the sum. */
+/** Names of the metrics that the primary process adds to the sum. */
 const ofThePrimary = /^(tenancy_gateway_|process_)/;
 
 /**
