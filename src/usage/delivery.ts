@@ -37,9 +37,9 @@ function positionOf(number: number, index: number): number {
 }
 
 /**
- * Adds a batch to the store, at most {@link rowsAtOnce} rows at a time. The store recognises rows that it already has
- * by their numbers, so any process may repeat this call, even after an attempt that got only halfway. A row that the
- * store can never add is logged and dropped; the rest are added.
+ * Adds a batch to the store, at most {@link PortionSize.rows} rows at a time. The store recognises rows that it already
+ * has by their numbers. So any process may repeat this call, even after an attempt that got only halfway. A row that
+ * the store can never add is logged and dropped.
  *
  * @throws if the store cannot be reached
  */

@@ -1,5 +1,6 @@
-/** Bounds of {@link PortionSize.rows}. */
+/** Minimum of {@link PortionSize.rows}. */
 const fewestRows = 125;
+/** Maximum of {@link PortionSize.rows}. */
 const mostRows = 2_000;
 
 /**

@@ -28,12 +28,16 @@ export interface UsageRecorderParts {
   readonly onLost?: () => void;
 }
 
-/** Milliseconds between deliveries of counts, and after which an idle process tells the store that it has none. */
+/** Milliseconds between deliveries of counts to the store. */
 const flushMs = 2_000;
+/** Milliseconds after which a process without new counts tells the store that it has none. */
 const idleMs = 10_000;
-/** Milliseconds between attempts to add the last counts. */
+/** Milliseconds between attempts to add the last counts while the process stops. */
 const tryAgainMs = 500;
-/** Number of rows at which a batch is sealed even if an earlier one is pending; its rows are then kept only on disk. */
+/**
+ * Number of rows at which a batch is sealed even if an earlier batch is pending. The rows of the sealed batch are then
+ * kept only on disk.
+ */
 const mostRows = 20_000;
 /** Maximum number of rows in memory (about 50 MB) while the journal cannot be written. */
 const mostRowsInMemory = 200_000;
@@ -132,7 +136,7 @@ export class UsageRecorder implements UsageSink {
   }
 
   /**
-   * Opens the journal, announces this process to the store so that reports wait for its counts, and then starts adding
+   * Opens the journal and announces this process to the store, so that reports wait for its counts. Then starts adding
    * counts at intervals. Rejects without starting if the store cannot be reached.
    *
    * @returns id of the store
@@ -148,14 +152,15 @@ export class UsageRecorder implements UsageSink {
   }
 
   /**
-   * Time before which this process will count no more requests, in milliseconds since 1970. One second is subtracted,
-   * because this process's estimate of the store's clock may be off by half a second.
+   * Time before which this process will count no more requests, in milliseconds since 1970. The estimate of the store's
+   * clock may be half a second early or late. So a later estimate may be up to one second behind this one, and one
+   * second is subtracted.
    */
   #certainMs(): number {
     return this.#clock.nowMs() - 1_000;
   }
 
-  /** Milliseconds since the time up to which the store has all of this process's counts; 0 before {@link begin}. */
+  /** Milliseconds by which the counts in the store lag behind this process's counts; 0 before {@link begin}. */
   lagMs(): number {
     const { throughMs } = this.#pending;
     return throughMs === 0 ? 0 : Math.max(0, this.#clock.nowMs() - throughMs);
@@ -198,7 +203,7 @@ export class UsageRecorder implements UsageSink {
       this.#callOff();
       this.#flushing = this.#tick();
       await this.#flushing;
-      // The open batch still has rows if this tick only delivered an earlier one. A second tick delivers the rest.
+      // The open batch still has rows if this tick only delivered an earlier batch. A second tick delivers these rows.
       if (this.#batch.rows.length === 0) return;
     }
   }
@@ -251,8 +256,8 @@ export class UsageRecorder implements UsageSink {
   }
 
   /**
-   * Has the requests in progress report the bytes transferred since the previous call. These bytes are counted in the
-   * hour of the previous call.
+   * Makes the requests in progress report the bytes that they have transferred since the previous call. These bytes are
+   * counted in the hour of the previous call.
    */
   #collect(): void {
     const hour = hourOf(this.#clock.nowMs());

@@ -1,6 +1,6 @@
 import type { Clock } from '../ports/clock.ts';
 
-/** Maximum round trip, in milliseconds, of a response that sets the clock. The first response always sets it. */
+/** Maximum round trip, in milliseconds, of a response that sets the clock. The first response always sets the clock. */
 const longestMs = 1_000;
 
 /**
@@ -10,7 +10,7 @@ const longestMs = 1_000;
  */
 export class StoreClock {
   readonly #clock: Clock;
-  /** Milliseconds by which the store's clock is ahead of the monotonic one. */
+  /** Milliseconds by which the store's clock is ahead of the monotonic clock. */
   #aheadMs: number;
   #known = false;
 
@@ -19,14 +19,14 @@ export class StoreClock {
     this.#aheadMs = clock.wallMs() - clock.monotonicMs();
   }
 
-  /** Whole milliseconds since 1970. */
+  /** Current time by the store's clock, in whole milliseconds since 1970. */
   nowMs(): number {
     return Math.floor(this.#clock.monotonicMs() + this.#aheadMs);
   }
 
   /**
-   * Calls the store and sets this clock from the result's `nowMs`, which the store read from its own clock during the
-   * call.
+   * Calls the store, and sets this clock from the result's `nowMs`. The store read `nowMs` from its own clock during
+   * the call.
    */
   async during<Result extends { readonly nowMs: number }>(call: () => Promise<Result>): Promise<Result> {
     const beganMs = this.#clock.monotonicMs();

@@ -8,8 +8,8 @@ export interface RejectedEvent {
 }
 
 /**
- * Pushes a batch. If the receiver rejects its content, the batch is halved repeatedly until the rejected events are
- * found. Otherwise one customer unknown to the billing system would keep all others from being billed.
+ * Pushes a batch. If the receiver rejects the batch's content, halves the batch repeatedly until the rejected events
+ * are found. Without the halving, one customer unknown to the billing system would keep all others from being billed.
  *
  * @returns the rejected events; all of them if the receiver accepts none
  * @throws PushFailed if the push fails for a reason other than the events' content

@@ -29,13 +29,16 @@ interface During {
   /** Called with each saved export position. */
   readonly onPosition: (position: ExportPosition) => void;
   /**
-   * Whether the receiver has been rejecting every event after the export position for about an hour. If so, this run
-   * leaves out the events that are rejected again.
+   * Whether the receiver has rejected every event for about an hour. If so, this run leaves out the events that the
+   * receiver rejects again.
    */
   readonly isLastTry: boolean;
 }
 
-/** Milliseconds for which the export lock is held, on top of the time the receiver may take for a batch. */
+/**
+ * Part of the export lock's duration, in milliseconds. The other part is the longest time that a batch's requests may
+ * take.
+ */
 const lockMs = 30_000;
 /**
  * Number of consecutive rejected events after which the run gives up, because the receiver is probably at fault, not
@@ -141,14 +144,15 @@ class Run {
   }
 
   /**
-   * Leaves out the undecided events if this is the last try. Called if the receiver has accepted no event since.
+   * Leaves out the undecided events if this is the last try. Called at the end of the run, and earlier if too many
+   * events are undecided.
    *
    * @throws PushFailed if this is not the last try, or if the receiver's address may be wrong
    */
   #giveUp(): void {
     const [first] = this.#undecided;
     const maybeAboutAddress = this.#undecided.some(({ error }) => error.maybeAboutAddress);
-    // A receiver at a wrong address rejects every event on every try, which is no reason to leave events out.
+    // A receiver at a wrong address rejects every event on every try. In that case the events are not left out.
     if (first !== undefined && (!this.#isLastTry || maybeAboutAddress)) throw first.error;
     this.#leaveOut();
     // The remaining events have not been tried before, so this is not their last try.

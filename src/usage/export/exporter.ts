@@ -8,7 +8,7 @@ import { PushFailed } from '../../ports/usage/receiver.ts';
 import { exportRun, lockOf, type RunParts } from './export-run.ts';
 
 export interface UsageExporterParts extends RunParts {
-  /** Milliseconds after which a replica that has stopped reporting counts as lost. */
+  /** Milliseconds for which the export waits for the counts of a replica that has stopped reporting. */
   readonly lostAfterMs: number;
   readonly clock: Pick<Clock, 'wallMs'>;
   readonly timers: Timers;
@@ -20,11 +20,11 @@ export interface UsageExporterParts extends RunParts {
 const lookMs = 60_000;
 const firstPauseMs = 5_000;
 const longestPauseMs = 600_000;
-/** Maximum pause in milliseconds. If the receiver asks for a longer one, it is shortened to this. */
+/** Maximum pause, in milliseconds, that the receiver can ask for. A longer pause is shortened to this maximum. */
 const longestAskedMs = 3_600_000;
 /**
  * Number of failed attempts after which rejected events are left out if the receiver accepts no event at all. With the
- * pauses in between, that takes about an hour.
+ * pauses in between, these attempts take about an hour.
  */
 const triesOfRejected = 12;
 

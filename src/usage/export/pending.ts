@@ -28,8 +28,8 @@ type Source = Pick<UsageExportStore, 'hour' | 'corrections'>;
 const portion = 1_000;
 
 /**
- * Yields the rows still to be exported, in order: hours, then corrections. Batches are filled across reads and hours,
- * because the rejection of a whole small batch says little about the receiver.
+ * Yields the rows still to be exported: first hours, then corrections. Hours with few rows share a batch. If the
+ * receiver rejects a large batch as a whole, the receiver is probably at fault; a small batch would not show that.
  */
 export async function* pendingOf(store: Source, query: PendingQuery): AsyncGenerator<Pending, void> {
   yield* pendingHours(store, query);

@@ -4,11 +4,12 @@ import type { UsageExportConfig } from '../../config.ts';
 import type { Timers } from '../../ports/timers.ts';
 import { PushFailed, type Receiver } from '../../ports/usage/receiver.ts';
 
-/** Maximum number of characters of an error response to log, and to read for that purpose. */
+/** Maximum number of characters of an error response to log. */
 const toldOfResponse = 300;
+/** Maximum number of characters of a response to read. */
 const readOfResponse = 4_096;
 
-/** Contents of the files named in the configuration. */
+/** Contents of the files that `authorizationFile` and `caFile` name. */
 export interface ReceiverSecrets {
   /** Value of the `Authorization` header. */
   readonly authorization: string | null;
@@ -73,7 +74,7 @@ function messageOf(signal: AbortSignal, error: Error): string {
   return signal.aborted ? (signal.reason as Error).message : error.message;
 }
 
-/** Reads a response and throws unless its status is 2xx. A body that is cut off after a 2xx is ignored. */
+/** Reads a response and throws unless its status is 2xx. Only the status decides, even if the body is cut off. */
 async function mustBeAccepted(response: IncomingMessage, authorization: string | null): Promise<void> {
   const { statusCode: status = 0, headers } = response;
   let text = '';
@@ -93,11 +94,11 @@ async function mustBeAccepted(response: IncomingMessage, authorization: string |
   );
 }
 
-/** Removes the secret from the start of a response, which was cut off after {@link readOfResponse} characters. */
+/** Removes the secret from the first {@link readOfResponse} characters of a response. */
 function withoutSecret(text: string, authorization: string | null): string {
   if (authorization === null) return text;
   const without = text.replaceAll(authorization, '…').replaceAll(secretOf(authorization), '…');
-  // The cut may have left part of the secret at the end of the text, so the end is removed too.
+  // A text that was cut off may end in the middle of the secret, so its last characters are removed too.
   return text.length < readOfResponse ? without : without.slice(0, -authorization.length);
 }
 

@@ -16,8 +16,9 @@ export interface UsageReplayParts {
   readonly connect: () => Receiver;
 }
 
-/** Approximate number of events per call, and number of accounts per read. */
+/** Number of events after which a call reads no more. */
 const eventsOfCall = 500;
+/** Maximum number of accounts per read. */
 const accountsOfPortion = 1_000;
 /** Maximum number of reads per call, even if they find few events. */
 const portionsOfCall = 50;

@@ -17,13 +17,14 @@ export interface AbandonedParts extends DeliveryParts {
   readonly logger: Pick<Logger, 'error' | 'warn' | 'info'>;
 }
 
-/** Milliseconds between searches for journals of dead processes, and the shorter pause after a failed search. */
+/** Milliseconds between searches for journals of dead processes. */
 const lookMs = 60_000;
+/** Milliseconds between a failed search and the next one. */
 const tryAgainMs = 5_000;
 
 /**
- * Adds the rows in dead processes' journals to the store, now and at intervals. Rows keep their numbers, by which the
- * store recognises rows it already has, so another process can finish the work if this one is killed.
+ * Adds the rows in dead processes' journals to the store, now and at intervals. The store recognises rows that it
+ * already has by their numbers. So another process can finish the work if this process is killed.
  *
  * @param storeId id of the store; journals for other stores are left alone
  * @returns a function that stops the search and waits for work in progress
@@ -84,8 +85,8 @@ async function replayUnlessLocked(
 }
 
 /**
- * Adds the rows of a journal to the store in order, then removes the journal. If stopped, it leaves the remaining files
- * to the next process.
+ * Adds the rows of a journal to the store in order, then removes the journal. Once `stopped` returns true, the
+ * remaining files are left to the next process.
  */
 async function replay(
   parts: AbandonedParts,
@@ -107,7 +108,7 @@ async function replay(
   parts.logger.info({ journal, requests }, 'the usage journal of a dead process was replayed');
 }
 
-/** Returns an empty list if the folder does not exist. */
+/** Lists a folder. The list is empty if the folder does not exist. */
 async function entriesOf(folder: string): Promise<string[]> {
   return readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];

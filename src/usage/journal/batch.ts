@@ -63,7 +63,10 @@ export class OpenBatch {
   }
 }
 
-/** Lists every field, because a row created by spreading another object takes more than twice the memory. */
+/**
+ * Makes a row without counts. Lists every field, because a row created by spreading another object takes more than
+ * twice the memory.
+ */
 export function newRow(accountId: AccountId, keyId: KeyId, hourMs: number, index: number): OpenRow {
   return {
     accountId,
@@ -102,7 +105,8 @@ const firstLineOf1 = 'tenancy-gateway usage 1\n';
 /**
  * Returns a line of the file with the current totals of the changed rows.
  *
- * @param defined number of rows that the file already defines; the line defines all rows from this index on
+ * @param defined number of rows that the file already defines; the line defines changed rows with this index or a
+ *   higher one
  */
 export function lineOf(changed: readonly OpenRow[], defined: number): string {
   let line = '';
@@ -121,14 +125,15 @@ export class UnknownFormat extends Error {
 }
 
 /**
- * Returns the rows of a journal file, by index. Leaves out an incomplete last line, and a damaged line along with
- * everything after it, because the disk has lost parts of the file.
+ * Returns the rows in the text of a journal file. The index of a row is its place in the result. A last line without a
+ * line feed is ignored. Reading stops at a damaged line: the disk has lost parts of the file, so the lines that follow
+ * cannot be trusted.
  *
  * @throws {UnknownFormat} if the file is in another format
  */
 export function rowsOf(text: string): UsageRow[] {
   const rows: OpenRow[] = [];
-  // The process died before the first line was completely written.
+  // The process died before it wrote any row. The file has the first line, or only a part of it.
   if (firstLine.startsWith(text) || firstLineOf1.startsWith(text)) return rows;
   if (!text.startsWith(firstLine) && !text.startsWith(firstLineOf1))
     throw new UnknownFormat('a usage journal in an unknown format');

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import type { UsageRow } from '../../domain/usage.ts';
 import { firstLine, lineOf, rowsOf, type OpenBatch, type OpenRow } from './batch.ts';
 
-/** Locks a folder until the lock is released or the process is gone. Resolves to `null` if it is already locked. */
+/**
+ * Locks a folder until the lock is released or the process is gone. Resolves to `null` if the folder is already locked.
+ */
 export type LockFolder = (folder: string) => Promise<{ release(): Promise<void> } | null>;
 
 export interface JournalOptions {
@@ -17,9 +19,7 @@ export interface JournalOptions {
   readonly lock: LockFolder;
 }
 
-/**
- * Name of a file that is written to a journal's folder once it is locked. A folder without this file is not ready yet.
- */
+/** Name of the file that marks a journal's folder as complete. The file is written once the folder is locked. */
 const marker = 'journal';
 /** Size in bytes above which the open batch's file is rewritten so that it holds each row only once. */
 const rewriteBytes = 8 * 1024 * 1024;
@@ -37,8 +37,9 @@ export class Journal {
   #lock: { release(): Promise<void> } | null = null;
   #number = 1;
   #fd: number | null = null;
-  /** Number of bytes and of rows in the open batch's file. */
+  /** Size in bytes of the open batch's file. */
   #bytes = 0;
+  /** Number of rows in the open batch's file. */
   #rows = 0;
   /** Size in bytes of each sealed batch's file, keyed by batch number. */
   readonly #sealed = new Map<number, number>();
@@ -65,7 +66,8 @@ export class Journal {
   }
 
   /**
-   * Creates the folder, or checks that it is writable again. The caller retries until this resolves.
+   * Creates and locks the journal's folder. After a failed write, checks whether files can be written to the folder
+   * again. The caller retries until the promise resolves.
    *
    * @param storeId id of the store that the counts are for
    */
@@ -79,7 +81,7 @@ export class Journal {
     await writeFile(join(folder, marker), firstLine);
   }
 
-  /** Replaces the open batch's file with a new one that has all its counts. @throws if that fails */
+  /** Replaces the open batch's file with a new file that has all of the batch's counts. @throws if that fails */
   takeUp(batch: OpenBatch): void {
     if (this.#lock === null) throw new Error('the folder of the usage journal could not be made');
     const path = join(this.#folder, fileOf(this.#number));
