@@ -5,7 +5,7 @@ import type { Generation } from './generation.ts';
 import { mustNotNeedRestart } from './restart-needed.ts';
 
 export interface ApplicationsParts {
-  /** Configuration that the process started with, as it was read, before {@link complete}. */
+  /** Configuration that the process started with, as it was read, without the additions of {@link complete}. */
   readonly given: Config;
   /**
    * Adds the echo upstream if the configuration has no routes, and the embedded store's operator token if none is set.
@@ -14,7 +14,7 @@ export interface ApplicationsParts {
   /**
    * Makes the applications for a configuration.
    *
-   * @throws if the configuration cannot be used, after closing everything it had opened
+   * @throws if the configuration cannot be used; everything that the call had opened is closed
    */
   readonly make: (config: Config) => Promise<Generation>;
   readonly logger: Logger;
@@ -56,8 +56,8 @@ export class Applications {
   /**
    * Replaces the current applications with new ones for `wanted`. A call during another reload waits for it to finish.
    *
-   * @param prepare prepares the listeners for new applications and returns the function that switches them; if it
-   *   throws, nothing has changed
+   * @param prepare prepares the listeners for new applications, and returns the function that switches the listeners to
+   *   them; if `prepare` throws, nothing has changed
    * @param agreed awaited right before the switch; if it rejects, the switch does not happen
    * @throws {NeedsRestart} or another error if `wanted` cannot be used; nothing has changed in that case
    */
@@ -105,8 +105,8 @@ export class Applications {
     const made = await make(config);
     try {
       const serve = prepare();
-      // The listeners are prepared before all workers agree, because a failure after that would end this worker and cut
-      // its connections.
+      // The listeners are prepared before all workers agree, because a failure after the agreement would end this
+      // worker and cut its connections.
       await agreed();
       serve(made, config.limits);
     } catch (error) {

@@ -39,8 +39,8 @@ const longestRetryMs = 5_000;
 const sayAgainMs = 30_000;
 
 /**
- * Waits for the store and its tables without a time limit. A gateway may start before its database: until then it is
- * not ready, but it does not fail.
+ * Waits for the store and its tables without a time limit. The gateway may start before its database: it is not ready
+ * until the database answers, but it does not fail.
  */
 export function bringUp({ store, migrate, alone, timers, clock, logger, begin }: BringUpParts): BringUp {
   let missing: Unreadiness | null = { reason: 'starting', detail: 'The store has not answered yet.' };

@@ -69,15 +69,21 @@ export interface Engine {
   /**
    * Adds the last usage counts to the store and releases the lease. Call it after the last request.
    *
-   * @throws {UsageLeft} if usage could not be added in time, after stopping everything else
+   * @throws {UsageLeft} if usage could not be added in time; everything else has been stopped by then
    */
   stop(): Promise<void>;
 }
 
-/** Maximum fraction of a lease that a replica may spend adding its counts before it confirms a new quota. */
+/**
+ * Fraction of the lease duration. If an account has a new quota, a replica spends at most this time on adding its
+ * counts to the store, and then confirms the quota.
+ */
 const quotaShare = 0.1;
 
-/** Makes the engine. While the store cannot be reached, it rejects requests with `unavailable` and keeps trying. */
+/**
+ * Makes the engine. While the store cannot be reached, the engine rejects requests with `unavailable` and keeps trying
+ * to connect.
+ */
 export function makeEngine(parts: EngineParts): Engine {
   const { config, store, registry, ...tools } = parts;
   const coherence = lateCoherence(tools.clock);
@@ -101,7 +107,7 @@ export function makeEngine(parts: EngineParts): Engine {
   const alone = config.store.kind === 'embedded';
   const begin = async (): Promise<void> => {
     await refuseTakenPrefix(store, config.keys.prefix);
-    // Counting starts first, so that no report counts as complete without this replica's requests.
+    // Counting starts first, so that no report is called complete without this replica's requests.
     await counting.begin();
     const about = { version: version(), host: hostname() };
     const read = { log: store.log, source: store.facts, cache, config: config.coherence, events, about };
@@ -110,7 +116,7 @@ export function makeEngine(parts: EngineParts): Engine {
     retention.start();
     exporting.start();
   };
-  // Only this process can open an embedded store, so it has to migrate it.
+  // Only this process can open an embedded store, so this process has to migrate the store.
   const starting = bringUp({ ...tools, store, migrate: config.migrate || alone, alone, begin });
 
   return {

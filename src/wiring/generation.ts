@@ -25,7 +25,7 @@ const lookMs = 500;
  * Builds both applications.
  *
  * @param deps `concurrency` is shared by all generations, so that tenants get no extra slots during a reload
- * @throws if the configuration cannot be used, after closing everything it had opened
+ * @throws if the configuration cannot be used; everything that the call had opened is closed
  */
 export async function generation(
   deps: AppDeps & { readonly concurrency: TenantConcurrency },

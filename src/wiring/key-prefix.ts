@@ -17,7 +17,7 @@ export class KeyPrefixTaken extends Error {
  * Checks that no imported key begins with `prefix`, because such a key would be rejected. Imported keys whose start is
  * unknown are not checked.
  *
- * @throws {KeyPrefixTaken} if a key begins with it
+ * @throws {KeyPrefixTaken} if an imported key begins with `prefix`
  * @throws {ProblemError} if the store cannot be reached
  */
 export async function refuseTakenPrefix(

@@ -4,7 +4,7 @@ import type { Barrier } from '../ports/barrier.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Directory, Lookup } from '../ports/directory.ts';
 
-/** Stands in for coherence until the store is reached, because its tables may not exist before then. */
+/** Stands in for coherence until the store is reached, because the store's tables may not exist before then. */
 export interface LateCoherence {
   /** Rejects look-ups with `unavailable` until {@link begin} is called. */
   readonly directory: Directory;

@@ -61,7 +61,7 @@ export class Lifecycle {
 
   fail(error: unknown, message: string): void {
     this.#log.logger.fatal({ err: error }, message);
-    // The message also goes to stderr, for anyone at a terminal whose log goes elsewhere.
+    // The message also goes to stderr, so that it shows in a terminal even if the log goes elsewhere.
     if (error instanceof Error) process.stderr.write(`${message}: ${redact(error.message)}\n`);
     this.#end(error instanceof KeyPrefixTaken ? badConfigurationExitCode : 1);
   }
@@ -72,7 +72,7 @@ export class Lifecycle {
   }
 }
 
-/** Returns the versions that every process puts in its first log line. */
+/** Returns the versions of the gateway and of Node.js. Every process puts them in its first log line. */
 export function identity(): { readonly version: string; readonly node: string } {
   return { version: version(), node: process.version };
 }

@@ -16,12 +16,12 @@ export interface OpenListeners {
   readonly applications: Applications;
   readonly publicAddress: Address;
   readonly internalAddress: Address;
-  /** Functions that return the number of open connections to each listener. */
+  /** For each listener, a function that returns the number of its open connections. */
   readonly connections: Readonly<Record<'public' | 'internal', () => number>>;
   /**
    * Prepares both listeners for new applications.
    *
-   * @returns function that switches to the applications
+   * @returns function that switches the listeners to the applications it is given
    * @throws if a certificate cannot be used; nothing has changed in that case
    */
   readonly prepare: () => (made: Generation, limits: LimitsConfig) => void;
@@ -99,7 +99,7 @@ async function drained({ drain }: Drainable, applications: Applications, logger:
   const limitMs = (drainMs - drainDelayMs) * (1 - finishShare);
   const goAway = (): void => applications.goAway();
   goAway();
-  // `onRefusing` calls `goAway` again, for WebSockets that were opened after the drain began.
+  // `onRefusing` calls `goAway` again, because clients may have opened WebSockets since the first call.
   const cut = await drain({ limitMs, idleMs: Math.min(drainIdleMs, limitMs / 2), onRefusing: goAway });
   if (cut > 0) logger.warn({ connections: cut }, 'connections still open at the end of the drain were cut');
 }

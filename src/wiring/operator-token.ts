@@ -17,7 +17,7 @@ export function readOperatorToken(dataDir: string): string | undefined {
   }
 }
 
-/** Returns the token in `dataDir`. The first call creates it, readable only by this user. */
+/** Returns the token in `dataDir`. The first call creates the token, in a file that only this user can read. */
 export function ensureOperatorToken(dataDir: string, randomBytes: (size: number) => Buffer): string {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const present = readOperatorToken(dataDir);

@@ -37,7 +37,7 @@ const draining: Unreadiness = { reason: 'draining', detail: 'This process is abo
 /**
  * Makes the reason to report for a lapsed lease.
  *
- * @param trouble error from the last attempt to renew the lease, if it failed
+ * @param trouble error of the last attempt to renew the lease; `undefined` if that attempt succeeded
  */
 function lapsed(trouble: unknown): Unreadiness {
   const cause = storeCause(trouble);

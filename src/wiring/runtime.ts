@@ -9,15 +9,18 @@ const growthPercent = 200;
 const niceness = 10;
 
 /**
- * Keeps V8's helper threads, which collect garbage and compile, from delaying requests. On one core under load, the
- * four helpers of a large collection take up four fifths of the core, and requests wait up to 240 ms; with a lower
- * priority for the helpers, up to 80 ms. Large collections also become rarer: V8 normally starts one when the heap has
- * grown by about half, but with this flag only when it has tripled. The limit that Node derives from the container's
- * memory is unchanged.
+ * Keeps V8's helper threads from delaying requests. The helpers collect garbage and compile. Call this function first,
+ * while the helpers are the only other threads.
  *
- * The effect shows under a flood of made-up keys (`npm run bench:outages -- --scenario garbage`): a collection every
- * forty seconds delays one in a hundred requests from known callers. Call this function first, while V8's helpers are
- * the only other threads.
+ * The helpers get a lower priority. Without it, the four helpers of a large collection take up four fifths of a single
+ * core, and requests wait up to 240 ms. With it, requests wait up to 80 ms.
+ *
+ * `--heap-growing-percent` makes large collections rarer. With this flag, V8 starts a large collection when the heap
+ * has tripled; without it, when the heap has grown by about half. The heap limit that Node.js derives from the
+ * container's memory is unchanged.
+ *
+ * To see the effect, run `npm run bench:outages -- --scenario garbage`, a flood of made-up keys. In that flood, even
+ * one large collection every forty seconds delays one in a hundred requests from known callers.
  */
 export function favourRequests(): void {
   setFlagsFromString(`--heap-growing-percent=${growthPercent}`);

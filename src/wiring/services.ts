@@ -21,7 +21,7 @@ import { version } from './version.ts';
 
 /** The open services that the listeners need. */
 export interface Services {
-  /** Configuration as it was read. */
+  /** Configuration as it was read, without the additions of {@link complete}. */
   readonly given: Config;
   /**
    * Adds the echo upstream if the configuration has no routes, and the embedded store's operator token if none is set.

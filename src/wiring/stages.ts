@@ -3,7 +3,7 @@ export const shutdownOrder = [
   // `/readyz` says `draining`. Requests are accepted for another `drain_delay_ms`, so that balancers notice in time.
   'readiness',
   // New connections are refused, requests finish, and WebSocket clients are asked to reconnect elsewhere. Connections
-  // still open at the end are cut.
+  // still open at the end of the drain are cut.
   'public listener',
   // Connections to upstreams are closed.
   'applications',
@@ -23,7 +23,8 @@ export type Stage = (typeof shutdownOrder)[number];
 export type StageStep = 'opening' | 'closing';
 
 /**
- * The parts of a process. Each is opened under its name after its dependencies, and all are closed in a fixed order.
+ * The parts of a process. Each part has a name, and is opened after the parts it depends on. All parts are closed in a
+ * fixed order.
  */
 export class Stages<Name extends string> {
   readonly #closingOrder: readonly Name[];

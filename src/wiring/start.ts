@@ -34,11 +34,11 @@ export interface RunningGateway {
 }
 
 /**
- * Starts the gateway: store, engine, two listeners. It connects to the store only once it is listening. While
+ * Starts the gateway: store, engine, two listeners. The gateway connects to the store only once it is listening. While
  * PostgreSQL cannot be reached, the gateway responds with 503 and keeps trying to connect.
  *
  * @param workers worker group that this process belongs to; `null` if it is the only process
- * @throws if it cannot listen or cannot lock the embedded store's directory, after closing everything it had opened
+ * @throws if the gateway cannot listen, or cannot lock the embedded store's directory; all opened stages are closed
  */
 export async function startGateway(
   given: Config,

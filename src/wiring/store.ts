@@ -8,7 +8,10 @@ import type { Clock } from '../ports/clock.ts';
 
 export type { Store };
 
-/** Opens the configured store, which connects to PostgreSQL or creates a missing embedded store on first use. */
+/**
+ * Opens the configured store. A PostgreSQL store connects on first use. A missing embedded store is created on first
+ * use.
+ */
 export async function openStore(
   { store, coherence }: Pick<Config, 'store' | 'coherence'>,
   logger: Pick<Logger, 'info'>,

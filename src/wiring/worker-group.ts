@@ -8,7 +8,8 @@ import type { Unreadiness } from '../ops/health.ts';
  */
 export interface WorkerGroup {
   /**
-   * Returns a function that gives the reasons why no worker in the group can decide, for each worker's `/readyz`.
+   * Returns the function that each worker's `/readyz` calls. The function returns the reasons why no worker in the
+   * group can decide.
    *
    * @param own gives this worker's reasons, which are sent to the primary
    */

@@ -2,7 +2,9 @@ import type { Config } from '../../config.ts';
 import { defaultRoute } from '../../config/make.ts';
 import { startEcho, type Echo } from './echo.ts';
 
-/** Adds the echo upstream to a configuration that has no routes, which only the embedded store allows. */
+/**
+ * Adds the echo upstream to a configuration without routes. Such a configuration is valid only with the embedded store.
+ */
 export class EchoRoute {
   #echo: Echo | undefined;
 

@@ -12,7 +12,7 @@ export interface Echo {
 const shownBodyBytes = 16 * 1024;
 
 /**
- * Starts an upstream for trying out the gateway, which echoes each request in its response. It is an ordinary server on
+ * Starts an upstream that echoes each request in its response, for trying out the gateway. It is an ordinary server on
  * a free loopback port, and trusts the gateway's headers like a real upstream.
  */
 export async function startEcho(headers: HeaderNames): Promise<Echo> {

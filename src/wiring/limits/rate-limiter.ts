@@ -31,12 +31,12 @@ export interface OpenLimiter extends RateLimiter {
 }
 
 /**
- * Opens the limiter, which counts across all replicas. Its buckets are in Redis if there is one, otherwise in the
- * database. With the embedded store they are in this process's memory.
+ * Opens the limiter, which counts across all replicas. Its buckets are in Redis if Redis is configured, otherwise in
+ * the database. With the embedded store, the buckets are in this process's memory.
  */
 export function openLimiter(parts: LimiterParts): OpenLimiter {
   const { config, store, clock, timers, logger, registry, randomId, snapshot } = parts;
-  // Only this process can use an embedded store, so its buckets need not be shared.
+  // Only this process can use an embedded store, so the buckets need not be shared.
   const isShared = config.store.kind !== 'embedded';
   const redis = isShared && config.redisUrl !== null ? openRedis(config.redisUrl) : null;
   const buckets = isShared ? (redis ?? store.buckets) : embeddedBuckets(clock);

@@ -5,11 +5,11 @@ import type { WorkerProcess } from './member.ts';
 
 /**
  * Makes the function that forks workers with Node's cluster. This process opens each port once and hands connections to
- * the workers in turn. With a socket shared by two workers, a connection cost a fifth less, but 63 of 64 simultaneous
- * connections went to the same worker and stayed there.
+ * the workers in turn. In a measurement with a socket that two workers shared, a connection cost a fifth less, but 63
+ * of 64 simultaneous connections went to the same worker and stayed there.
  */
 export function forker(): () => WorkerProcess {
-  // Set here, so that NODE_CLUSTER_SCHED_POLICY has no effect.
+  // The policy is set here, so that the variable NODE_CLUSTER_SCHED_POLICY has no effect.
   cluster.schedulingPolicy = cluster.SCHED_RR;
   cluster.setupPrimary({ exec: fileURLToPath(new URL('../../worker.js', import.meta.url)), args: [] });
   const handover = new Handover();

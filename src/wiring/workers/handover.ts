@@ -17,16 +17,18 @@ interface Handle {
 interface UnderWay {
   readonly message: NewConnection;
   readonly handle: Handle;
-  /** Number of times that {@link Handover} has sent this connection to a worker; 0 if only Node's cluster has. */
+  /**
+   * Number of times that {@link Handover} has sent this connection to a worker; 0 if only Node's cluster has sent it.
+   */
   readonly tries: number;
 }
 
 /**
- * Hands a connection to another worker if the worker it was meant for dies first.
+ * Hands a connection to another worker if a worker dies before it has taken the connection.
  *
- * Node's cluster sends a worker one connection at a time and keeps its own copy of the handle until the worker has
- * taken the connection. If the worker dies before that, the cluster forgets its copy without closing it, so the client
- * would wait for a response that never comes.
+ * Node's cluster sends a worker one connection at a time, and keeps its own copy of the handle until the worker has
+ * taken the connection. If the worker dies earlier, the cluster forgets its copy without closing it. The client would
+ * then wait for a response that never comes.
  */
 export class Handover {
   readonly #workers = new Map<ChildProcess, Map<NewConnection['seq'], UnderWay>>();

@@ -16,14 +16,15 @@ import { ScrapeAll } from './scrape-all.ts';
 import { workerConfig } from './per-worker-config.ts';
 import { Workers } from './workers.ts';
 
-/** Milliseconds after the drain time at which workers that are still running are killed. */
+/** Milliseconds from the end of the drain time until workers that are still running are killed. */
 const graceMs = 3_000;
 const rarelyMs = 60_000;
 
 /**
  * Runs `given.workers` processes that share the listeners. Each of them is a replica, but from the outside they look
  * like one process. Signals, configuration, readiness and metrics go through this process, which serves no requests
- * itself. Only this process reads the configuration, so all workers use the same one and its faults are logged once.
+ * itself. Only this process reads the configuration, so all workers use the same configuration, and a fault in it is
+ * logged only once.
  */
 export function runPrimary(given: Config, env: NodeJS.ProcessEnv, log: Log): void {
   const { logger } = log;

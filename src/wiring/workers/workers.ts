@@ -38,11 +38,14 @@ const startingLooks = 30;
  * messages.
  */
 const leastSilentLooks = 4;
-/** Number of consecutive checks after which a worker that is no longer ready, while others are, is replaced. */
+/**
+ * A worker that was ready before is replaced if it is unready, while other workers are ready, in more than this many
+ * consecutive checks.
+ */
 const behindLooks = 10;
 /**
  * A worker that fails less than this many milliseconds after its start has ended "at once". If that happens repeatedly,
- * its successor has to wait.
+ * its successor starts only after a pause.
  */
 const soonMs = 30_000;
 const firstPauseMs = 500;
@@ -55,7 +58,7 @@ const longestPauseMs = 30_000;
 export class Workers {
   readonly #parts: WorkersParts;
   readonly #members = new Map<number, Member>();
-  /** Number of times in a row that the worker in each slot has ended at once. */
+  /** For each slot, the number of times in a row that its worker has ended "at once", see {@link soonMs}. */
   readonly #fast = new Map<number, number>();
   #nextId = 1;
   #stopping = false;
@@ -198,7 +201,8 @@ export class Workers {
   #look(member: Member): void {
     const about = { worker: member.slot, pid: member.process.pid };
     member.silentFor += 1;
-    // Checks are counted instead of time, because no worker can send anything while the whole machine stalls.
+    // The limit is a number of checks, not a time. If the whole machine stalls, the workers send nothing, but the
+    // primary makes no checks either, so no worker is killed.
     if (member.silentFor > this.#silentLooks(member)) {
       this.#parts.logger.error(about, 'a worker hangs: it is killed');
       return member.process.kill('SIGKILL');
@@ -213,8 +217,8 @@ export class Workers {
 
   /**
    * Returns the number of checks without a message after which a worker is killed. For a serving worker, these checks
-   * take at least twice the lease duration. By then the worker can no longer decide, and other workers serve its
-   * waiting requests better.
+   * take at least twice the lease duration. By then the worker can no longer decide, so its clients are better off with
+   * another worker.
    */
   #silentLooks({ unready }: Member): number {
     if (unready === null) return startingLooks;
