@@ -45,7 +45,7 @@ import { targetNames, type Target } from './proxy/ingress/target.ts';
 import { openProxy, type ProxyDeps } from './proxy/proxy.ts';
 import type { Application } from './server/listener.ts';
 
-/** Dependencies of both applications, neither of which uses global state. */
+/** Dependencies of both applications. The applications use no global state. */
 export interface AppDeps extends ReplicasDeps, WhoamiDeps {
   readonly config: Config;
   readonly directory: Directory;
@@ -92,7 +92,7 @@ export interface PublicApplication extends ServedApplication {
  * Builds the public listener's application. Its security depends on the order of the steps: each step may rely on the
  * ones before it. The function is unusually long so that the order can be read in one place.
  *
- * @throws if the configuration cannot be used, after closing everything it had opened
+ * @throws if the configuration cannot be used; everything that the call had opened is closed
  */
 // eslint-disable-next-line max-lines-per-function -- the order of the steps is read in one place
 export async function publicServer(
@@ -112,7 +112,7 @@ export async function publicServer(
   const reject = rejecter({ clock, newRequestId, typeBase, observe, tracer, nameOf, corsOf });
 
   // 2. Management handles every method and every path under its prefix. The ingress never sends the proxy a request
-  // whose path could be read as one of these.
+  // whose path could be read as a path under that prefix.
   const app = Fastify({
     ...fastifyOptions(config.limits),
     ...quiet(logger),
@@ -121,7 +121,7 @@ export async function publicServer(
     // Requests on open connections are still served while draining.
     return503OnClosing: false,
   });
-  // Every error below becomes a problem body with the request's id, and is logged and counted.
+  // Every error in `app` becomes a problem body with the request's id, and is logged and counted.
   installErrorReplies(app, typeBase);
   observeReplies(app, (url) => url ?? 'none', observe);
   if (tracer !== null) traceReplies(app, (url) => url ?? 'none', tracer);
@@ -133,7 +133,7 @@ export async function publicServer(
   });
   let findOperation: FindOperation = unknownOperation;
   const destinationOf = destinations(config, ingress, (method, path) => findOperation(method, path));
-  // The API reference is public, so it is registered next to the plugin that requires a key, not inside it.
+  // The API reference is public, so it is registered outside the plugin that requires a key.
   if (config.reference.enabled) app.register(parentReference, { ...config, prefix: managementPath });
   app.register(async (scope) => {
     noteKeyUse(scope, deps.counting);
@@ -148,7 +148,7 @@ export async function publicServer(
   });
   await made(app);
 
-  // 4. All other requests go to the proxy, which forwards nothing without a permit except CORS preflights.
+  // 4. All other requests go to the proxy. The proxy forwards only requests with a permit, and CORS preflights.
   const proxy = await openProxy({ ...deps, usage: deps.counting, shedding, newRequestId, rules }).catch(
     async (error: unknown) => {
       await app.close();
@@ -229,7 +229,10 @@ function broken(logger: Logger): Application['broke'] {
   return (error) => logger.error({ err: error }, 'an exception ended a connection');
 }
 
-/** Makes the function that finds where a request to explain would go, using the dispatcher's rules. */
+/**
+ * Makes the function that finds the destination of a request without sending the request. It uses the dispatcher's
+ * rules.
+ */
 function destinations(
   { routes, headers }: Config,
   { targetOf }: IngressReader,

@@ -22,12 +22,12 @@ export interface Config {
   readonly reference: { readonly enabled: boolean; readonly title: string | null };
   /** CIDRs of the proxies whose `X-Forwarded-*` and `X-Request-Id` are trusted. */
   readonly trustedProxies: readonly string[];
-  /** Certificates from the files named in the configuration, as they were when it was read. */
+  /** Validity of the certificates in the files that the configuration names. Read together with the configuration. */
   readonly certificates: readonly CertificateConfig[];
   readonly management: { readonly requireActingHeader: boolean };
   /**
-   * Routes; the longest matching prefix wins. The list can be empty only with the embedded store; requests then go to
-   * the built-in echo upstream.
+   * Routes; the longest matching prefix wins. Only with the embedded store may the list be empty: all requests then go
+   * to the built-in echo upstream.
    */
   readonly routes: readonly RouteConfig[];
   readonly limits: LimitsConfig;
@@ -41,14 +41,17 @@ export interface Config {
   readonly drainMs: number;
   /** Part of `drainMs` during which requests are accepted as usual while `/readyz` responds with 503. */
   readonly drainDelayMs: number;
-  /** Part of `drainMs` during which responses say `Connection: close` before idle connections are closed. */
+  /**
+   * Part of `drainMs` that follows `drainDelayMs`. Every response sent in this time says `Connection: close`. After
+   * this time, idle connections are closed.
+   */
   readonly drainIdleMs: number;
 }
 
 /** Validity of a certificate. Its times are wall-clock milliseconds since 1970. */
 export interface CertificateConfig {
   readonly use: 'listener' | 'upstream_ca' | 'upstream_client' | 'redis_ca' | 'redis_client';
-  /** Prefix of the route whose upstream the certificate is for; `null` if it is not for an upstream. */
+  /** Prefix of the route that uses the certificate for its upstream; `null` if no route uses it. */
   readonly route: string | null;
   readonly notBeforeMs: number;
   readonly notAfterMs: number;
@@ -104,10 +107,10 @@ export interface RouteConfig {
   readonly preflight: 'authenticate' | 'pass';
   /** CORS headers that the gateway sets; `null` to pass on the upstream's headers unchanged. */
   readonly cors: CorsConfig | null;
-  /** Scopes that a caller must hold for reads and for writes; `null` if none is needed. */
+  /** Scopes that a caller must hold: `read` for reads, `write` for writes. Each is `null` if no scope is needed. */
   readonly scopes: { readonly read: string | null; readonly write: string | null };
   readonly timeouts: { readonly connectMs: number; readonly headersMs: number; readonly bodyMs: number };
-  /** Maximum number of connections to the upstream, not counting WebSockets. */
+  /** Maximum number of connections to the upstream for plain requests. WebSockets have connections of their own. */
   readonly connections: number;
   /** Maximum number of open WebSockets; `null` to use `limits.maxConnections`. */
   readonly webSockets: number | null;
@@ -136,11 +139,11 @@ export interface UsageConfig {
   readonly journalDir: string;
   /** Maximum disk space for one process's journal. */
   readonly journalMaxBytes: number;
-  /** How long a replica that has stopped reporting holds back `complete_through` in reports. */
+  /** Milliseconds for which reports and the export wait for the counts of a replica that has stopped reporting. */
   readonly lostAfterMs: number;
   /** Days for which hourly usage is kept. */
   readonly hourlyRetentionDays: number;
-  /** Months for which daily usage is kept, not counting the current one. */
+  /** Months for which daily usage is kept, in addition to the current month. */
   readonly retentionMonths: number;
   /** `null` if usage is not exported. */
   readonly export: UsageExportConfig | null;
@@ -164,7 +167,7 @@ export interface UsageExportConfig {
 export interface TracingConfig {
   /** URL at which an OTLP/HTTP collector accepts traces. */
   readonly endpoint: string;
-  /** Fraction of requests to trace, 0 to 1, among those that arrive without a trace. */
+  /** Fraction, from 0 to 1, of requests to trace. Applies only to requests that arrive without a trace. */
   readonly sampleRatio: number;
   readonly serviceName: string;
 }
@@ -182,8 +185,8 @@ export interface LimitsConfig {
   readonly maxConnections: number;
   readonly inFlightPerTenant: number;
   /**
-   * Maximum number of changes per second for one parent; 0 turns the limit off. Only changes that every replica must
-   * confirm count.
+   * Maximum number of changes per second for one parent; 0 turns the limit off. Applies only to changes that every
+   * replica must confirm.
    */
   readonly changesPerSecond: number;
   /** Maximum number of management reads per second for one parent; 0 turns the limit off. */
@@ -194,6 +197,6 @@ export interface LimitsConfig {
   readonly maxEventLoopDelayMs: number;
   /** Heap size above which requests are shed; 0 turns shedding by heap off. */
   readonly maxHeapBytes: number;
-  /** Size of heap and buffers together above which requests are shed; 0 turns this off. */
+  /** Size of heap and buffers together above which requests are shed; 0 turns shedding by memory off. */
   readonly maxMemoryBytes: number;
 }

@@ -44,7 +44,8 @@ async function serve(config: Config, log: Log): Promise<void> {
   /** Reloads the configuration file. If there is none, SIGHUP means a closed terminal, so the gateway stops. */
   function hangUp(signal: NodeJS.Signals): void {
     if (!process.env['CONFIG']) return stop(signal);
-    // A gateway that is still starting may have read the file before the change, so it reloads after the start.
+    // A gateway that is still starting may have read the configuration file before the change. So the reload waits
+    // until the gateway has started.
     starting.then((gateway) => {
       if (!life.stopping) void reload(gateway);
     }, ignore);
