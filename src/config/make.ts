@@ -115,7 +115,7 @@ function makeUsage(file: GatewayFile): Config['usage'] {
   };
 }
 
-/** Returns the memory of the container, or of the machine if nothing limits the process, in bytes. */
+/** Returns the container's memory in bytes, or the machine's if nothing limits the process. */
 function memoryBytes(): number {
   // If nothing limits the process, `constrainedMemory` returns 0 or a value larger than any memory.
   return Math.min(process.constrainedMemory() || Infinity, totalmem());

@@ -23,7 +23,7 @@ export class RoundRobin<T, Tenant = string> {
     return this.#waiting.get(tenant)?.length ?? 0;
   }
 
-  /** Adds an item. If the tenant has no other waiting items, it goes behind all other waiting tenants. */
+  /** Adds an item. If the tenant has no other waiting items, the tenant joins the end of the queue of tenants. */
   add(tenant: Tenant, thing: T): void {
     const things = this.#waiting.get(tenant);
     if (things === undefined) this.#waiting.set(tenant, [thing]);

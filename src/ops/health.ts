@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 export interface Unreadiness {
   /** Stable code, for programs. */
   readonly reason: 'starting' | 'migrations_pending' | 'lease_lapsed' | 'draining';
-  /** Text for people, which reveals nothing that only operators may know. */
+  /** Explanation for people. It must not reveal anything that only operators may know. */
   readonly detail: string;
 }
 

@@ -38,7 +38,7 @@ export interface RequestRecord {
   readonly bytesIn: number | null;
   /** Bytes in the response's body; `null` in the same cases as {@link bytesIn}. */
   readonly bytesOut: number | null;
-  /** The request's head, from which logs take more fields. */
+  /** The request's head, from which logs read additional fields. */
   readonly head: ReceivedHead;
 }
 

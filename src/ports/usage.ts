@@ -237,7 +237,7 @@ export interface UsageStore {
    * Makes reports stop waiting for the counts of silent replicas. If one of these replicas sends something again,
    * reports wait for it again.
    *
-   * @param replica id or host of the replicas
+   * @param replica id of a replica, or a host, meaning all its replicas
    * @returns number of silent replicas with that id or host
    */
   forget(replica: string): Promise<number>;

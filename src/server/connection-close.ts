@@ -46,8 +46,8 @@ export class ConnectionClose {
   }
 
   /**
-   * Handles a request that arrives while a response is in progress. That response then no longer says `close`, because
-   * Node would end the connection after such a response and lose the new request.
+   * Handles a request that arrives while a response is in progress. Removes `Connection: close` from that response:
+   * otherwise Node would end the connection after it, and the new request would be lost.
    */
   #cameBehind(socket: Socket): void {
     const response = responseOn(socket);

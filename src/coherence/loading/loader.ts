@@ -87,8 +87,8 @@ export class Loader {
    * in which it uses the fact. Rejects with `unavailable`, `overloaded` or `too_many_requests`.
    *
    * @param missing the fact and the tenant it is loaded for
-   * @param arrived when the request arrived; "does not exist" counts only if the load began later, because a mutation
-   * that creates something does not wait for the replicas
+   * @param arrived when the request arrived. "Does not exist" is trusted only if the load began after this: a creation
+   * does not wait for the replicas, so an older load may have missed something created before the request
    * @param from network of the request's client; API key loads take turns by network
    */
   async load({ key, tenant }: MissingFact, arrived: Moment, from: string): Promise<StampedFact> {

@@ -76,7 +76,7 @@ export class Reads {
   /**
    * Returns a reading that contains the fact and possibly other facts. The read begins after this call.
    *
-   * Rejects if this asker, or all askers together, have too many facts waiting. Rejects with `unavailable` if the fact
+   * Rejects if too many facts are waiting to be read, for this asker or for all askers together. Rejects with `unavailable` if the fact
    * cannot be read within {@link Timing.lookUpMs}, and with the original error if the read fails.
    *
    * @param asker tenant that needs the fact or, for an API key, the client's network; askers take turns

@@ -74,7 +74,7 @@ class Words {
   readonly #bytes = Buffer.from(this.at.buffer);
 
   /**
-   * Reads a digest into {@link at}. Returns whether the string is one.
+   * Decodes a digest into {@link at}. Returns `false` if the string is not a digest.
    *
    * @param digest base64url
    */

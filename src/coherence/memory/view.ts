@@ -108,7 +108,10 @@ export class View {
     return this.#oldestOf().oldest?.provenS;
   }
 
-  /** Returns up to `most` facts to reread, oldest reading first: either only API keys or only other facts. */
+  /**
+   * Returns up to `most` facts to reread, beginning with those read longest ago. All of them are API keys, or none is,
+   * because the two kinds are read by different statements.
+   */
   oldest(most: number): FactKey[] {
     const cache = this.#oldestOf();
     const names = cache.oldestNames(most);

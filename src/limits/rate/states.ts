@@ -6,7 +6,7 @@ import type { Portion } from './portion.ts';
 
 /**
  * Returns the state of a limit. A bucket's window is the time that an empty bucket takes to fill, but at least a
- * second. Until the store's first answer, a quota's window is that of this process's clock.
+ * second. Until the store has answered for the first time, a quota's window is computed from this process's clock.
  */
 export function stateOf(portion: Portion, clock: Clock): LimitState {
   const { kind, figures, known } = portion;

@@ -127,7 +127,7 @@ function lowerCased(names: HeaderNames) {
   };
 }
 
-/** Values of a trusted proxy's headers about the client. */
+/** Values of the headers in which a trusted proxy describes the client, such as `X-Forwarded-For`. */
 interface ForwardedWords {
   for: string;
   host: string;

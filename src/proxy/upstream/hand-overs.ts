@@ -8,7 +8,7 @@ export interface ConnectionParts {
   /** `Host` for requests that have none. */
   readonly host: string;
   readonly owner: ConnectionOwner<ResponseHandler>;
-  /** Counts and sends each tick's requests together, at the end of the tick. */
+  /** Collects the requests of each tick. At the end of the tick they are counted and sent as one group. */
   readonly handOvers: HandOvers;
   /** Logs an exception that belongs to no exchange. */
   readonly report: (error: unknown) => void;
@@ -42,7 +42,7 @@ export class HandOvers implements Breakable {
   #waiting: Departing[] = [];
   #leaving: readonly Departing[] = [];
 
-  /** @param report logs an exception in code that serves all requests of a turn */
+  /** @param report logs an exception that belongs to no single request, because the code runs once for all of them */
   constructor(usage: Pick<UsageSink, 'commit'>, report: (error: unknown) => void) {
     this.#usage = usage;
     this.#report = report;

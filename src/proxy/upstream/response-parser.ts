@@ -191,7 +191,7 @@ export interface BytesReader {
  * separate buffers, which are passed on without copying.
  */
 export class ReadBuffer {
-  /** Reader of the bytes; `null` before the connection is open. */
+  /** Reads the bytes that arrive on the socket; `null` before the connection is open. */
   reader: BytesReader | null = null;
   /** Options for the socket. */
   readonly onread: OnReadOpts = {

@@ -13,7 +13,7 @@ export interface OwnConnections<Handler extends Failing> {
   opening: number;
 }
 
-/** The pool's methods that its slots call. */
+/** Methods of the pool that its slots call. */
 interface SlotPool<Handler extends Failing> {
   send(request: OutgoingRequest, handler: Handler): void;
   freed(slot: Slot<Handler>): void;

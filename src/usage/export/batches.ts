@@ -2,6 +2,8 @@ import type { UsageExportConfig } from '../../config.ts';
 
 /** Maximum number of events pushed before the export position is saved, if each event needs its own request. */
 const singleEvents = 20;
+/** Number of requests at the same time, if each event needs its own request. */
+export const singlesAtOnce = 4;
 
 /** Returns the number of events to push together. */
 export function batchOf({ format, batchSize }: Pick<UsageExportConfig, 'format' | 'batchSize'>): number {

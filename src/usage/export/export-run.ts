@@ -4,7 +4,7 @@ import { usageEvent, type ExportedUsage } from '../../domain/usage-event.ts';
 import type { UsageStore } from '../../ports/usage.ts';
 import type { ExportPosition, ExportState, ExportLock, UsageExportStore } from '../../ports/usage/export.ts';
 import type { Receiver } from '../../ports/usage/receiver.ts';
-import { batchOf } from './batches.ts';
+import { batchOf, singlesAtOnce } from './batches.ts';
 import { deliverEvents, type RejectedEvent } from './deliver-events.ts';
 import { pendingOf, type ExportedKind, type Pending } from './pending.ts';
 
@@ -48,7 +48,7 @@ const mostRejectedInARow = 1_000;
 
 /** Returns the holder and duration of the export lock. Saving an export position renews the lock. */
 export function lockOf({ id, config }: RunParts): Pick<ExportLock, 'holder' | 'leaseMs'> {
-  const requests = config.format === 'batch' ? 1 : batchOf(config);
+  const requests = config.format === 'batch' ? 1 : Math.ceil(batchOf(config) / singlesAtOnce);
   return { holder: id, leaseMs: lockMs + config.timeoutMs * requests };
 }
 

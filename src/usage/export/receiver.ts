@@ -3,6 +3,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { UsageExportConfig } from '../../config.ts';
 import type { Timers } from '../../ports/timers.ts';
 import { PushFailed, type Receiver } from '../../ports/usage/receiver.ts';
+import { singlesAtOnce } from './batches.ts';
 
 /** Maximum number of characters of an error response to log. */
 const toldOfResponse = 300;
@@ -27,7 +28,7 @@ export function openReceiver(
   timers: Timers,
 ): Receiver {
   const secure = url.startsWith('https:');
-  const connection = { keepAlive: true, maxSockets: 1 };
+  const connection = { keepAlive: true, maxSockets: format === 'batch' ? 1 : singlesAtOnce };
   const agent = secure
     ? new HttpsAgent({ ...connection, ...(ca !== null && { ca }) })
     : new HttpAgent(connection);
@@ -64,10 +65,29 @@ export function openReceiver(
   return {
     async push(events, signal) {
       if (format === 'batch') return send('application/cloudevents-batch+json', events, signal);
-      for (const event of events) await send('application/cloudevents+json', event, signal);
+      await inParallel(events, (event) => send('application/cloudevents+json', event, signal));
     },
     close: () => agent.destroy(),
   };
+}
+
+/**
+ * Sends events, {@link singlesAtOnce} at a time. After an error no further event is sent.
+ *
+ * @throws the first error, or the first that is not about the event's own content
+ */
+async function inParallel<T>(events: readonly T[], send: (event: T) => Promise<void>): Promise<void> {
+  const left = events.values();
+  const errors: unknown[] = [];
+  const sendRest = async (): Promise<void> => {
+    for (const event of left) {
+      if (errors.length > 0) return;
+      await send(event).catch((error: unknown) => void errors.push(error));
+    }
+  };
+  await Promise.all(Array.from({ length: singlesAtOnce }, sendRest));
+  const isAboutEvent = (error: unknown): boolean => error instanceof PushFailed && error.aboutEvents;
+  if (errors.length > 0) throw errors.find((error) => !isAboutEvent(error)) ?? errors[0];
 }
 
 function messageOf(signal: AbortSignal, error: Error): string {
@@ -102,7 +122,7 @@ function withoutSecret(text: string, authorization: string | null): string {
   return text.length < readOfResponse ? without : without.slice(0, -authorization.length);
 }
 
-/** Returns the value of `Authorization` without its scheme, such as `Bearer`. */
+/** Returns the value of `Authorization` without the scheme, for example without `Bearer`. */
 function secretOf(authorization: string): string {
   return authorization.slice(authorization.lastIndexOf(' ') + 1);
 }

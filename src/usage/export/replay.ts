@@ -16,7 +16,7 @@ export interface UsageReplayParts {
   readonly connect: () => Receiver;
 }
 
-/** Number of events after which a call reads no more. */
+/** A call stops reading after this many events. */
 const eventsOfCall = 500;
 /** Maximum number of accounts per read. */
 const accountsOfPortion = 1_000;

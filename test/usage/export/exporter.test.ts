@@ -119,10 +119,10 @@ t.test('single events, by external_id where there is one', async (t) => {
   await addUsage({ store }, [usageRow(sub, may, { requests: 1 }), usageRow(parent, may, { requests: 1 })]);
   await through(may + hourMs);
   await round();
-  t.match(receiver.pushes, [
-    { headers: { 'content-type': 'application/cloudevents+json' }, events: [{ subject: parent }] },
-    { headers: { 'content-type': 'application/cloudevents+json' }, events: [{ subject: 'ada' }] },
-  ]);
+  const headers = { 'content-type': 'application/cloudevents+json' };
+  t.match(receiver.pushes, [{ headers }, { headers }]);
+  const subjects = receiver.pushes.map(({ events }) => events.map(({ subject }) => subject));
+  t.same(new Set(subjects.flat()), new Set([parent, 'ada']), 'several requests are under way at a time');
 });
 
 t.test('hours that were deleted before they could be exported are told, and passed over', async (t) => {

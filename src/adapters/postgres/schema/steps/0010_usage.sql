@@ -55,7 +55,8 @@ create table usage_journal (
   at timestamptz not null default now(),
   -- Name of the machine or pod on which the journal's process runs.
   host text,
-  -- True if an operator has given up the journal's counts (`usage_forget`). The journal's next batch sets it to false.
+  -- True if an operator told reports to stop waiting for the journal's counts (`usage_forget`). It becomes false again
+  -- when the journal's next batch arrives.
   forgotten boolean not null default false
 );
 
@@ -133,8 +134,7 @@ create table usage_late (
   root_id uuid not null,
   account_id uuid not null,
   hour timestamptz(0) not null,
-  -- 0 while more late changes can be added to the row. After that, the number of the correction, and the row no longer
-  -- changes.
+  -- 0 while late changes can still be added to the row. Then it becomes the correction's number, and the row is final.
   number bigint not null default 0,
   -- Id of the correction. Its number cannot serve as the id, because numbers repeat after a backup is restored.
   id uuid not null default gen_random_uuid(),

@@ -487,8 +487,8 @@ begin
   end if;
   perform limits_begin(change -> 'limits');
   if change ? 'max_api_keys' then
-    -- A change that creates a key for a sub-account reads `max_api_keys` but does not lock this row. The fence keeps
-    -- such changes by the parent's keys from running at the same time.
+    -- The creation of a key for a sub-account reads `max_api_keys` without a lock on this row. While this update runs,
+    -- the fence stops the parent's API keys from creating keys.
     perform change_fence(of_id);
   end if;
   if change ? 'external_id' then
