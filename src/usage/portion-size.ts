@@ -2,10 +2,12 @@
 const fewestRows = 125;
 /** Maximum of {@link PortionSize.rows}. */
 const mostRows = 2_000;
+/** Rows by which a successful transaction raises {@link PortionSize.rows}. */
+const more = 20;
 
 /**
  * Number of rows in a store transaction. Each failed transaction halves it, because the store was probably too busy to
- * finish in time. Each successful one raises it by an eighth.
+ * finish in time. Each successful one raises it a little, so that a busy store does not fail again soon.
  */
 export class PortionSize {
   #rows = mostRows;
@@ -15,7 +17,7 @@ export class PortionSize {
   }
 
   succeeded(): void {
-    this.#rows = Math.min(Math.ceil(this.#rows * 1.125), mostRows);
+    this.#rows = Math.min(this.#rows + more, mostRows);
   }
 
   failed(): void {

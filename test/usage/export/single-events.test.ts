@@ -25,7 +25,10 @@ t.test('four requests at a time, and each event once', async (t) => {
     waiting.shift()?.writeHead(204).end();
   }
   await pushed;
-  t.same(system.pushes.map((push) => Number(push.events[0]?.id)).sort((a, b) => a - b), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  t.same(
+    system.pushes.map((push) => Number(push.events[0]?.id)).sort((a, b) => a - b),
+    [0, 1, 2, 3, 4, 5, 6, 7, 8, 9],
+  );
 });
 
 t.test('after an error no further event is sent, and an outage counts before a rejected event', async (t) => {
@@ -39,7 +42,7 @@ t.test('after an error no further event is sent, and an outage counts before a r
   );
   t.teardown(() => receiver.close());
   const pushed = receiver.push(events, new AbortController().signal);
-  const failed = t.rejects(pushed, { status: 503 });
+  const failed = t.rejects(pushed, /503/);
   await system.got(4);
   for (const status of [422, 204, 503, 204]) waiting.shift()?.writeHead(status).end();
   await failed;

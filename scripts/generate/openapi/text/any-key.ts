@@ -34,7 +34,8 @@ export const anyKey: Subject = {
         id: 'updateApiKey',
         tag,
         summary: 'Change a key',
-        description: 'Changes the members that the body names. Only an active key may be given another expiry.',
+        description:
+          'Changes the members that the body names. Only an active key may be given another expiry.',
         request: 'UpdateApiKey',
         responses: { 200: ['HeldApiKey', 'The key after the change.'] },
         problems: ['key_not_active'],
