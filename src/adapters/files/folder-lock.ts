@@ -117,9 +117,9 @@ function ask(path: string): Promise<State | 'gone'> {
 function listen(server: Server, path: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    // Without `unref`, the lock would keep the process alive. Without `exclusive`, the primary of a Node.js cluster
-    // would listen on the worker's behalf. But a path through /proc/self leads elsewhere in the primary, and the lock
-    // would outlive the worker.
+    // Without `unref`, the lock would keep the process alive. Without `exclusive`, a worker of a Node.js cluster would
+    // leave the listening to the cluster's primary process. That process would look up a path through /proc/self in its
+    // own file descriptors, and the lock would outlive the worker.
     server.unref().listen({ path, exclusive: true }, resolve);
   });
 }

@@ -55,8 +55,8 @@ export interface Store {
   ping(): Promise<void>;
   /**
    * Returns the number of active imported keys that could begin with `prefix` and `_`. The store keeps only the start
-   * of each key, and a short start does not always settle this. Keys that were imported while `keys.prefix` was
-   * `prefix` are left out. The call reads all keys, which may take seconds.
+   * of each key. A key is also counted if its stored start is too short to tell, but matches so far. Keys that were
+   * imported while `keys.prefix` was `prefix` are left out. The call reads all keys, which may take seconds.
    */
   importedKeysLike(prefix: string): Promise<number>;
   /**
@@ -97,10 +97,12 @@ export interface Deadlines {
 
 const usualDeadlines: Deadlines = { coherenceMs: 1_500, queryMs: 5_000, idleMs: 30_000 };
 /**
- * The server cancels a statement after a fraction of a deadline: `pooled` of `queryMs`, or `held` of `coherenceMs`. A
- * slow statement that the server cancels releases its locks, and its connection stays usable. `pooled` is smaller,
- * because a statement may have only half of its deadline left when it gets a connection from the pool. On the held
- * connection, a statement waits only while the connection is being opened.
+ * Fractions of a deadline after which the server itself cancels a statement. The statement then releases its locks, and
+ * its connection stays usable. `held` is for the connection that holds the lease, and is a fraction of `coherenceMs`.
+ * `pooled` is for the connections of a pool, and is a fraction of `queryMs` or, for migrations, of `migrationMs`.
+ *
+ * `pooled` is smaller, because a statement may have only half of its deadline left when it gets a connection from a
+ * pool. On the held connection, a statement waits only while the connection is being opened.
  */
 const serversShare = { pooled: 0.4, held: 0.8 };
 const migrationMs = 600_000;

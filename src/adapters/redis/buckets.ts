@@ -14,7 +14,7 @@ export interface RedisBucketsOptions extends RedisEvents {
  * one second after the bucket is full again. A value in any other format counts as a full bucket.
  *
  * ARGV has five numbers per bucket: capacity, tokens per second, tokens given back, tokens needed, and tokens wanted in
- * advance. The reply has two per bucket: the tokens granted and the tokens left.
+ * advance. The reply has two numbers per bucket: the tokens granted and the tokens left.
  */
 const script = `
 local time = redis.call('TIME')

@@ -3,8 +3,8 @@ import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'no
 /** Lets a gateway detect values in Redis that another program has forged. */
 export interface Seal {
   /**
-   * Prefix of all value names. Each value format has its own prefix. Version 0.1.0 uses `tg:` without a number, so its
-   * values are never read.
+   * Prefix of all value names. It contains the number of the value format, such as `tg:2:`, so values in other formats
+   * are never read. Names that version 0.1.0 writes begin with `tg:` but have no number.
    */
   readonly prefix: string;
   /** Returns the value to store under `name` for this text. */

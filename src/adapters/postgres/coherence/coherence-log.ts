@@ -14,7 +14,7 @@ import type { Runner } from '../connection/pool.ts';
  * from the same snapshot.
  */
 interface ReadingRow extends Omit<LogReading, 'entries' | 'through'> {
-  /** Position of the page's last entry if the page is full; `null` if the page has all entries up to `seq`. */
+  /** Position of the page's last entry if the page is full; `null` if the page reaches the end of the log. */
   readonly until: Seq | null;
   readonly entries: readonly (readonly [seq: Seq, key: FactKey, revoked: boolean])[];
 }
@@ -86,8 +86,8 @@ function replicas(db: Runner): Replicas {
     },
 
     async removeReplica(id, nonce) {
-      // Callers pass either the replica's own nonce or the one from the replica's row. The one in the row has `2:` in
-      // front (see `replica_renew`).
+      // `nonce` is either the nonce that the replica registered with, or the nonce read from the replica's row. The row
+      // has `2:` in front of the registered nonce (see `replica_renew`).
       await db.run(
         (sql) => sql`
           with gone as (
@@ -109,7 +109,8 @@ function entries(db: Runner, background: Runner): Entries {
         );
         const start = Math.max(floor - 1, seq - most);
         const reading = await this.readAfter(start, most);
-        // A position below `seq` means that the database now has another history, in which `start` has no meaning.
+        // Positions only grow within a history. If the newest position has become lower, the database has another
+        // history now, and the page must be read again from a new start.
         if (reading.seq < seq) return this.readAfter(null, most);
         return { ...reading, floor: Math.max(reading.floor, start + 1) };
       }

@@ -72,10 +72,12 @@ export function factSource(db: Runner): FactSource {
 }
 
 /**
- * Builds the statement that reads the facts. It selects from the row with the position, so it returns a row even if no
- * fact is found. Each variant is written out in full: a statement built from fragments would survive two garbage
- * collections, and that costs more than the statement itself. `coherence_history()` is called in a subquery, so that
- * PostgreSQL calls it once rather than for every row.
+ * Builds the statement that reads the facts. The statement selects from `coherence_now`, which always has one row, so
+ * it returns the position even if no fact is found. `coherence_history()` is called in a subquery, so that PostgreSQL
+ * calls it once rather than for every row.
+ *
+ * Both variants are written out in full. A statement joined from fragments would survive two garbage collections, and
+ * that costs more time than the statement itself.
  */
 function statement(sql: Sql, asked: Asked): PromiseLike<[Found, ...Found[]]> {
   if (areApiKeys(asked)) {

@@ -2,8 +2,8 @@ import type { OldSnapshots, SnapshotHolder, SnapshotReading } from '../../../por
 import type { Runner } from '../connection/pool.ts';
 
 /**
- * A {@link SnapshotHolder} as the statement returns it. Instead of `transaction`, it has the number of transactions
- * since its snapshot.
+ * A {@link SnapshotHolder} as the statement returns it. Instead of `transaction`, the row has `behind`: the id of the
+ * next transaction minus `transaction`.
  */
 type HolderRow = Omit<SnapshotHolder, 'transaction'> & { readonly behind: number };
 
@@ -12,7 +12,7 @@ type HolderRow = Omit<SnapshotHolder, 'transaction'> & { readonly behind: number
  * sessions, but not when their transactions began. Sessions that are running a vacuum are left out, because their
  * snapshots do not keep old row versions alive.
  *
- * @param db runs statements on a connection that is open anyway, so that none has to be opened for this
+ * @param db runs statements on a connection that is already open
  */
 export function oldSnapshots(db: Runner): OldSnapshots {
   return {

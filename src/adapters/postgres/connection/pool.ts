@@ -72,12 +72,13 @@ interface Line {
  * A few connections, each opened on first use. A statement gets the most recently used free connection, so that surplus
  * connections stay idle and are closed.
  *
- * A statement waits for a connection for at most half of its deadline (a tenant's statement, for half to three
- * quarters). Once it starts, it may run for the rest of the deadline, but always for at least half. So if a statement
- * misses its deadline after it has started, the cause is an unresponsive server, not a long queue.
+ * A statement without a tenant waits for a connection for at most half of its deadline. A tenant's statement waits for
+ * at most half to three quarters. Once a statement has started, it may run for the rest of its deadline, and always for
+ * at least half of the deadline. So if a started statement takes too long, the cause is an unresponsive server, not a
+ * long queue.
  *
- * Waiting tenants take turns, and each tenant may have all connections but one. So another tenant's statement, such as
- * a revoke, waits for at most one statement to end, no matter how many statements the first tenant has sent.
+ * Waiting tenants take turns, and each tenant may have all connections but one. So even if one tenant sends a flood of
+ * statements, another tenant's statement, such as a revoke, waits for at most one statement to end.
  */
 export class Pool {
   readonly #free: Connection[];

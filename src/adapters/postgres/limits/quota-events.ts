@@ -8,10 +8,13 @@ import type { Runner } from '../connection/pool.ts';
  */
 const mostRemembered = 10_000;
 
-/** Has the database write an event when an answer shows that a quota has been reached or nearly reached. */
+/** Requests an event from the database when an answer shows that a quota has been reached or nearly reached. */
 export class QuotaEvents {
   readonly #background: Runner;
-  /** Series and level of each quota that has been reached or nearly reached, keyed by limit name. */
+  /**
+   * Level of each quota that has been reached or nearly reached, keyed by limit name. `series` identifies the
+   * count that the level belongs to; see `QuotaWindow`.
+   */
   #known = new Map<string, { readonly series: number; readonly level: number }>();
 
   constructor(background: Runner) {

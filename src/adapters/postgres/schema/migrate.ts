@@ -20,7 +20,7 @@ export interface MigrationWait {
   readonly waitsFor: string;
 }
 
-/** Outcome of one attempt. */
+/** Outcome of one attempt to apply a migration. */
 type Attempt =
   | { readonly outcome: 'applied'; readonly step: string }
   | { readonly outcome: 'nothing left' | 'another is at it' }

@@ -25,8 +25,8 @@ export interface Changed<Outcome extends string> {
   /** Name of the history when the change began. */
   readonly incarnation: string;
   /**
-   * The changed account. If `outcome` is `limit`, the member that would hold the changed record (`account` or `key`)
-   * holds the reached limit instead; see {@link limitReached}.
+   * The changed account. If `outcome` is `limit`, `account` or `key` holds the reached limit instead of a record; see
+   * {@link limitReached}.
    */
   readonly account: AccountRow;
   readonly key: KeyRow;

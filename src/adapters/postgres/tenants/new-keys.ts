@@ -58,9 +58,9 @@ export function newKeys(changes: Changes): Pick<TenantStore, 'createKey' | 'impo
 const importsKeys = 2;
 
 /**
- * Returns SQL for an extra column in a statement that stores a key with this prefix. Unless the prefix is the usual
- * one, the column makes the statement fail while older replicas are running, because 0.1.0 replicas treat keys with
- * other prefixes as mistyped.
+ * Returns SQL for an extra column in a statement that stores a key with this prefix; empty SQL for the usual prefix.
+ * The column makes the statement fail while replicas below the level `importsKeys` are running, because such replicas
+ * treat keys with other prefixes as mistyped.
  */
 export function andReplicasFor(sql: Sql, { prefix }: Pick<NewApiKey, 'prefix'>): ReturnType<Sql> {
   return prefix.startsWith(`${usualKeyPrefix}_`) ? sql`` : sql`, fleet_require(${importsKeys})`;

@@ -17,9 +17,8 @@ type Account = {
 export interface Portion {
   readonly accounts: readonly Account[];
   /**
-   * Parent whose remaining accounts may follow in the next portion. The report has one line per parent and bucket, and
-   * this line must count the accounts of both portions. `null` if the report does not group by parent, or if this
-   * portion does not end in the middle of a parent.
+   * Parent whose accounts may continue in the next portion. The parent's lines must then add up the accounts of both
+   * portions. `null` if this portion does not end in the middle of a parent, or if the report does not group by parent.
    */
   readonly continued: AccountId | null;
 }

@@ -30,8 +30,8 @@ export function rowsOfAccount({ period, granularity }: UsageQuery): {
 
 /**
  * Reads a report's lines for the accounts in one portion, in the report's order. Whole days are read from daily rows.
- * Hourly rows are read if the report is by hour, for partial days, and for days that have not been rolled up yet
- * (`usage_kept`).
+ * Hourly rows are read if the report is by hour, for partial days, and for days that have not been rolled up yet (see
+ * `usage_rolled_until`).
  *
  * The statement looks up each account separately, in ranges of the primary keys. Without `offset 0`, PostgreSQL would
  * read whole tables whenever it believes that they are small.
