@@ -45,8 +45,8 @@ interface Writer {
  */
 const shortestPauseMs = 1;
 /**
- * Longest pause between two reads of the member list, in milliseconds. A round waits no longer than this for this
- * replica to catch up.
+ * Longest pause between two reads of the member list, in milliseconds. It is also the longest time for which
+ * {@link CommitBarrier} waits for this replica to apply a mutation before it looks at the members.
  */
 const longestPauseMs = 50;
 
@@ -95,8 +95,8 @@ export class CommitBarrier implements Barrier {
   }
 
   /**
-   * Lets this replica apply the writers' mutations while the member list is being read. If there is no other replica, a
-   * mutation therefore costs only one extra round trip.
+   * Lets this replica apply the writers' mutations while the member list is being read. If there is no other replica,
+   * the same round can then confirm the mutations, without a second reading of the list.
    */
   async #catchUp(asked: readonly Writer[]): Promise<void> {
     const { lease, view, timers } = this.#parts;
@@ -117,8 +117,8 @@ export class CommitBarrier implements Barrier {
   }
 
   /**
-   * Number of pending replicas whose rows were deleted because their leases ran out. A replica that shuts down deletes
-   * its row soon after a renewal. If the last renewal was long ago, the replica was killed or is hanging.
+   * Number of pending replicas whose rows have been deleted because their leases ran out. A replica that shuts down
+   * deletes its own row, but soon after a renewal. So a deleted row counts only if its last renewal was long ago.
    */
   #timedOut({ seen }: Writer, { rows }: Members): number {
     const gone = seen?.pending.filter(({ id }) => rows.every((row) => row.id !== id)) ?? [];

@@ -173,8 +173,8 @@ class FactsInMemory implements Facts {
 }
 
 /**
- * Facts in memory plus those loaded for one request. Loaded facts are kept here because memory may have no room for
- * them, and because it records absence only for API keys. A loaded fact's stamp is checked on every use.
+ * Facts in memory plus those loaded for one request. Loaded facts are also kept here, because memory may lack them:
+ * memory may be full, and of absent facts, it records only API keys. A loaded fact's stamp is checked on every use.
  */
 class LoadedFacts extends FactsInMemory {
   readonly #view: View;

@@ -139,7 +139,7 @@ export class Lease {
     this.#wake();
   }
 
-  /** Like {@link hint}. Resolves once a pass that began after this call has ended, even if it failed. */
+  /** Like {@link hint}. Resolves at the end of the next pass that begins after this call, even if that pass fails. */
   caughtUp(): Promise<void> {
     if (this.#stopped) return Promise.resolve();
     return new Promise((resolve) => {

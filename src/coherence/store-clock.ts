@@ -51,8 +51,8 @@ export class StoreClock implements Clock {
 const worthAWarningMs = 1_000;
 
 /**
- * Returns a function that warns once when this machine's wall clock goes wrong, and again only after it has been right
- * in between.
+ * Returns a function that warns when this machine's wall clock begins to differ too much from the store's clock. The
+ * function warns again only after the difference has been small in between.
  */
 export function clockWarnings(warn: (fields: object, message: string) => void): (aheadMs: number) => void {
   let wrong = false;

@@ -22,8 +22,8 @@ export interface Timing {
   /** Deadline for lease statements and for statements that read facts; see {@link storeMsFor}. */
   readonly storeMs: number;
   /**
-   * Maximum time that a request waits for a fact. A statement that is already running may have to end before the
-   * request's own statement begins.
+   * Maximum time that a request waits for a fact: twice `storeMs`, because another statement may have to end before
+   * the request's own statement begins.
    */
   readonly lookUpMs: number;
   /**

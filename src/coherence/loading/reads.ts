@@ -24,7 +24,8 @@ export interface ReadsLimits {
   readonly gatherMs: number;
   /**
    * Longest pause, in milliseconds, for an asker that still has facts waiting after a read. The pause lasts as long as
-   * the read took. If this is not 0, an asker takes part in only one read at a time.
+   * the read took, up to this maximum. If the maximum is 0, there are no pauses, and an asker may take part in several
+   * reads at a time.
    */
   readonly pauseMs: number;
   /** Makes the error for an asker that has too many facts waiting. */
@@ -76,8 +77,9 @@ export class Reads {
   /**
    * Returns a reading that contains the fact and possibly other facts. The read begins after this call.
    *
-   * Rejects if too many facts are waiting to be read, for this asker or for all askers together. Rejects with `unavailable` if the fact
-   * cannot be read within {@link Timing.lookUpMs}, and with the original error if the read fails.
+   * Rejects if too many facts are waiting to be read, for this asker or for all askers together. Rejects with
+   * `unavailable` if the fact cannot be read within {@link Timing.lookUpMs}. If the read fails, rejects with the read's
+   * error.
    *
    * @param asker tenant that needs the fact or, for an API key, the client's network; askers take turns
    */

@@ -16,7 +16,7 @@ export interface Entry extends Named {
   seq: Seq;
   /** Whether the entry has been looked up since the clock hand last passed it. */
   recent: boolean;
-  /** An entry found right after this one was looked up: the account after a key, or the parent after an account. */
+  /** Entry that was looked up right after this one: the account of a key, or the parent of an account. */
   next: Entry | undefined;
   /** Name that was looked up to find `next`. */
   nextName: string;

@@ -47,7 +47,7 @@ export class View {
   #wallUntil = -Infinity;
   #incarnation: string | null = null;
   #applied: Seq = 0;
-  /** Log position at which the last page read ended. */
+  /** End of the newest page that this replica has read, as a log position. */
   #through: Seq = 0;
 
   constructor(size: ViewSize, recentChanges: RecentChanges = new RecentChanges()) {
@@ -134,8 +134,8 @@ export class View {
 
   /**
    * Whether a decision may be made in this tick: the deadline must not have passed on either clock. The monotonic clock
-   * stands still while a machine sleeps, but the wall clock does not. Setting the wall clock forward costs only one
-   * renewal.
+   * stands still while a machine sleeps, but the wall clock does not. If someone sets the wall clock forward, the
+   * replica only has to renew its lease early.
    */
   mayDecide(clock: Clock): boolean {
     return clock.monotonicMs() < this.#until && clock.wallMs() < this.#wallUntil;
