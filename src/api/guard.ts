@@ -45,8 +45,9 @@ export function installGuard(app: FastifyInstance, deps: GuardDeps): CountChange
     if (writes(request)) guard.call(app, request, reply, next);
     else next();
   });
-  // The operation itself counts its change, because only the operation knows whether every replica must confirm. Most
-  // creates need no confirmation. A confirmed change costs each replica a read and a commit.
+  // Only changes that every replica must confirm are counted, because each costs every replica a read and a commit.
+  // Most creates need no confirmation. Only an operation knows whether its change needs one, so the operations call
+  // this function.
   return (request) => rates.changes.count(callerOf(request).accountId, deps.clock.monotonicMs());
 }
 
@@ -83,7 +84,10 @@ export async function decideAgain(request: FastifyRequest): Promise<void> {
   if ('problem' in decision) throw new ProblemError(decision.problem);
 }
 
-/** Records when callers of `app` use their keys. Management calls are not counted as usage, but they do use a key. */
+/**
+ * Records a use of the key for each call to `app` that {@link decideManagementCall} permits. Usage reports do not
+ * count these calls.
+ */
 export function noteKeyUse(app: FastifyInstance, usage: Pick<UsageSink, 'touch'>): void {
   app.addHook('onSend', (request, _reply, _payload, done) => {
     const { caller } = outcomeOf(request);

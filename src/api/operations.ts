@@ -21,8 +21,8 @@ export interface ScopedAccess {
 }
 
 /**
- * App for the management API. A route without a scope does not compile. At run time, every parent key could call such a
- * route.
+ * App for the management API. Every route must declare a scope, otherwise the route does not compile. If a route had no
+ * scope, every key of a parent could call it.
  */
 export type ManagementApp = RoutesWith<ScopedAccess>;
 

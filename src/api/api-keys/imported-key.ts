@@ -65,7 +65,7 @@ export interface KeyFaults {
 }
 
 /**
- * Returns the list `keys` of a body, without the keys after the first {@link mostImported}. The result is empty if
+ * Returns the elements of the member `keys` of a body, up to {@link mostImported} of them. The result is empty if
  * `keys` is not a list.
  */
 export function keysIn(body: unknown): readonly unknown[] {
@@ -209,8 +209,8 @@ function scopeFaults({ scopes }: Unchecked, at: string): FieldFault[] {
 }
 
 /**
- * Returns the hints for a key: those that were sent or, if none were sent, hints taken from the key itself. Both hints
- * are `null` if only a digest was sent.
+ * Returns the hints for a key. If the client sent the key itself without hints, both hints are taken from the key.
+ * Otherwise a hint that the client did not send is `null`.
  */
 function hintsOf({ api_key: text, prefix, last4 }: Sent): KeyHints {
   return text !== undefined && prefix === undefined && last4 === undefined

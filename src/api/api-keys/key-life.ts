@@ -40,8 +40,8 @@ export interface KeyLifeDeps {
 /** Id of a key, and the account that owns it. */
 export interface KeyPlace {
   /**
-   * Owner of the key; `null` if only the key's id is known. In the latter case the store returns the owner as
-   * `holding`.
+   * Owner of the key; `null` if only the key's id is known. For `null`, the store finds the owner and returns it in the
+   * member `holding`.
    */
   readonly account: AccountId | null;
   /**
@@ -88,8 +88,8 @@ export async function updateKey(
 /**
  * Replaces a key with a new one.
  *
- * @throws ProblemError with a code that {@link updateKey} throws, or with `key_rotated` if another key of the same
- * rotation is active as well
+ * @throws ProblemError with a code that {@link updateKey} throws, or with `key_rotated` if more than two keys of
+ * the rotation would be active afterwards
  */
 export async function rotateKey(
   deps: KeyLifeDeps,

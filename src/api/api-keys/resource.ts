@@ -24,7 +24,7 @@ import { closed, nullableText, nullableTimestamp, timestamp } from '../rest/type
 /** Member that names the owner of a key: `account_id` in the operator API, `sub_account_id` in the management API. */
 export type OwnerField = 'account_id' | 'sub_account_id';
 
-/** Returns the noun for the keys' owner in the text of a 404. */
+/** Returns the noun that a 404 uses for the owner of a key. */
 export function ownerThing(field: OwnerField): Thing {
   return field === 'account_id' ? 'account' : 'sub-account';
 }
@@ -32,7 +32,7 @@ export function ownerThing(field: OwnerField): Thing {
 /** Possible statuses of a key. */
 export const statuses = ['active', 'expired', 'revoked'] as const satisfies readonly ApiKeyStatus[];
 
-/** Members of a schema that has every label of a key. */
+/** Members of a response schema. A schema that lacks a label of keys does not compile. */
 type WithLabels = Readonly<Record<keyof KeyLabels, TSchema> & Record<string, TSchema>>;
 
 /** Members of a key in every response. */

@@ -23,8 +23,8 @@ interface Range {
 interface Weighed {
   readonly weight: number;
   /**
-   * 0 if no range matches, 1 if the range covers all types, 2 if it covers all subtypes, 3 if it names the type
-   * exactly.
+   * How precisely the best matching range names the format: 3 if it names type and subtype, 2 if it names only the
+   * type, 1 if it names neither. 0 if no range matches.
    */
   readonly specificity: number;
 }

@@ -3,9 +3,9 @@ import type { AccountPageQuery, Page } from '../../ports/tenant-store.ts';
 import { readPage, writePage, type ListName } from './paging.ts';
 
 /**
- * Last character of a decoded cursor, for lists sorted by (`created_at`, id). Version 0.1.0 sorted lists by id alone,
- * and its cursors have no space at the end. The page after a cursor without the space is therefore sorted by id.
- * Replicas that run version 0.1.0 ignore the space.
+ * Character at the end of a decoded cursor, for lists sorted by (`created_at`, id). Version 0.1.0 sorted lists by id
+ * alone, and its cursors lack this character. After a cursor without the character, the next page is therefore sorted
+ * by id. Replicas that run version 0.1.0 accept cursors with the character and ignore it.
  */
 const mark = ' ';
 

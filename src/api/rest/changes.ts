@@ -43,7 +43,7 @@ export function withinPairs<T extends object>(outcome: T | 'too-many-pairs'): T 
 /**
  * Returns a committed change. Throws a 409 if another account already has the id or `external_id`.
  *
- * @param kind kind of account among which an `external_id` is unique
+ * @param kind kind of the account that has the `external_id`, used in the text of the 409
  */
 export function notTaken<T extends object>(
   outcome: T | ExternalIdTaken | IdTaken,

@@ -28,7 +28,8 @@ export function claimPrefix(
   for (const url of elsewhere) known.set(url, new Set(['GET', 'HEAD']));
   for (const [url, methods] of [...known]) reject(app, url, methodNotAllowed([...methods].sort()), methods);
   if (!known.has('')) reject(app, '', unknown);
-  // Rejects paths that end with a slash. Such a path would otherwise match a route whose last parameter is empty.
+  // Rejects paths that end with a slash. Otherwise a route that ends with a parameter would match such a path, with an
+  // empty parameter.
   const slashes = new Set(['/', ...[...known.keys()].flatMap((url) => /^.*\/(?=:[^/]+$)/.exec(url) ?? [])]);
   for (const url of slashes) reject(app, url, unknown);
   reject(app, '/*', unknown);
@@ -45,7 +46,7 @@ function reject(app: FastifyInstance, url: string, rejection: Problem, except?: 
     prefixTrailingSlash: 'slash',
     exposeHeadRoute: false,
     config: { rejection },
-    // Runs after authentication, so that only known callers find out which paths exist, but before the body is read.
+    // Runs after authentication, so only known callers find out which paths exist. Runs before the body is read.
     onRequest: (_request, _reply, done) => done(new ProblemError(rejection)),
     handler: () => {
       throw new Error('a request was let through that must be rejected');

@@ -2,8 +2,8 @@
 export const mostImported = 1_000;
 
 /**
- * Maximum size of an import's body in bytes, enough for a thousand keys with names and scopes. An import of any size
- * takes only one position in the log.
+ * Maximum size of an import's body in bytes, enough for a thousand keys with names and scopes. An import takes one
+ * position, whatever its size.
  */
 export const importBodyLimit = 8 * 1024 * 1024;
 

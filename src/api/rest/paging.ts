@@ -58,7 +58,7 @@ function invalidCursor(): Error {
 /**
  * Returns the response body for a page.
  *
- * @param positionOf returns a row's position as it is stored in a cursor; {@link readPage} returns it as `after`
+ * @param positionOf returns a row's position in the list. The cursor contains the position of the page's last row
  */
 export function writePage<Row, Body>(
   page: Page<Row>,

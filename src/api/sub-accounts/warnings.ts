@@ -38,7 +38,8 @@ export async function warningsOf(
   parent: AccountId,
   { seq }: Pick<Committed<unknown>, 'seq'>,
 ): Promise<{ warnings?: Static<typeof warningBody>[] }> {
-  // The create of a first active sub-account always has a `seq`, because other replicas have to apply that change.
+  // `seq` is `null` if other replicas need not apply the change. They must apply the create of a first active
+  // sub-account.
   if (seq === null) return {};
   try {
     if ((await tenants.getParent(parent, parent))?.activeSubAccounts !== 1) return {};

@@ -76,7 +76,7 @@ export async function sendCsv<Group extends UsageGroup>(
   void reply
     .type('text/csv; charset=utf-8; header=present')
     .header('content-disposition', `attachment; filename="${fileName(wanted)}"`);
-  // The response to a HEAD has no body, so no lines are read.
+  // The response to a HEAD has no body, so no lines are sent.
   if (request.method === 'HEAD') return reply.send('') as never;
 
   async function* lines(): AsyncGenerator<string> {
