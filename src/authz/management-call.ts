@@ -113,9 +113,9 @@ function headerProblem(
 }
 
 /**
- * Checks the acting header of a management call. Such a call always acts as the parent, because the sub-account is
- * named in the path, so the header may name only the parent itself. If `required` is set, a parent with active
- * sub-accounts must send the header with every write, as the spec literally demands (section 4, acting header rule 1).
+ * Checks the acting header of a management call. The sub-account is named in the path, and the call always acts as the
+ * parent. The header may therefore name only the parent itself. If `required` is set, a parent with active sub-accounts
+ * must send the header with every write, as the spec literally demands (section 4, acting header rule 1).
  *
  * @returns the problem, or `undefined` if the header is acceptable
  */

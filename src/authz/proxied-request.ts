@@ -43,8 +43,8 @@ export interface Admission {
 }
 
 /**
- * Rejection of a request. `caller` is set if the key is valid, which means that the acting rules rejected the request
- * or that the key lacks a scope.
+ * Rejection of a request. `caller` is set if the key is valid. In this case, the acting rules rejected the request, or
+ * the key lacks a scope.
  */
 export interface Rejection {
   readonly problem: Problem;
@@ -180,7 +180,8 @@ function look(facts: Facts, needed: FactNeeded, caller: AccountId): FoundFacts |
     case 'active-sub-accounts': {
       const count = facts.activeSubAccounts(needed.parentId);
       if (count === undefined) return new MissingFact(factKey.activeSubAccounts(needed.parentId));
-      // The parent exists, so `null` contradicts the other facts. To be safe, assume that it has sub-accounts.
+      // A `count` of `null` means that the parent is unknown, which contradicts the other facts. To be safe, such a
+      // parent is treated as having active sub-accounts.
       return { ...nothingFound, hasActiveSubAccounts: count !== 0 };
     }
     case 'target-by-id': {
