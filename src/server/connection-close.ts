@@ -8,7 +8,7 @@ import { responseOn } from './pipelining.ts';
  * elsewhere.
  */
 export class ConnectionClose {
-  /** Responses that will say `Connection: close`. When a response was marked, no later request had arrived. */
+  /** Responses that will say `Connection: close`, each the last one on its connection. */
   readonly #last = new WeakSet<ServerResponse>();
 
   /** Marks the responses to all requests that arrive from now on. */
@@ -46,8 +46,8 @@ export class ConnectionClose {
   }
 
   /**
-   * Handles a request that arrives while a response is in progress. Removes `Connection: close` from that response:
-   * otherwise Node would end the connection after it, and the new request would be lost.
+   * Handles a request that arrives while a response is in progress. Removes `Connection: close` from the response.
+   * Otherwise Node would end the connection after the response, and the new request would be lost.
    */
   #cameBehind(socket: Socket): void {
     const response = responseOn(socket);

@@ -51,7 +51,7 @@ export function drainable(listener: Listener, timers: Timers): Drainable {
 }
 
 interface Connections {
-  /** Connections that carry requests. */
+  /** Sockets on which requests arrive: the encrypted sockets with TLS, the TCP sockets without TLS. */
   readonly all: Set<Socket>;
   /** With TLS, the TCP sockets of all connections, including connections still in the handshake. Empty without TLS. */
   readonly below: Set<Socket>;

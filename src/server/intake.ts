@@ -13,10 +13,9 @@ export class Intake {
   /**
    * Makes `taking` decide whether a server accepts connections. Call it before the server listens.
    *
-   * Node passes a new connection on to another worker if this worker already has `server.maxConnections` open; if that
-   * number is negative, Node passes on every connection. The real limit is enforced here, by closing excess
-   * connections. If full workers passed connections on and all workers were full, the connections would go round
-   * forever.
+   * Node passes a new connection on to another worker if `server.maxConnections` is reached. With a `maxConnections` of
+   * -1, Node passes every connection on. The configured limit never makes Node pass a connection on: if all workers
+   * were full, a connection would go round forever. Instead, a connection beyond the limit is closed.
    */
   control(server: Server): void {
     let most = server.maxConnections;

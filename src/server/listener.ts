@@ -38,7 +38,7 @@ export interface Application {
 export interface Listener {
   readonly server: Server;
   /**
-   * Prepares to replace the application by reading the certificate and key.
+   * Reads the certificate and key, in preparation for replacing the application.
    *
    * @returns a function that replaces the application. From then on, every request goes to the new `application`, even
    * on open connections, and new connections get the new certificate. The new application must have the same handlers

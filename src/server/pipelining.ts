@@ -46,14 +46,13 @@ export class UnreadRequests {
   }
 
   /**
-   * Reads a pipelined request again once the previous response has been sent (RFC 9112 §9.3.2): a DELETE sent after a
-   * PUT must not overtake the PUT. If the connection ends before that response has been sent, the request is not
-   * served.
+   * Waits until the previous response has been sent, then reads a pipelined request again (RFC 9112 §9.3.2). A DELETE
+   * sent after a PUT must not overtake the PUT. If the connection ends during the wait, the request is not served.
    *
    * The request waits as raw bytes, along with all the bytes after it. A parsed request would take more memory. A
    * parser that waits in the middle of a head would run into the time limit for heads. While {@link mostWaitingBytes}
-   * or more are waiting, the gateway does not read, so it notices that the client has disconnected only when it writes
-   * the response.
+   * or more are waiting, the gateway does not read. It then notices that the client has disconnected only when it
+   * writes the response.
    */
   readAfterResponse(socket: Socket, head: Buffer): void {
     if (socket.destroyed) return;
@@ -92,8 +91,9 @@ export function mustWait(socket: Socket): boolean {
 }
 
 /**
- * Rebuilds the bytes of a request's head from the values that Node has parsed and trimmed. As a result, tabs around
- * `chunked` are accepted as white space here (RFC 9110 §5.6.3), although Node rejects them in other requests.
+ * Rebuilds the bytes of a request's head from the values that Node has parsed and trimmed. Node trims tabs
+ * around `chunked`, so a request whose head is rebuilt may have such tabs. RFC 9110 §5.6.3 allows them as white space,
+ * but Node rejects them in other requests.
  *
  * @param without lower-case name of a header to leave out
  */

@@ -25,7 +25,7 @@ export function serveOffers(server: Server, secure: boolean, take: TakeUpgrade):
   const unread = new UnreadRequests(server, secure);
   const serve = (request: IncomingMessage, stream: unknown, behind: Buffer): void => {
     const { socket } = request;
-    // This version of Node has already read past the head, so there is no telling which bytes come next.
+    // Node may have read past the head, depending on its version. It is then unknown which bytes come next.
     if (stream !== socket || request.readableLength > 0) return void socket.destroy();
     if (mustWait(socket))
       return unread.readAfterResponse(socket, Buffer.concat([headBytes(request), behind]));
