@@ -31,7 +31,7 @@ export function guarded<Args extends unknown[]>(
   };
 }
 
-/** Names of the methods that are allowed to return `Result`. */
+/** Names of the methods whose return type includes `Result`. */
 type MethodsWith<Kind, Result> = {
   [Name in keyof Kind]: Kind[Name] extends (...args: never[]) => infer Returned
     ? Result extends Returned
@@ -41,8 +41,8 @@ type MethodsWith<Kind, Result> = {
 }[keyof Kind];
 
 /**
- * Wraps methods in the same way as {@link guarded} wraps callbacks. The code that calls them may be serving other
- * exchanges too, so it must not see the exception.
+ * Wraps methods in the same way as {@link guarded} wraps callbacks. The caller of a method may be serving other
+ * exchanges too, so the caller must not see the exception.
  *
  * @param instead what the method returns if it throws
  */

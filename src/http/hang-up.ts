@@ -12,9 +12,9 @@ export const mostDiscarded = { bytes: 64 * 1024 * 1024, silentMs: 5_000, ms: 30_
 const hungUp = new WeakSet<Socket>();
 
 /**
- * Closes a connection in a way that still delivers the last bytes to the peer (RFC 9112 §9.6). The gateway closes its
- * own direction, then reads until the peer closes the other. If it closed both while unread bytes were left, the
- * operating system would send a reset, and the peer could lose data it had not read yet. A peer that keeps sending or
+ * Closes a connection in a way that still delivers the last bytes to the peer (RFC 9112 §9.6). The gateway stops
+ * sending, but reads until the peer stops sending too. If the gateway closed the connection with input unread, the
+ * operating system would send a reset. The peer could then lose data it had not read yet. A peer that keeps sending or
  * goes idle is cut off.
  *
  * @param most limits on the bytes, the idle milliseconds, and the milliseconds in total

@@ -14,8 +14,8 @@ export interface Outcome {
   /** Name of the operator whose token was sent. */
   readonly operator?: string;
   /**
-   * Key used for a rejected call, and the account that owns the key; each is `null` if unknown. Both are logged, but
-   * the call does not count as a use of the key.
+   * Account and key of a rejected call. Each is `null` if unknown. Both are logged, but the call does not count as a
+   * use of the key.
    */
   readonly rejected?: { readonly accountId: AccountId | null; readonly keyId: KeyId | null };
 }

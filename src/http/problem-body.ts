@@ -11,7 +11,7 @@ export interface ProblemContext {
   /** Path of the request. The query is left out because it may contain a secret. */
   readonly instance: string;
   readonly requestId: string;
-  /** Start of the `type`. */
+  /** Start of the problem's `type`. */
   readonly typeBase: string;
 }
 

@@ -37,7 +37,8 @@ export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply
 const drainBytes = 64 * 1024;
 
 /**
- * Whether so much of a rejected request's body may still arrive that closing the connection is cheaper than reading it.
+ * Whether much of a rejected request's body may still arrive. Closing the connection is then cheaper than reading the
+ * body.
  */
 export function bodyMayBeLong({ complete, headers }: IncomingMessage): boolean {
   if (complete) return false;

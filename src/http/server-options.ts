@@ -66,10 +66,10 @@ function hardenConnection(socket: Socket): void {
   // Node removes its own error listener before an upgrade. Without this listener, a reset at that moment would crash
   // the process.
   socket.on('error', ignore);
-  // Node calls `destroySoon` after the last response on a connection. Its own implementation closes both directions at
-  // once, so a client that is still sending could lose the response.
+  // Node calls `destroySoon` after the last response on a connection. Node's own `destroySoon` closes both directions
+  // at once, so a client that is still sending could lose the response.
   socket.destroySoon = guardedOn(socket, () => hangUp(socket));
-  // Reading the address makes Node cache it. Once the client has left, it can no longer be read.
+  // Reading the address makes Node cache it. Node cannot determine the address after the client has left.
   void socket.remoteAddress;
 }
 
@@ -77,7 +77,7 @@ function ignore(): void {
   /* Code that uses the connection detects its end on its own. */
 }
 
-/** Turns off Fastify's own log lines, which contain the query string and cost a child logger each. */
+/** Turns off Fastify's own log lines, because they contain the query string. */
 export function quiet(logger: FastifyBaseLogger) {
   const logController = new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' });
   return { loggerInstance: logger, logController };

@@ -18,7 +18,7 @@ export type TrustedPeers = (socket: Pick<Socket, 'remoteAddress'>) => boolean;
 export function trustedPeers(cidrs: readonly string[]): TrustedPeers {
   if (cidrs.length === 0) return () => false;
   const isListed = addressList(cidrs);
-  // The peer of a connection never changes, so the result is kept: checking would take longer than making a request id.
+  // The peer of a connection never changes, so the result is kept. A check for each request would be slow.
   const known = new WeakMap<object, boolean>();
   return (socket) => {
     let trusted = known.get(socket);

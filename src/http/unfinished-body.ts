@@ -12,8 +12,8 @@ const looks = 4;
 /**
  * Watches a request's body until it has arrived in full.
  *
- * @param silentMs milliseconds without a byte after which the body counts as stalled; detection takes 25 to 50 % longer
- * @param onSilent called once if the body stalls
+ * @param silentMs milliseconds without a byte after which the body counts as stalled
+ * @param onSilent called once if the body stalls, between 1.25 and 1.5 times `silentMs` after the last byte
  */
 export function watchBody(request: IncomingMessage, silentMs: number, onSilent: () => void): void {
   const { socket } = request;
@@ -32,9 +32,9 @@ export function watchBody(request: IncomingMessage, silentMs: number, onSilent: 
 }
 
 /**
- * Limits how long a rejected client may take to send the rest of its body, and how long it may pause. This is for
- * connections that stay open after the response; {@link hangUp} applies the same time limits to connections that it
- * closes.
+ * Limits how long a client may take to send the rest of a rejected body, and how long it may pause. The limits apply to
+ * connections that stay open after the response. For connections that the gateway closes, {@link hangUp} has the same
+ * time limits.
  */
 export function boundRest(response: ServerResponse, most: typeof mostDiscarded = mostDiscarded): void {
   const { req: request } = response;
