@@ -93,7 +93,7 @@ function isBusy({ status, headers }: Response): boolean {
 
 /**
  * Returns how many seconds to wait before the next attempt: half a second, doubled with each attempt, times a random
- * factor between 0.5 and 1, which keeps clients from all retrying at once.
+ * factor between 0.5 and 1. The random factor keeps clients from all retrying at once.
  */
 function backOffS(attempt: number): number {
   return 0.5 * 2 ** attempt * (0.5 + Math.random() / 2);
