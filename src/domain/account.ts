@@ -57,7 +57,7 @@ export interface AccountChange {
   readonly limits?: Partial<Limits>;
 }
 
-/** A PATCH to a parent account; `null` restores the configured limit. */
+/** A PATCH to a parent account. If `maxSubAccounts` or `maxApiKeys` is `null`, the configured limit applies again. */
 export interface ParentChange extends AccountChange {
   readonly maxSubAccounts?: number | null;
   readonly maxApiKeys?: number | null;

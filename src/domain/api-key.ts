@@ -71,7 +71,7 @@ const usual = `${usualKeyPrefix}_`;
 export const apiKeyPattern = '^[!-+\\--~]{16,512}$';
 const anyForm = new RegExp(apiKeyPattern);
 
-/** Parses an API key with this prefix. Returns `undefined` if the text isn't one. */
+/** Parses an API key that begins with `prefix`. Returns `undefined` if `text` is not such a key. */
 export function parseApiKey(text: string, prefix: string = usualKeyPrefix): ApiKeyText | undefined {
   const start = `${prefix}_`;
   return text.startsWith(start) ? parseOwnKey(text, start) : undefined;
@@ -143,9 +143,9 @@ export function mostShown(apiKey: string): number {
 }
 
 /**
- * Returns the prefix to store with an imported key. If the key has our format, another gateway minted it, and its own
- * prefix is stored. Otherwise, `keyPrefix` is stored. `Store.importedKeysLike` compares a new `keys.prefix` with the
- * stored prefix, to find imported keys that the gateway would reject as mistyped.
+ * Returns the prefix to store with an imported key. For a key in our format, it is the key's own prefix. For any other
+ * key, it is `keyPrefix`. If `keys.prefix` is changed later, `Store.importedKeysLike` uses the stored prefixes to find
+ * imported keys that the gateway would reject as mistyped.
  *
  * @param apiKey the imported key; `undefined` if only its digest is known
  * @param keyPrefix configured prefix for new keys

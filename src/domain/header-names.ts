@@ -97,15 +97,14 @@ export function headerRule(rawName: string, names: NamesToRead): HeaderRule {
   const name = foldHeaderName(rawName.slice(0, longestName));
   if (name.startsWith('x-service-') || name.startsWith(foldHeaderName(names.prefix))) return 'drop';
   if (singleHop.has(name) || ownSpellingOnly.has(name)) return 'drop';
-  // Only the spelling of this name differs from an API key header's. An upstream could mistake it for that header, and
-  // so use a key that the gateway did not check.
+  // The name is another spelling of a configured API key header. An upstream could mistake it for that header, and so
+  // use a key that the gateway did not check.
   if (names.apiKey.some((one) => foldHeaderName(one) === name)) return 'drop';
   // CGI-like environments turn a `Proxy` header into the variable HTTP_PROXY, which many HTTP clients obey.
   if (name === 'proxy' || name.startsWith('proxy-')) return 'drop';
   if (overrides.has(name)) return 'override';
   if (framing.has(name)) return 'framing';
-  // Servers may trust a name with `_`: gunicorn assumes that a proxy set SCRIPT_NAME, and strips its value from the
-  // path.
+  // Servers may trust a name with `_`. For example, gunicorn assumes that a proxy has set SCRIPT_NAME.
   if (rawName.includes('_')) return 'underscore';
   if (wordOfProxies.test(name)) return 'forwarding';
   return 'pass';
@@ -176,10 +175,11 @@ const saidByProxies = {
     ],
   ],
   // The request target before a proxy rewrote it. Frameworks may choose a handler by this target, but the gateway has
-  // chosen the route by the actual path. These headers are sent or read by Flask's ReverseProxied, klaus and Django
-  // behind it (X-Script-Name), IIS and Zend, Symfony and WordPress (X-Original-URL, X-Rewrite-URL), Spring, ASP.NET and
-  // Werkzeug (X-Forwarded-Prefix, above), Envoy, Traefik, Plack and Paste, Mojolicious, Dancer, repoze.vhm, Next.js,
-  // Azure, Netlify, Cloud Foundry, Home Assistant.
+  // chosen the route by the actual path. Software that sends or reads these headers:
+  // - X-Script-Name: Flask's ReverseProxied, klaus, Django
+  // - X-Original-URL, X-Rewrite-URL: IIS, Zend, Symfony, WordPress
+  // - others: Envoy, Traefik, Plack, Paste, Mojolicious, Dancer, repoze.vhm, Next.js, Azure, Netlify, Cloud Foundry,
+  //   Home Assistant
   path: [
     ...[
       'x-script-name',

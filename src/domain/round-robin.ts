@@ -71,7 +71,7 @@ export class RoundRobin<T, Tenant = string> {
     return things.shift();
   }
 
-  /** Removes and returns each tenant's longest-waiting items, up to the first one for which `condition` is false. */
+  /** Removes and returns each tenant's items, up to the tenant's first item for which `condition` is false. */
   takeWhile(condition: (thing: T) => boolean): T[] {
     return [...this.#waiting].flatMap(([tenant, things]) => {
       const end = things.findIndex((thing) => !condition(thing));
@@ -92,7 +92,7 @@ export class RoundRobin<T, Tenant = string> {
     this.#waiting.set(tenant, things);
   }
 
-  /** Removes an item that is no longer waiting. */
+  /** Removes one of a tenant's items. Does nothing if the item is not in the queue. */
   remove(tenant: Tenant, thing: T): void {
     const things = this.#waiting.get(tenant);
     const at = things?.indexOf(thing) ?? -1;

@@ -15,8 +15,9 @@ export function grantableToSubAccount(scope: string): boolean {
 }
 
 /**
- * Returns an error message if a scope is probably a misspelled management scope, because management calls with such a
- * key would get 403. Returns `undefined` for all other scopes, even those with `*`, because upstreams define them.
+ * Returns an error message if a scope is probably a misspelled management scope: a key with the misspelled scope would
+ * get 403 for management calls. Returns `undefined` for all other scopes, even those with `*`, because upstreams define
+ * them.
  */
 export function misspelledManagementScope(scope: string): string | undefined {
   const own: readonly string[] = Object.values(managementScopes);

@@ -14,8 +14,8 @@ export interface ExportedUsage extends UsageCounts {
 }
 
 /**
- * Kind of id that a billing system uses for an account. With `external_id`, an account that has none is identified by
- * its `id`.
+ * Kind of id that a billing system uses for accounts. With `external_id`, accounts without an `external_id` are
+ * identified by their `id`.
  */
 export type EventSubject = 'id' | 'external_id';
 
@@ -39,8 +39,8 @@ export interface UsageEvent {
 }
 
 /**
- * Returns the event for an account's usage in one hour. The event depends only on the arguments, so sending it again
- * repeats the first event exactly unless the account's `external_id` has changed.
+ * Returns the event for an account's usage in one hour. The event depends only on the arguments. So an event that is
+ * sent twice is the same both times, unless the account's `external_id` has changed.
  *
  * @param about `source` identifies the gateway; `subject` is the kind of id that the receiver uses for accounts
  */
