@@ -20,7 +20,7 @@ export interface ActiveExchange {
   goAway(): void;
   /** Records that the API key is in use. */
   noteUse(): void;
-  /** Adds the bytes sent and received since the previous call to the usage figures. */
+  /** Updates the usage figures with the bytes sent and received since the previous call. */
   noteBytes(): void;
   /**
    * Called at intervals. Ends the exchange if one side has been idle for too long or the API key has expired.
@@ -35,8 +35,7 @@ export interface ActiveExchange {
  * so each may search all exchanges for those that depend on the revoked fact.
  *
  * The exchanges are kept in an array. When an exchange leaves, the last exchange in the array moves to the free index.
- * A Set would cost ten times as much: V8's garbage collector moves every object that was ever in the Set to the old
- * generation.
+ * A Set would cost ten times as much, because V8 would treat every exchange as a long-lived object.
  */
 export class ActiveExchanges {
   readonly #active: ActiveExchange[] = [];

@@ -51,7 +51,7 @@ export class Counted {
     this.#counted = null;
   }
 
-  /** Adds the bytes since the previous call to the usage figures. Both parameters are totals for the exchange. */
+  /** Updates the usage figures with the bytes since the previous call. Both parameters are totals for the exchange. */
   noteBytes(bytesIn: number, bytesOut: number): void {
     if (this.#counted === null || (bytesIn === this.#bytesIn && bytesOut === this.#bytesOut)) return;
     this.#usage.noteBytes(this.#counted, bytesIn - this.#bytesIn, bytesOut - this.#bytesOut);

@@ -30,7 +30,7 @@ import { rateLimitHeaders } from './headers/rate-limit.ts';
 import { tooManyInFlight } from './problems.ts';
 import type { Route } from './route.ts';
 
-/** Whether two permits lead to the same headers, so that headers built from one can be sent under the other. */
+/** Whether two permits result in the same headers. If so, headers built for one permit are correct for the other. */
 function saysTheSame(a: Permit, b: Permit): boolean {
   return (
     a.resolvedTenant === b.resolvedTenant &&
@@ -115,7 +115,7 @@ export class Decision {
 
   /**
    * Applies a decision. An admitted request gets one of its tenant's slots for requests in flight. Returns a problem if
-   * the decision rejects the request, if no slot is free, or if an overload uses up the parent's share.
+   * the decision rejects the request, if no slot is free, or if the parent has used up its share during an overload.
    */
   enter(decision: Admission | Rejection): Problem | undefined {
     this.caller = decision.caller;

@@ -42,8 +42,8 @@ export abstract class Exchange extends EndingExchange implements UnitsUser {
   }
 
   /**
-   * Counts a request without a known caller. Returns `true` if it must be shed, because its network has used up its
-   * share.
+   * During an overload, counts a request without a known caller against the share of the client's network. Returns
+   * `true` if the share is used up. The request must then be shed.
    */
   protected isShed(): boolean {
     const { shedding, addressOf } = this.route.deps;

@@ -60,7 +60,7 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
     if (this.#body instanceof BufferedBody) return this.#send(this.#body.content);
     if (this.#body instanceof StreamedBody) return this.#send(this.#body);
     if (this.#bodyLength === 0) return this.#send(null);
-    // HTTP/1.0 has no chunks. So a chunked body is read whole unless the upstream is known to accept HTTP/1.1.
+    // HTTP/1.0 has no chunks. So a chunked body is held unless the upstream is known to accept HTTP/1.1.
     const unseen = this.#bodyLength === undefined && this.route.upstream.version !== '1.1';
     if (!unseen && (this.#bodyLength === undefined || this.#bodyLength > mostBufferedBytes))
       return this.#stream();
@@ -220,7 +220,7 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
     this.onFailure(error);
   }
 
-  /** Streams a held body once chunks may be sent, because the client may want a response before sending the rest. */
+  /** Streams a held body once chunks may be sent. The client may wait for a response before it sends the rest. */
   #checkHeld(nowMs: number): void {
     const { version } = this.route.upstream;
     const wait = version === null && nowMs - this.waitingSinceMs <= mostHeldMs;

@@ -90,7 +90,7 @@ export async function openProxy({
   ...deps
 }: ProxyDeps): Promise<Proxy> {
   const failures = new FailureLog(logger, clock);
-  // Logs an exception in a timer that visits all exchanges, so that the timer's next run still takes place.
+  // Logs an exception that belongs to no single exchange, such as one in a timer. The timer runs again as usual.
   const broke = (error: unknown): void =>
     failures.writeException(error, { route: null, requestId: null, code: ownFault.code });
   const shared: RouteDeps = {

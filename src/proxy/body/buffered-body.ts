@@ -28,7 +28,7 @@ export interface BodyHandler extends Breakable {
 /**
  * A short body that is read whole and then sent together with the head. So a client that sends its body slowly does not
  * tie up an upstream connection. A chunked body for an HTTP/1.0 upstream is also read whole, because such an upstream
- * needs its length.
+ * needs its length. While the upstream's version is unknown, a chunked body is held for at most {@link mostHeldMs}.
  */
 export class BufferedBody implements BodyProgress {
   bytes = 0;
@@ -86,8 +86,8 @@ export class BufferedBody implements BodyProgress {
   }
 
   /**
-   * Copies all pieces into one buffer, because a buffer for a single byte takes a hundred times as much memory as the
-   * byte.
+   * Copies all pieces into one buffer. If the pieces were kept separately, a body that arrives byte by byte would take
+   * a hundred times its size in memory.
    */
   #append(chunk: Buffer): void {
     const bytes = this.bytes + chunk.length;

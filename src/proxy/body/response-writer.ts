@@ -116,7 +116,7 @@ export class ResponseWriter {
     const { socket } = this.#response;
     // On a pipelined connection, this response has no socket until all earlier responses have ended.
     if (socket === null) return void this.#response.end(text, 'latin1');
-    // Node's response would cork the socket itself and write only in the next tick. It does not cork a corked socket.
+    // If the socket were not corked yet, Node's response would cork it, and write only in the next tick.
     socket.cork();
     this.#response.write(text, 'latin1');
     socket.uncork();

@@ -1,11 +1,13 @@
 import { headerRule, type HeaderNames, type HeaderRule } from '../../domain/header-names.ts';
 
 /**
- * Caches a result for each header name, as written, because computing these results is most of the work on headers.
+ * Caches a result for each spelling of a header name. Without the cache, computing the results would be most of the
+ * work on headers.
  *
- * Callers can make up any number of names. So only names from admitted requests are cached, in two generations of 1,000
- * names each. When the newer generation is full, it replaces the older one, and names still in use are cached again by
- * the next request that has them. A name of more than 100 characters is never cached.
+ * Callers can make up any number of names. So only names from admitted requests are cached, and none of more than 100
+ * characters. The cache consists of two maps of at most 1,000 names each. New names go into the recent map. Once the
+ * recent map is full, it becomes the earlier map, and the previous earlier map is dropped. A name that is used again
+ * returns to the recent map.
  */
 export class HeaderNameMemo<T> {
   #recent = new Map<string, T>();

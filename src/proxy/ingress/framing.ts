@@ -25,9 +25,9 @@ export interface ParsedHead {
 export type ReadHead = (head: ParsedHead, kind: MethodKind) => RequestHead | { readonly problem: Problem };
 
 /**
- * Creates the function that reads heads. It rejects a message if two servers could disagree about where it ends, or if
- * it has too many headers. Node must therefore not drop headers beyond a limit of its own (`server-options.ts`). The
- * function is long because it handles all headers in a single pass.
+ * Creates the function that reads heads. The function rejects a message if two servers could disagree about where it
+ * ends, or if it has too many headers. For these checks, the function needs all headers. So Node's own limit, beyond
+ * which it drops headers, is turned off (`server-options.ts`).
  */
 /* eslint-disable max-lines-per-function -- one pass over the headers */
 export function headReader(rules: HeaderRules, maxHeaders: number): ReadHead {
@@ -97,8 +97,8 @@ export function headReader(rules: HeaderRules, maxHeaders: number): ReadHead {
     }
     if (hosts > 1 || (hosts === 0 && httpVersion !== '1.0')) return malformed('It must have one Host.');
     if (lengths > 1) return malformed('Its length is given more than once.');
-    // If an HTTP/1.0 request asks for both, Node keeps the connection open, but other servers close it. So servers
-    // could disagree about whether another request follows.
+    // If an HTTP/1.0 request has both `keep-alive` and `close`, Node keeps the connection open, but other servers close
+    // it. So servers could disagree about whether another request follows.
     if (asksKeepAlive && asksClose && httpVersion === '1.0')
       return malformed('It asks to keep the connection and to close it.');
     return {

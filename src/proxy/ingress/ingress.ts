@@ -38,8 +38,8 @@ export interface IngressReader {
 }
 
 /**
- * Creates the reader. A request that passes means the same to every server: the path that routes it is the path that
- * its upstream gets, and all servers agree on where the message ends.
+ * Creates the reader. A request that passes means the same to every server: the upstream gets the same path that the
+ * gateway has chosen the route by, and all servers agree on where the message ends.
  *
  * @throws Error if two routes have the same prefix, ignoring case
  */

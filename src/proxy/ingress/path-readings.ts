@@ -41,8 +41,7 @@ export function readingsOf(path: string): Readings {
 /**
  * Limits on the work spent on one path, whose sender is not known yet: the number of readings, their total length in
  * characters, and the number of segments in each. Honest paths have a handful of readings. A path with one `%2F` has at
- * least two readings. With the default size of a head, the limit on characters lets such a path fill almost the whole
- * head.
+ * least two readings, so it may be up to 16 KiB long. That is the default maximum size of a whole head.
  */
 const most = { readings: 64, characters: 32 * 1024, segments: 128 } as const;
 

@@ -93,8 +93,8 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
   }
 
   /**
-   * Counts the request, and returns whether it may be written. Each request is counted separately, because undici
-   * connects by itself and writes right afterwards.
+   * Counts the request, and returns whether it may be written. The request is not counted together with others, because
+   * undici writes it right after this call.
    */
   #handOver(): boolean {
     this.#handler.onReserved();

@@ -8,9 +8,9 @@ import { outliveFailedWrite } from '../upstream/failed-write.ts';
  *
  * Pausing undici itself would crash the process. If its parser is paused and the upstream closes or resets a connection
  * that is not kept alive, undici 7 throws an assertion error from a socket listener (nodejs/undici#5360; fixed in
- * undici 8, which requires a later Node). So the parser is never paused. Instead, the socket has nothing to read while
- * a client is slow. The socket reports the end of the connection only after all bytes have been read, so undici does
- * not see the end too early.
+ * undici 8, which requires a later Node). So the parser is never paused. Instead, `socket.read` returns `null` while a
+ * client is slow. The socket reports the end of the connection only after all bytes have been read, so undici does not
+ * see the end too early.
  */
 export class PausableReading {
   /**
@@ -67,7 +67,7 @@ export class PausableReading {
     this.#paused = true;
   }
 
-  /** Resumes reading. It must not be called while undici is reading. */
+  /** Resumes reading. Do not call this while undici is reading. */
   resume(): void {
     if (!this.#paused) return;
     this.#paused = false;

@@ -14,8 +14,8 @@ import type { ConnectionOwner, PooledConnection, ResponseHandler } from './upstr
 export interface UpstreamTls {
   readonly rejectUnauthorized: true;
   /**
-   * Name to send and to verify. Empty if the upstream is given by its IP address, which is then verified instead (RFC
-   * 6066 §3).
+   * Host name to send in the TLS handshake and to verify in the upstream's certificate. If the upstream's URL has an IP
+   * address and no name is configured, the name is empty (RFC 6066 §3), and the address is verified.
    */
   readonly servername: string;
   readonly ca?: Buffer;

@@ -44,8 +44,8 @@ export interface BodySink {
 const lineForm = /^[\x21-\x7e\x80-\xff]+$/;
 
 /**
- * Writes the head of a request (RFC 9112 §3). The framing headers are derived from the body that will be sent, so the
- * two cannot disagree. They and `Host` come first, because some upstreams drop headers beyond a certain number.
+ * Writes the head of a request (RFC 9112 §3). The framing headers are derived from the body, so they cannot contradict
+ * it. `Host` and the framing headers come first, because some upstreams drop headers beyond a certain number.
  *
  * @param host `Host` for requests that have none
  * @returns the head in Latin-1

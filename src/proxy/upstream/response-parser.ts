@@ -98,7 +98,8 @@ export class ResponseParser {
       end = this.#text.indexOf('\r\n\r\n', Math.max(0, before - 3));
       if (upTo === to) break;
     }
-    // A head ends with four bytes (CR LF CR LF). The last three bytes may be part of those, so they do not count yet.
+    // A head ends with CR LF CR LF, which does not count towards its size. If the head is incomplete, the last three
+    // bytes so far may be the beginning of that end, so they do not count either.
     const least = end === -1 ? this.#text.length - 3 : end;
     if (least > maxResponseHeadBytes) throw new ResponseFault('too long a head');
     if (end === -1) {

@@ -32,10 +32,9 @@ export class Slot<Handler extends Failing> {
   isOpening = true;
   isIdle = false;
   idleSinceMs = 0;
-  /**
-   * Slot that became idle just before this slot. `newer` became idle just after it. Only {@link IdleOrder} writes both.
-   */
+  /** Slot that became idle just before this slot. Only {@link IdleOrder} writes it. */
   older: Slot<Handler> | null = null;
+  /** Slot that became idle just after this slot. Only {@link IdleOrder} writes it. */
   newer: Slot<Handler> | null = null;
   readonly #pool: SlotPool<Handler>;
 
