@@ -6,8 +6,8 @@ import type { AccountFact, FactKey, KeyFact } from './facts.ts';
 export class MissingFact {
   readonly key: FactKey;
   /**
-   * Tenant whose request needs the fact; look-ups take turns by tenant. Set only for an account that a request names:
-   * any parent may name any account, so the fact's name does not reveal the tenant.
+   * Tenant whose request needs the fact; look-ups take turns by tenant. Set only if the fact is about an account that
+   * the request names. Any parent may name any account, so {@link key} does not reveal the tenant.
    */
   readonly tenant: AccountId | undefined;
 

@@ -33,8 +33,8 @@ export interface PrunedEvents {
 export interface EventStore {
   /**
    * Lists one page, newest first. The ids of one parent's events ascend in commit order, so a client that has seen an
-   * id has not missed any earlier event. With events of several parents, a client may have missed earlier events for as
-   * long as a transaction from that time may still be open.
+   * id has not missed any earlier event of that parent. The ids of different parents' events do not: a new event may
+   * appear below events that the client has already seen.
    *
    * @param tenant parent whose turn at the store the call takes; absent for operators
    */

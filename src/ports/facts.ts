@@ -64,7 +64,7 @@ export interface FactReading {
   readonly facts: ReadonlyMap<FactKey, FactValue>;
 }
 
-/** Facts that one read may ask for: either API keys or other facts, of any accounts. */
+/** Names of the facts that one read asks for. Either all of them are API keys, or none is. */
 export type Asked = readonly ApiKeyName[] | readonly [FactKey, ...FactKey[]];
 
 /** The authoritative source of facts, in PostgreSQL. Calls settle in time, as those to `CoherenceLog` do. */

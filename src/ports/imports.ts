@@ -71,7 +71,7 @@ export interface Imports {
   ): Promise<Committed<readonly ImportedRow[]>>;
   /**
    * A key that its owner already has is left unchanged. Replicas may have recorded a key as nonexistent before the
-   * import, so a 2xx waits until every replica has reached the position.
+   * import, so a 2xx waits until every replica has reached the import's position.
    *
    * @param limit maximum number of keys for an account whose parent has no limit of its own
    */

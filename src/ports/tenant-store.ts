@@ -198,7 +198,7 @@ export interface TenantStore {
    * Mints a key.
    *
    * @param limit maximum number of active keys for the account if its parent has no limit of its own
-   * @param caller author of the change; parents take turns at the store, but operators do not
+   * @param caller author of the change; calls of parents take turns at the store, but calls of operators do not
    * @param parent parent that the account must have; `null` if the account must itself be a parent; absent if any
    * account will do. The other methods that change keys take `parent` in the same sense
    * @throws ProblemError `not_found` if there is no account with this id and the required parent
@@ -214,7 +214,7 @@ export interface TenantStore {
   /**
    * Imports keys for a parent and its sub-accounts, all or none. Returns `null` if there is no such parent. Replicas
    * may have recorded a key as nonexistent before the import, so a 2xx waits until every replica has reached the
-   * position.
+   * import's position.
    *
    * @param keys keys with distinct digests
    * @param limit maximum number of active keys for an account if the parent has no limit of its own

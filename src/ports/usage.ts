@@ -21,7 +21,7 @@ export interface CountedRequest {
 /** Counts requests. Its methods neither wait nor fail. */
 export interface UsageSink {
   /**
-   * Counts a request in the current hour. Call it right before the request is handed to its upstream, and
+   * Counts a request in the current hour. Call it right before the request is handed to its upstream. Then call
    * {@link commit} before the first byte is sent.
    */
   count(accountId: AccountId, keyId: KeyId, kind: CountedKind): CountedRequest;
@@ -115,8 +115,8 @@ export interface UsageBatch {
   readonly to: number;
   readonly rows: readonly UsageRow[];
   /**
-   * Time before which the journal's counts are complete once this batch is added, milliseconds since 1970; `Infinity`
-   * at the end of the journal, `null` if unknown.
+   * Once this batch is added, the store has all of the journal's counts from before this time. Milliseconds since 1970;
+   * `Infinity` at the end of the journal, `null` if unknown.
    */
   readonly throughMs: number | null;
   /**
