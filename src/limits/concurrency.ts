@@ -21,7 +21,9 @@ export class TenantConcurrency {
   readonly #routes = new Map<string, RouteShares>();
   readonly #waitsOf: ((prefix: string) => ConnectionWaits) | undefined;
 
-  /** @param waitsOf returns, given a route's prefix, the observer of requests that wait for a connection */
+  /**
+   * @param waitsOf takes a route's prefix and returns the observer of the route's requests that wait for a connection
+   */
   constructor(limits: InFlightLimits, waitsOf?: (prefix: string) => ConnectionWaits) {
     this.limits = limits;
     this.#waitsOf = waitsOf;

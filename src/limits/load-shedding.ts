@@ -60,7 +60,7 @@ export function shedLoad(
     const { active, shares } = shedding;
     shedding.active = level === 'all';
     if (shares === null) shedding.shares = tooMuch ? new FairShares() : null;
-    // A window that rejected all requests shows no parent's demand, so the shares stay as they are.
+    // While all requests are rejected, it is unknown how many each parent sends. So the shares stay as they are.
     else if (!active && !shares.endWindow(tooMuch) && !tooMuch) shedding.shares = null;
   }, windowMs).unref();
   app.addHook('onClose', async () => clearInterval(timer));

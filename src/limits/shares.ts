@@ -45,8 +45,8 @@ const unseen: ConnectionWaits = { began: () => undefined, ended: () => undefined
  * among its tenants: the parent itself and its sub-accounts.
  *
  * - A parent holds at most three quarters of the units that other parents do not hold.
- * - A tenant holds at most two thirds of what is left of its parent's part after subtracting what the parent's other
- *   tenants hold. So a parent's only tenant holds at most half of the units that other parents do not hold.
+ * - A tenant holds at most two thirds of a remainder: its parent's part minus what the parent's other tenants hold. So
+ *   a parent's only tenant holds at most half of the units that other parents do not hold.
  * - A parent that holds nothing may take one unit as long as any is left. A tenant that holds nothing may take one
  *   whenever its parent may.
  *

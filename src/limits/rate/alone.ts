@@ -30,8 +30,9 @@ export interface Alone {
 
 /**
  * Time over which a replica's use of a limit is averaged: `fills` times as long as the bucket takes to fill, but at
- * least `leastMs`. Over that time, all replicas together use at most what the limit's rate allows plus one full bucket.
- * So their averages add up to at most 1.1 times the rate.
+ * least `leastMs`. In that time, all replicas together use at most what the limit's rate allows plus one full bucket. A
+ * full bucket is at most a tenth of what the rate allows in that time. So the averages of all replicas add up to at
+ * most 1.1 times the rate.
  */
 const average = { leastMs: 10_000, fills: 10 };
 /**
@@ -41,12 +42,12 @@ const average = { leastMs: 10_000, fills: 10 };
  */
 const growth = 1.2;
 /**
- * Minimum share of a replica, as a fraction of an equal share (the limit's rate divided by the number of replicas). The
- * minimum shares add at most 0.18 times the rate to the 1.32 times above, so all shares together come to at most 1.5
- * times the rate.
+ * Minimum share of a replica, as a fraction of an equal share. An equal share is the limit's rate divided by the number
+ * of replicas, so all minimum shares add up to 0.18 times the rate. The shares that follow from {@link growth} add up
+ * to at most 1.32 times the rate. So all shares together come to at most 1.5 times the rate.
  */
 const least = 0.18;
-/** Fraction of its share of the bucket's capacity that a replica may admit at once. It may always admit one request. */
+/** A replica may admit this fraction of its share of the bucket's capacity at once, but at least one request. */
 const atOnce = 0.4;
 
 /** A replica's share of a bucket. The size of the share follows from the replica's recent use of the limit. */
@@ -111,8 +112,8 @@ export class AloneBucket implements Alone {
 }
 
 /**
- * Fraction of a quota by which all replicas together may exceed the quota. Together they also ask for at most this
- * fraction in advance.
+ * All replicas together may exceed a quota by at most this fraction of the quota. All replicas together also ask for at
+ * most this fraction in advance.
  */
 const beyond = 0.001;
 /**
@@ -125,7 +126,7 @@ const far = 0.1;
 /** A replica's share of a quota: the requests that it may admit without asking the store. */
 export class AloneQuota implements Alone {
   debt = 0;
-  /** Part of the debt that the current query reports. */
+  /** How much of the debt the current query reports. */
   #paying = 0;
 
   noteUse(): void {}

@@ -38,8 +38,8 @@ export function applyLimits(limited: Limited, limits: Limits, nowMs: number): re
 }
 
 /**
- * Holds the accounts and keys whose limits are in use. Sweeps forget those that were not used recently, and do so
- * sooner while there are more than `most`.
+ * Holds the accounts and keys whose limits are in use. Sweeps forget accounts and keys that were not used recently.
+ * While more than `most` accounts and keys are held, sweeps forget them sooner.
  */
 export class LimitedByKind {
   readonly #most: number;

@@ -12,7 +12,8 @@ export interface Pace {
   /** Time over which demand is averaged. After a longer pause, the average restarts at 0. */
   readonly averageMs: number;
   /**
-   * Time before the next query after the store had no tokens of a quota. For a bucket, the time follows from its rate.
+   * After the store had no tokens of a quota, the replica assumes for this long that there are none. For a bucket, the
+   * time is computed from the bucket's rate instead.
    */
   readonly emptyMs: number;
 }
@@ -27,9 +28,14 @@ export const quotaPace: Pace = { aheadMs: 5_000, keptMs: 10_000, averageMs: 10_0
 
 /** Minimum time between two updates of the average demand, in milliseconds. */
 const leastMs = 5;
-/** Milliseconds after an answer without tokens in which the replica sends no query just to get tokens in advance. */
+/**
+ * For this many milliseconds after an answer without tokens, the replica sends no query just to get tokens in advance.
+ */
 const noneSpareMs = 25;
-/** The replica asks again after this fraction of the computed time until the next token, because clocks differ. */
+/**
+ * Fraction of the computed time until the next token after which the replica asks again. The replica asks early,
+ * because its clock and the store's may differ.
+ */
 const sooner = 0.95;
 
 /** Called once: with `true` if the waiting request got a token, otherwise with `false`. */
@@ -114,8 +120,8 @@ export class Portion {
   }
 
   /**
-   * Whether the portion may be forgotten: no request waits, no query is in progress, and a quota has nothing on hand
-   * and nothing to report.
+   * Whether the portion may be forgotten: no request waits, and no query is in progress. A quota must also have nothing
+   * on hand and nothing to report.
    */
   get isForgettable(): boolean {
     return this.#waiting.length === 0 && !this.#isAsking && !(this.#isQuota && this.isHolding);
@@ -255,7 +261,8 @@ export class Portion {
   answered({ granted, left, window }: TokenAnswer, nowMs: number): boolean {
     if (window !== undefined) {
       if (window.series !== this.#series) {
-        // Tokens spent before the first answer count in the series of that answer. Tokens of an earlier series do not.
+        // Tokens spent before the store's first answer belong to the series in that answer. Tokens spent in an earlier
+        // series no longer count.
         this.#spent = window.spent + (this.#series === null ? this.#spent : 0);
         this.#series = window.series;
         this.#hand = 0;
