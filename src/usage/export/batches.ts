@@ -2,7 +2,7 @@ import type { UsageExportConfig } from '../../config.ts';
 
 /** Maximum number of events pushed before the export position is saved, if each event needs its own request. */
 const singleEvents = 20;
-/** Number of requests at the same time, if each event needs its own request. */
+/** Maximum number of concurrent requests, if each event needs its own request. */
 export const singlesAtOnce = 4;
 
 /** Returns the number of events to push together. */

@@ -23,7 +23,7 @@ const longestPauseMs = 600_000;
 /** Maximum pause, in milliseconds, that the receiver can ask for. A longer pause is shortened to this maximum. */
 const longestAskedMs = 3_600_000;
 /**
- * Number of failed attempts after which rejected events are left out if the receiver accepts no event at all. With the
+ * If the receiver accepts no event at all, rejected events are left out after this many failed attempts. With the
  * pauses in between, these attempts take about an hour.
  */
 const triesOfRejected = 12;
@@ -38,7 +38,7 @@ export class UsageExporter {
   readonly #backoff = new Backoff(firstPauseMs, longestPauseMs);
   readonly #stopping = new AbortController();
   #position: ExportPosition | null = null;
-  /** Number of times the receiver has rejected all events after the export position `from`. */
+  /** `tries` is the number of rounds in which the receiver rejected all events after the export position `from`. */
   #rejected: { readonly from: ExportPosition | null; readonly tries: number } = { from: null, tries: 0 };
   #callOff: () => void = () => undefined;
   #round: Promise<void> = Promise.resolve();

@@ -74,7 +74,7 @@ export function openReceiver(
 /**
  * Sends events, {@link singlesAtOnce} at a time. After an error no further event is sent.
  *
- * @throws the first error, or the first that is not about the event's own content
+ * @throws the first error that is not about an event's content; if all errors are about content, the first error
  */
 async function inParallel<T>(events: readonly T[], send: (event: T) => Promise<void>): Promise<void> {
   const left = events.values();

@@ -105,8 +105,7 @@ const firstLineOf1 = 'tenancy-gateway usage 1\n';
 /**
  * Returns a line of the file with the current totals of the changed rows.
  *
- * @param defined number of rows that the file already defines; the line defines changed rows with this index or a
- *   higher one
+ * @param defined number of rows that the file already has; the line adds each changed row that the file lacks
  */
 export function lineOf(changed: readonly OpenRow[], defined: number): string {
   let line = '';

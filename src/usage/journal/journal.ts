@@ -19,7 +19,7 @@ export interface JournalOptions {
   readonly lock: LockFolder;
 }
 
-/** Name of the file that marks a journal's folder as complete. The file is written once the folder is locked. */
+/** Name of the file that marks a journal's folder as complete. The file is written after the folder has been locked. */
 const marker = 'journal';
 /** Size in bytes above which the open batch's file is rewritten so that it holds each row only once. */
 const rewriteBytes = 8 * 1024 * 1024;
