@@ -55,7 +55,7 @@ export async function* readCsv(text: AsyncIterable<string>): AsyncGenerator<CsvR
 
 /** Counts lines by looking at the cells, because csv-parse counts a CRLF in a quoted cell as two line breaks. */
 class LineCount {
-  /** Number of the line after the last row if the file had no empty lines. `beginning` adds the empty lines. */
+  /** Line on which the next row would start in a file without empty lines. `beginning` adds the empty lines. */
   #line = 1;
 
   /** Returns the line on which the next row starts. `empty_lines` is the number of empty lines in the file so far. */
