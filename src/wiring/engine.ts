@@ -75,8 +75,8 @@ export interface Engine {
 }
 
 /**
- * Fraction of the lease duration. If an account has a new quota, a replica spends at most this time on adding its
- * counts to the store, and then confirms the quota.
+ * When an account gets a new quota, each replica first adds its counts to the store, and then confirms the quota.
+ * Adding the counts may take at most this fraction of the lease duration.
  */
 const quotaShare = 0.1;
 
@@ -150,7 +150,7 @@ export function makeEngine(parts: EngineParts): Engine {
 }
 
 /**
- * Makes the listener for coherence events, which passes them to metrics, readiness and usage.
+ * Makes the listener that passes coherence events to metrics, readiness and usage.
  *
  * @param quotaSet called after an account's quota has been set; adds this process's counts to the store
  */

@@ -4,7 +4,7 @@ import type { Member } from './member.ts';
 import { Questions } from './questions.ts';
 import type { Workers } from './workers.ts';
 
-/** Time limit in milliseconds for a worker to prepare a configuration, and again to start using it. */
+/** A worker has this many milliseconds to prepare a configuration, and then as many again to start using it. */
 const limitMs = 10_000;
 
 /**

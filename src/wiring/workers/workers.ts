@@ -39,8 +39,8 @@ const startingLooks = 30;
  */
 const leastSilentLooks = 4;
 /**
- * A worker that was ready before is replaced if it is unready, while other workers are ready, in more than this many
- * consecutive checks.
+ * Number of consecutive checks in which a worker may be unready while other workers are ready. After one more such
+ * check, the worker is replaced, unless it was never ready.
  */
 const behindLooks = 10;
 /**
