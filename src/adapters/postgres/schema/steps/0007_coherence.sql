@@ -1,7 +1,7 @@
 -- compatible with: 6
 -- locks for a moment: coherence_log
--- The log keeps at most two rows per fact; changes find them by this index. While the index is being built, leases can
--- still be read and written, but changes wait.
+-- The log keeps at most two rows per fact. This migration adds an index by which changes find these rows. While the
+-- index is being built, leases can still be read and written, but changes wait.
 
 create index coherence_log_of_key on coherence_log (key);
 

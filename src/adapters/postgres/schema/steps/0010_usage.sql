@@ -34,9 +34,9 @@ create table usage_kept (
   days_from date not null default '-infinity',
   -- Days before this one have been rolled up for all accounts.
   rolled_until date not null default '-infinity',
-  -- Equal to `rolled_until` while nothing is being rolled up. Otherwise, the days from `rolled_until` to before this
-  -- day are being rolled up, for one account after the other in primary key order. They are done for the accounts up to
-  -- (`root_id`, `account_id`).
+  -- Equal to `rolled_until` while nothing is being rolled up. Otherwise, the days from `rolled_until` (inclusive) to
+  -- `rolling_until` (exclusive) are being rolled up, one account after another in primary key order. The last account
+  -- that is done is (`root_id`, `account_id`).
   rolling_until date not null default '-infinity',
   root_id uuid not null default '00000000-0000-0000-0000-000000000000',
   account_id uuid not null default '00000000-0000-0000-0000-000000000000'

@@ -11,10 +11,12 @@ create unlogged table limit_bucket (
   full_at timestamptz not null
 ) with (fillfactor = 50);
 
--- Use of a quota in one window, which is a UTC day or month. `used` counts the units that replicas have spent and those
--- that they hold. `series` gets a new number whenever the count starts over, so that a replica's figures for an earlier
--- count are not applied to this one. `quota` is the limit as a replica last reported it. `noted` is 1 once the event
--- that the quota is nearly reached has been written, and 2 once the event that it is reached has been written.
+-- Use of a quota in one window, which is a UTC day or month:
+-- - `used` is the number of units that replicas have spent or hold.
+-- - `series` gets a new number whenever `used` is counted anew. So a replica's totals for an old series are not added
+--   to the new one.
+-- - `quota` is the limit as a replica last reported it.
+-- - `noted` is 1 once the event `quota.near` has been written, and 2 once the event `quota.reached` has been written.
 create sequence limit_series;
 create table limit_quota (
   limit_name text collate "C" not null,

@@ -18,7 +18,8 @@ declare
 begin
   select b.outcome, b.made into outcome, account from change_begin(request) b;
   if outcome is not null then
-    -- The original request may still be waiting for its position. The current position is that position or a newer one.
+    -- 'again': an earlier request made this change, and may still be waiting for the change's position. The current
+    -- position is at least as new, so this request waits for it.
     seq := case outcome when 'again' then coherence_position() end;
     return;
   end if;
@@ -28,8 +29,8 @@ begin
     outcome := 'burst-alone';
     return;
   end if;
-  -- Creations under the same parent wait for each other here, so each one is checked against the limit and against the
-  -- external_ids of all earlier ones.
+  -- Creations under the same parent wait for each other here. So each creation counts the sub-accounts of all earlier
+  -- ones and sees their external_ids.
   select * into parent from account a where a.id = new_parent and a.parent_id is null for no key update;
   if not found then
     outcome := 'no-parent';
@@ -59,8 +60,8 @@ begin
     where a.id = new_parent;
   outcome := 'done';
   account := to_jsonb(made);
-  -- Some replicas may not know yet that the parent has an active sub-account, or that another account has given up the
-  -- external_id.
+  -- If this change logs nothing, its 2xx still waits for earlier changes. Some replicas may not know yet that the
+  -- parent has an active sub-account, or that another account has given up the external_id.
   seq := coalesce(
     change_end(request, account),
     coherence_awaited(array['n:' || new_parent, external_id_log_key(made)])

@@ -15,8 +15,9 @@ begin
     end if;
     return;
   end if;
-  -- A rotation takes the same fence, and creating or importing keys locks the account. So this call waits for any of
-  -- these that has begun, and the query below sees its keys. Any that begins later waits for this call.
+  -- A rotation takes this fence, too, and creating or importing keys locks the account. So this call waits for
+  -- rotations, creations and imports that have begun, and the query below sees their keys. Those that begin later wait
+  -- for this call.
   perform change_fence(of_account);
   perform from account a where a.id = of_account for no key update;
   if not found then

@@ -24,7 +24,8 @@ declare
 begin
   select b.outcome, b.made into outcome, key from change_begin(request) b;
   if outcome is not null then
-    -- The original request may still be waiting for its position. The current position is that position or a newer one.
+    -- 'again': an earlier request made this change, and may still be waiting for the change's position. The current
+    -- position is at least as new, so this request waits for it.
     seq := case outcome when 'again' then coherence_position() end;
     return;
   end if;

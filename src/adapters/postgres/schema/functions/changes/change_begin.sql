@@ -9,8 +9,8 @@
 -- A repeated request is never carried out again, because another request may have deliberately undone its effect.
 --
 -- `request` is the first argument of every change function, and says who is asking for the change:
--- - `caller` (the ids `key` and `account`), if the request uses a parent's key. The key is checked again here, because
---   the gateway checked it earlier, by facts in memory;
+-- - `caller` (the ids `key` and `account`), if the request uses a parent's key. The gateway has checked the key by
+--   facts in memory, which may be outdated by now. So this function checks the key again;
 -- - `operator`, the name of the token, if an operator sent the request;
 -- - `id` and `address` of the request, for the event;
 -- - `claim`, if the request has an Idempotency-Key. Its members are `caller` (the id of the caller's key, or the nil

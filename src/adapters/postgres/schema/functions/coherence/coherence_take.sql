@@ -7,9 +7,9 @@
 -- fact.
 --
 -- For each fact, the log keeps the newest change. If that change is not a `-`, the log also keeps the newest `-`,
--- because a replica that has not read it yet must still end those streams. Other entries for the fact are deleted
--- before this function takes the lock that all changes need. This is safe, because changes to the same fact already
--- wait for each other on the row of the account or key.
+-- because a replica that has not read that `-` yet must still end the fact's streams. Other entries for the fact are
+-- deleted before this function takes the lock that all changes need. This is safe, because changes to the same fact
+-- already wait for each other on the row of the account or key.
 create or replace function coherence_take(touched text[]) returns bigint language plpgsql as $$
 declare
   facts constant text[] := array(select substr(t, 2) from unnest(touched) t);

@@ -1,7 +1,8 @@
 -- This trigger runs when a quota of an account changes. If the account gets a quota, the trigger deletes the quota's
 -- windows (`quota_forget`), so that the next question counts the current window from stored usage. The trigger also
--- touches `q:` and the account's id. Replicas that read this log entry add their pending counts to the store before
--- they confirm the entry. If only the size of a quota changes, the trigger lets the quota's events be written again.
+-- touches a fact named `q:` and the account's id. Replicas that read its log entry add their pending counts to the
+-- store before they confirm the entry. If only the size of a quota changes, the trigger lets the quota's events be
+-- written again.
 create or replace function account_quota_changed() returns trigger language plpgsql as $$
 declare
   account constant text := case when new.parent_id is null then 'parent:' else 'sub_account:' end || new.id;

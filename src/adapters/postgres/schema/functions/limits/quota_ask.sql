@@ -1,7 +1,7 @@
 -- Requests units from quotas, and returns the answers in the order of the questions. A question contains totals for the
 -- current series: the units that the replica has spent, and those that it still holds. So a repeated question changes
--- nothing, and units in a lost answer are not lost. A new series begins with each window, and whenever an account gets
--- a quota.
+-- nothing. If an answer is lost, the replica's next totals lack the units in the answer, so the quota gets them back. A
+-- new series begins with each window, and whenever an account gets a quota.
 create or replace function quota_ask(of_replica text, questions jsonb) returns jsonb language plpgsql
 set enable_seqscan = off as $$
 declare

@@ -2,9 +2,9 @@
 -- lost; and `silent`, the hosts (or ids) of silent journals whose counts may be missing from a report on the period.
 --
 -- A journal that has been given up (`usage_silent`) does not hold back `through`. Its lost counts are from the time
--- between its own `through` and one hour after its last batch: its lease was shorter than an hour, so its process
--- counted nothing after that. Replicas of 0.1.0 have no journal. Such a replica counts as dead if it has not been heard
--- from for five minutes, and its last counts are lost.
+-- between its own `through` and one hour after its last batch. The journal's process counted nothing after that hour,
+-- because the process's lease was shorter than an hour. Replicas of 0.1.0 have no journal. If such a replica has not
+-- been heard from for five minutes, it is taken to be dead and its last counts to be lost.
 create or replace function usage_completeness(lost_after interval, period_from timestamptz, period_to timestamptz)
 returns table (through timestamptz, incomplete boolean, silent text[]) language sql stable as $$
   with silent as (

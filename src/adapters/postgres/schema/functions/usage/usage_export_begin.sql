@@ -14,7 +14,8 @@ begin
     from usage_completeness(lost_after, now(), now()) c;
   if exists (select from usage_export e where e.began is null or e.closed_until < ready) then
     if usage_fence() then
-      -- The first export closes all earlier hours without exporting them. A replay can export them.
+      -- The first export closes all earlier hours without exporting them. Operators can export them later by
+      -- the command `usage export`.
       update usage_export e set closed_until = greatest(e.closed_until, ready), began = coalesce(e.began, ready),
         hour = coalesce(e.hour, ready);
     end if;

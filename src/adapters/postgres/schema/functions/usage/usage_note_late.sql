@@ -2,7 +2,7 @@
 -- well. `sign` is 1 for added rows and -1 for removed rows.
 create or replace function usage_note_late(changes usage_hourly[], sign int) returns void language plpgsql as $$
 declare
-  -- `closed` and `kept` get their values only after the lock below has been taken.
+  -- `closed` and `kept` are read only under the lock below. Without the lock, they could change before they are used.
   closed timestamptz;
   kept usage_kept;
 begin
