@@ -21,7 +21,7 @@ export class Histogram {
   constructor(registry: Registry, name: string, help: string, bounds: readonly number[]) {
     this.#bounds = bounds;
     const metric = { name, help, type: 'histogram', aggregator: 'sum', get: () => this.#values(name, help) };
-    // These are the only members of a metric that the registry uses.
+    // `metric` has only the members that the registry uses.
     registry.registerMetric(metric as unknown as Metric);
   }
 

@@ -119,7 +119,7 @@ class Lines {
     this.#closed = true;
   }
 
-  /** Flushes the batch first if the line would make it too long. */
+  /** Flushes the batch if adding `line` would make the batch too long. */
   #makeRoom(line: string): void {
     if (this.#batch.length + line.length > this.#most) this.#flush();
   }

@@ -75,8 +75,9 @@ export function watchOldSnapshots(parts: OldSnapshotParts): () => void {
 }
 
 /**
- * Estimates a transaction's age from when a later transaction was first seen, because the database does not show every
- * role when a transaction began. A transaction that began before the first check is taken to be as old as that check.
+ * Estimates a transaction's age from when a later transaction was first seen. The estimate is needed because some
+ * database roles may not see when a transaction began. A transaction that began before the first check is taken to be
+ * as old as that check.
  */
 class TransactionAges {
   /** Checks in chronological order. `next` is the id of the next transaction at the time of the check. */

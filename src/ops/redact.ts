@@ -33,9 +33,9 @@ export function describeError(error: unknown, depth = 0): ErrorDescription {
 }
 
 /**
- * Replaces secrets in a string, of which only the first 4,000 characters are kept: API keys and client secrets with any
- * prefix, even if cut off; bearer and basic credentials; and passwords in addresses. Imported keys in other formats are
- * recognised only after `Bearer`.
+ * Cuts a string to at most 4,000 characters and replaces secrets in it: API keys and client secrets with any prefix,
+ * even if their last characters are missing; bearer and basic credentials; and passwords in addresses. Imported keys in
+ * other formats are recognised only after `Bearer`.
  */
 export function redact(text: string): string {
   return firstOf(text)
@@ -44,7 +44,10 @@ export function redact(text: string): string {
     .replaceAll(/(\/\/[^/\s:@]*):[^@\s]+@/g, '$1:[secret]@');
 }
 
-/** Cuts a long string after a whole word, so that no secret loses the end by which {@link redact} recognises it. */
+/**
+ * Cuts a long string after a space or line break, so that no secret is cut in half. {@link redact} might not recognise
+ * half a secret, such as a password without the `@` that follows it.
+ */
 function firstOf(text: string): string {
   if (text.length <= maxLength) return text;
   const first = text.slice(0, maxLength);

@@ -9,7 +9,7 @@ export interface Traffic {
   readonly ready: () => boolean;
 }
 
-/** States that can last beyond the tick in which they begin. */
+/** States that can last longer than one turn of the event loop. Shorter states are never seen on a scrape. */
 const states = ['deciding', 'receiving', 'queued', 'sent', 'responding', 'open'] as const;
 
 /** Exposes open connections and requests in flight. The values are read only on a scrape, at no cost to requests. */
