@@ -9,7 +9,7 @@ import { workersOf } from './make.ts';
 import { checkUsageExport } from './usage/check-export.ts';
 import type { SchemaFault } from './validate.ts';
 
-/** Facts about the document that are lost once defaults are filled in. */
+/** Details of the document that can no longer be seen once defaults have been filled in. */
 export interface CheckContext {
   readonly origins: Origins;
   /** Whether the document names an upstream, valid or not. */

@@ -66,7 +66,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, options: LoadOptions = {}): L
   const located = (found: readonly SchemaFault[]): Fault[] =>
     inOrder(found.map(({ path, detail }) => ({ where: where(file, origins, path), detail })));
   if (faults.length > 0) return { faults: located(faults) };
-  // If there are no faults, no value has been removed, so the file is complete.
+  // Only faulty values are removed from the document. There are none, so `filled` is complete.
   const config = makeConfig(
     filled as GatewayFile,
     certificates.map(({ path: _, ...certificate }) => certificate),

@@ -46,7 +46,7 @@ export function setAt(document: Record<string, unknown>, path: readonly string[]
   if (isMapping(child)) setAt(child, rest, value);
 }
 
-/** Removes the value at `path`. In a list, it is replaced with `undefined`, so that other paths stay correct. */
+/** Removes the value at `path`. A list item is replaced with `undefined`, so that later items keep their indexes. */
 export function removeAt(document: unknown, path: Path): void {
   const parent = valueAt(document, path.slice(0, -1));
   const name = path.at(-1);

@@ -55,7 +55,8 @@ const mostLevels = 100;
  */
 function nestsTooDeeply(text: string): boolean {
   let open = 0;
-  // In a block such as `- - - x`, each level takes two characters at the start of the line.
+  // In a block such as `- - - x`, each level takes two characters at the start of the line. So 201 characters are more
+  // than 100 levels.
   for (const [found] of text.matchAll(/[[{}\]]|^[-?: ]{201,}/gm)) {
     if (found.length > 1) return true;
     open = '[{'.includes(found) ? open + 1 : Math.max(0, open - 1);

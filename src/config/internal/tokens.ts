@@ -2,7 +2,10 @@ import type { UncheckedFile } from '../gateway-file.ts';
 import type { Path } from '../pointer.ts';
 import type { SchemaFault } from '../validate.ts';
 
-/** A token with fewer characters causes a warning but works, as it did in 0.1.0. `openssl rand -hex 16` prints 32. */
+/**
+ * A token with fewer characters causes a warning but works, as it did in 0.1.0. `openssl rand -hex 16` prints a token
+ * of this length.
+ */
 const shortestToken = 32;
 
 /** Rejects placeholders, and tokens shared by two operators, whom events could not tell apart. */

@@ -96,8 +96,8 @@ function longestOf(authorities: readonly Validity[], nowMs: number): Validity | 
 
 const dayMs = 86_400_000;
 /**
- * A certificate that expires within this many milliseconds causes a warning. A short-lived certificate causes a warning
- * only in the last third of its life.
+ * A certificate that expires within this many milliseconds causes a warning. If the certificate is valid for less than
+ * three times as long (42 days), it causes a warning only in the last third of its life.
  */
 const soonMs = 14 * dayMs;
 
