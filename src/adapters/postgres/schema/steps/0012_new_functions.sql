@@ -56,7 +56,8 @@ declare
 begin
   select b.outcome, b.made into outcome, account from change_begin(request) b;
   if outcome is not null then
-    -- The original request may still be waiting for its position. The current position is that position or a newer one.
+    -- 'again': an earlier request made this change, and may still be waiting for the change's position. The current
+    -- position is at least as new, so this request waits for it.
     seq := case outcome when 'again' then coherence_position() end;
     return;
   end if;
@@ -66,8 +67,8 @@ begin
     outcome := 'burst-alone';
     return;
   end if;
-  -- Creations under the same parent wait for each other here, so each one is checked against the limit and against the
-  -- external_ids of all earlier ones.
+  -- Creations under the same parent wait for each other here. So each creation counts the sub-accounts of all earlier
+  -- ones and sees their external_ids.
   select * into parent from account a where a.id = new_parent and a.parent_id is null for no key update;
   if not found then
     outcome := 'no-parent';
@@ -97,8 +98,8 @@ begin
     where a.id = new_parent;
   outcome := 'done';
   account := to_jsonb(made);
-  -- Some replicas may not know yet that the parent has an active sub-account, or that another account has given up the
-  -- external_id.
+  -- If this change logs nothing, its 2xx still waits for earlier changes. Some replicas may not know yet that the
+  -- parent has an active sub-account, or that another account has given up the external_id.
   seq := coalesce(
     change_end(request, account),
     coherence_awaited(array['n:' || new_parent, external_id_log_key(made)])
@@ -968,8 +969,9 @@ begin
     end if;
     return;
   end if;
-  -- A rotation takes the same fence, and creating or importing keys locks the account. So this call waits for any of
-  -- these that has begun, and the query below sees its keys. Any that begins later waits for this call.
+  -- A rotation takes this fence, too, and creating or importing keys locks the account. So this call waits for
+  -- rotations, creations and imports that have begun, and the query below sees their keys. Those that begin later wait
+  -- for this call.
   perform change_fence(of_account);
   perform from account a where a.id = of_account for no key update;
   if not found then
@@ -1001,7 +1003,8 @@ declare
 begin
   select b.outcome, b.made into outcome, key from change_begin(request) b;
   if outcome is not null then
-    -- The original request may still be waiting for its position. The current position is that position or a newer one.
+    -- 'again': an earlier request made this change, and may still be waiting for the change's position. The current
+    -- position is at least as new, so this request waits for it.
     seq := case outcome when 'again' then coherence_position() end;
     return;
   end if;
@@ -2019,7 +2022,8 @@ begin
     from usage_completeness(lost_after, now(), now()) c;
   if exists (select from usage_export e where e.began is null or e.closed_until < ready) then
     if usage_fence() then
-      -- The first export closes all earlier hours without exporting them. A replay can export them.
+      -- The first export closes all earlier hours without exporting them. Operators can export them later by
+      -- the command `usage export`.
       update usage_export e set closed_until = greatest(e.closed_until, ready), began = coalesce(e.began, ready),
         hour = coalesce(e.hour, ready);
     end if;
@@ -2123,7 +2127,7 @@ $$;
 -- usage/usage_note_late.sql
 create or replace function usage_note_late(changes usage_hourly[], sign int) returns void language plpgsql as $$
 declare
-  -- `closed` and `kept` get their values only after the lock below has been taken.
+  -- `closed` and `kept` are read only under the lock below. Without the lock, they could change before they are used.
   closed timestamptz;
   kept usage_kept;
 begin
