@@ -2,7 +2,7 @@ import type { Clock } from '../ports/clock.ts';
 
 /**
  * The store's clock as this replica knows it, updated with each lease renewal. Everything expires by this clock, on all
- * replicas and in the store. A replica's own wall clock can only end its lease early.
+ * replicas and in the store. A replica's own wall clock may end the replica's lease early, but never extends it.
  */
 export class StoreClock implements Clock {
   readonly #own: Clock;

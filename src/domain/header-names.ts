@@ -216,7 +216,8 @@ const saidByProxies = {
     ...['x-scheme', 'x-url-scheme', 'x-original-proto', 'x-original-scheme', 'front-end-https', 'cf-visitor'],
     ...['cloudfront-forwarded-proto', 'x-appservice-proto'],
   ],
-  // Instructions for sending files: Rack::Sendfile builds a path for nginx from X-Accel-Mapping without checking it.
+  // Headers that tell a server which file to send. For example, Rack::Sendfile builds a path for nginx from an
+  // X-Accel-Mapping that it does not check.
   files: ['x-accel-*', 'x-sendfile*'],
   // The caller's identity, from proxies that sign users in or check certificates: WebSphere and WebLogic plug-ins, IIS,
   // Kubernetes' front proxy, oauth2-proxy, Authelia, authentik, the proxies of Google, Amazon, Microsoft and

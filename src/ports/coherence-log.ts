@@ -56,8 +56,8 @@ export interface LogEntry {
  */
 export interface LogReading {
   /**
-   * Name of the log's history. A promoted, restored or copied database has a new history, which is named by the first
-   * renewal on that database.
+   * Name of the log's history. A promoted, restored or copied database has a new history. The first lease renewal on
+   * that database gives the history its name.
    */
   readonly incarnation: string;
   /** Newest committed position. */

@@ -27,16 +27,16 @@ export interface PrunedEvents {
 }
 
 /**
- * Events, which the store itself writes in the transaction of each change. Methods throw `ProblemError` `unavailable`
- * if the store cannot be reached.
+ * Reads events. The store itself writes each event, in the transaction of the change. Methods throw `ProblemError`
+ * `unavailable` if the store cannot be reached.
  */
 export interface EventStore {
   /**
    * Lists one page, newest first. The ids of one parent's events ascend in commit order, so a client that has seen an
-   * id has not missed any earlier event of that parent. The ids of different parents' events do not: a new event may
+   * id has not missed any earlier event of that parent. Across parents, ids are not in commit order: a new event may
    * appear below events that the client has already seen.
    *
-   * @param tenant parent whose turn at the store the call takes; absent for operators
+   * @param tenant parent in whose queue the call waits for the store; absent for operators
    */
   list(filter: EventFilter, page: PageQuery, tenant?: AccountId): Promise<Page<Event>>;
   /**

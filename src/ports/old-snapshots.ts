@@ -31,9 +31,10 @@ export interface SnapshotReading {
 /** Old snapshots in the store, for operators. */
 export interface OldSnapshots {
   /**
-   * Finds the holder of the oldest snapshot. Rejects with `unavailable` if the store cannot be reached.
+   * Finds the holder of the oldest snapshot. Only one of the registered replicas does this check; the others get
+   * `looked: false`. Rejects with `unavailable` if the store cannot be reached.
    *
-   * @param replica id of the calling replica; only one of the registered replicas checks
+   * @param replica id of the calling replica
    */
   read(replica: string): Promise<SnapshotReading>;
 }

@@ -187,12 +187,12 @@ export interface UsageStore {
   add(batch: UsageBatch): Promise<{ readonly rowsIn: number; readonly nowMs: number }>;
   /**
    * Returns one page of a report on a parent and its sub-accounts, or on all accounts.
-   * @param parent parent whose turn at the store the call takes; `null` for operators
+   * @param parent parent in whose queue the call waits for the store; `null` for operators
    */
   report(parent: AccountId | null, query: UsageQuery): Promise<Page<UsageReportRow>>;
   /**
    * Returns the parent of an account, or the account itself if it is a parent; `null` if there is no such account.
-   * @param parent parent whose turn at the store the call takes
+   * @param parent parent in whose queue the call waits for the store
    */
   parentOf(account: AccountId, parent?: AccountId): Promise<AccountId | null>;
   /**
@@ -204,7 +204,7 @@ export interface UsageStore {
   /**
    * Returns how far back usage is still kept. Call it after reading rows: the rows are complete if their whole period
    * is still kept.
-   * @param parent parent whose turn at the store the call takes
+   * @param parent parent in whose queue the call waits for the store
    */
   kept(parent?: AccountId): Promise<KeptUsage>;
   /**
@@ -225,7 +225,7 @@ export interface UsageStore {
   /**
    * Returns how complete reports on a period are.
    * @param lostAfterMs how many milliseconds a report waits for a silent replica
-   * @param parent parent whose turn at the store the call takes
+   * @param parent parent in whose queue the call waits for the store
    */
   completeness(period: UsagePeriod, lostAfterMs: number, parent?: AccountId): Promise<UsageCompleteness>;
   /**

@@ -42,8 +42,9 @@ function saysTheSame(a: Permit, b: Permit): boolean {
 /** Receives the result of {@link Decision.takeFromLimits} if that method cannot return it right away. */
 export interface UnitsUser {
   /**
-   * Called once the result is known. @param full problem to report if a limit is used up; `undefined` if all units were
-   * taken
+   * Called once it is known whether all units could be taken.
+   *
+   * @param full `undefined` if they could; otherwise the problem to report, because a limit is used up
    */
   onUnits(full: Problem | undefined): void;
 }
@@ -62,7 +63,7 @@ export class Decision {
   admission: Admission | null = null;
   /** Caller to log, once known. */
   caller: Caller | null = null;
-  /** Id of the key that was sent. A revoked or expired key also has an id, but no caller. */
+  /** Id of the key that was sent. It is also set for a revoked or expired key, for which {@link caller} is `null`. */
   keyId: KeyId | null = null;
   /** Rate limit headers for the response, as a flat list of names and values; `null` if there are none. */
   rateLimit: readonly string[] | null = null;

@@ -6,8 +6,8 @@ import { invalidField } from '../../http/invalid-request.ts';
 export const givenId = Type.Optional(Type.String({ maxLength: 36 }));
 
 /**
- * Converts a chosen id to members of the account to create. Returns `undefined` if no id was chosen; the gateway then
- * generates one.
+ * Converts the id that the client chose to fields of the account to create. Returns `undefined` if the client chose
+ * none; the gateway then generates one.
  *
  * @throws ProblemError `invalid_request` if an account cannot have this id
  */

@@ -99,7 +99,7 @@ export function changeOf(body: {
   };
 }
 
-/** Returns the limits in a body as the member `limits`; `{}` if there are none. */
+/** Returns `{ limits }` with the limits from a body; `{}` if the body has none. */
 export function limitsMember(
   limits: Static<typeof accountLimits> | undefined,
 ): Pick<AccountChange, 'limits'> {

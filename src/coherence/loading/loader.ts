@@ -61,8 +61,8 @@ export class Loader {
   constructor(parts: LoaderParts) {
     this.#parts = parts;
     const read = (asked: Asked): Promise<FactReading> => this.#read(asked, 'all');
-    // Keys are read separately because they do not name a tenant: a flood of made-up keys must not delay the facts that
-    // known callers need.
+    // Keys are read separately, so that a flood of made-up keys cannot delay the facts that known callers need. A key
+    // names no tenant, so such a flood cannot be limited by tenant.
     this.#keyReads = new Reads(parts, parts.timing, keyLimits, read);
     this.#factReads = new Reads(parts, parts.timing, factLimits, read);
   }

@@ -167,8 +167,8 @@ export class Reads {
   }
 
   /**
-   * Periodically rejects overdue facts for as long as any facts are waiting. All facts share one timer, because under a
-   * flood of made-up keys there would be too many timers.
+   * Periodically rejects calls that have waited too long for their fact, as long as any are waiting. They share one
+   * timer: with a timer each, a flood of made-up keys would create too many timers.
    */
   #expire(): void {
     if (this.#expiring || this.#waiting.size === 0) return;

@@ -206,8 +206,9 @@ export class View {
    * Applies a log reading. Returns the changes that matter to open exchanges, or `'lost'` if the reading does not
    * continue the known log. In that case nothing has been applied, and the caller must forget everything.
    *
-   * {@link applied} does not advance if a page ends before its snapshot's position, because the page may lack changes
-   * that later changes have replaced.
+   * The log keeps only the latest change of each fact. So a page that ends before its snapshot's position may lack a
+   * change whose successor is on a later page. Therefore {@link applied} advances only with a page that reaches the
+   * snapshot's position.
    */
   take(reading: LogReading): Taken | 'lost' {
     if (this.#incarnation !== null && !this.#continues(reading)) return 'lost';

@@ -44,7 +44,7 @@ const mostRetryS = 60;
  * @param nowMs monotonic time
  */
 export function retryAfterS(portion: Portion, nowMs: number): number {
-  // If the quota is not used up, other replicas may have its tokens on hand, and may give them back soon.
+  // A quota with tokens left is not used up: other replicas have them on hand, and may give them back within a second.
   if (isQuota(portion.figures.period))
     return portion.known >= 1 ? 1 : Math.max(1, Math.ceil((portion.windowAt(nowMs)?.endsInMs ?? 0) / 1000));
   return Math.min(Math.max(1, Math.ceil(portion.emptyForMs(nowMs) / 1000)), mostRetryS);

@@ -150,8 +150,8 @@ export function dispatcher({
       case 'management':
         return management(request, response);
       case 'rejected':
-        // Counts the request as one without a known caller. All such rejections count against one network with an empty
-        // name, because looking up the client's address would cost more than the rejection.
+        // Counts the rejected request as one from an unknown caller. All rejected requests count against one network
+        // with an empty name, because looking up the client's address would cost more than the rejection.
         shedding.shares?.admitsStranger('');
         return reject(request, response, read);
     }

@@ -13,7 +13,7 @@ import type { PoolOptions, UpstreamClient } from '../upstream/upstream-client.ts
 import { ClientConnection, type Connector } from './client-connection.ts';
 import { ForwardedRequest } from './forwarded-request.ts';
 
-/** Milliseconds after which an idle connection is closed, as in the gateway's own client. */
+/** Milliseconds after which an idle connection is closed: the same as in `proxy/upstream`. */
 const idleMs = 4_000;
 
 /** Property that carries a request through @fastify/http-proxy, which copies only headers. */

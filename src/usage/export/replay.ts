@@ -23,7 +23,7 @@ const accountsOfPortion = 1_000;
 /** Maximum number of reads per call, even if they find few events. */
 const portionsOfCall = 50;
 
-/** Re-exports hours for a receiver that lost them or is new. */
+/** Exports past hours of usage again, for a receiver that has lost them or was added later. */
 export function usageReplay({ store, usage, config, connect }: UsageReplayParts): UsageReplay {
   const never = new AbortController().signal;
 

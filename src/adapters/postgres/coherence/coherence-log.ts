@@ -109,8 +109,8 @@ function entries(db: Runner, background: Runner): Entries {
         );
         const start = Math.max(floor - 1, seq - most);
         const reading = await this.readAfter(start, most);
-        // Positions only grow within a history. If the newest position has become lower, the database has another
-        // history now, and the page must be read again from a new start.
+        // Positions only grow within a history. If the newest position is lower now, the database has been replaced,
+        // for example by a restore, so reading starts over.
         if (reading.seq < seq) return this.readAfter(null, most);
         return { ...reading, floor: Math.max(reading.floor, start + 1) };
       }

@@ -43,7 +43,7 @@ export class Session implements Runner {
 
   async run<T>(work: Work<T>): Promise<T> {
     const running = this.#send(work);
-    // A new connection is not listening yet, so LISTEN is sent after its first statement.
+    // The statement may have opened a new connection, which is not listening yet.
     if (this.#wanted && this.#listening !== this.#connection.current) void this.#listen();
     return running;
   }

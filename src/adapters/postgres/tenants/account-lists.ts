@@ -104,7 +104,7 @@ function narrowed(sql: Sql, filter: SubAccountFilter | ParentFilter) {
 }
 
 /**
- * Returns the SQL condition that the account `a`, or one of its sub-accounts, has used up at least this fraction of a
+ * Returns an SQL condition: the account `a`, or one of its sub-accounts, has used at least the fraction `near` of a
  * quota.
  */
 function nearQuota(sql: Sql, near: number) {

@@ -13,7 +13,7 @@ type Account = {
   readonly root_id: AccountId;
 };
 
-/** Accounts of a report that one statement reads together. */
+/** The part of a report's accounts that one statement reads. */
 export interface Portion {
   readonly accounts: readonly Account[];
   /**

@@ -98,8 +98,8 @@ begin
     where a.id = new_parent;
   outcome := 'done';
   account := to_jsonb(made);
-  -- If this change logs nothing, its 2xx still waits for earlier changes. Some replicas may not know yet that the
-  -- parent has an active sub-account, or that another account has given up the external_id.
+  -- Even if this change logs nothing, its 2xx waits for earlier changes, because some replicas may not know yet that
+  -- the parent has an active sub-account, or that another account has given up the external_id.
   seq := coalesce(
     change_end(request, account),
     coherence_awaited(array['n:' || new_parent, external_id_log_key(made)])

@@ -1,7 +1,7 @@
--- This trigger writes the events for new keys and touches their facts, for all rows of a statement at once.
--- `api_key_import` is a single insert, so all its events have the same time. A rotation gets one event for both keys.
--- Replicas may have cached an imported key as unknown, because its holder may already be using it. No client knows a
--- key that this transaction has only just minted, so its fact is not touched.
+-- This trigger writes the events for new keys, for all rows of a statement at once. It touches the facts of imported
+-- keys only: clients may have used such a key already, so replicas may have cached it as unknown. No client knows a key
+-- that this transaction has just minted. `api_key_import` is a single insert, so all its events have the same time. A
+-- rotation gets one event for both keys.
 create or replace function api_key_created() returns trigger language plpgsql as $$
 declare
   minted constant text := current_setting('tenancy_gateway.minted', true);
