@@ -84,7 +84,6 @@ async function measure(keys: number, journaled: boolean, many: number): Promise<
     clock: systemClock,
     timers,
     logger: quiet,
-    id,
     host: 'bench',
   });
   await recorder.begin();

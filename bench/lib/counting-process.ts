@@ -47,7 +47,7 @@ async function count({ url, dir, accounts, parents, rate, seconds, mostMs }: Cou
       timers: systemTimers,
       logger: quiet,
     },
-    ...{ journal: new Journal({ dir, id, mostBytes: 2 ** 28, lock }), id, host: 'bench' },
+    ...{ journal: new Journal({ dir, id, mostBytes: 2 ** 28, lock }), host: 'bench' },
     onLost: () => (sums.lost += 1),
   });
   await recorder.begin();

@@ -7,8 +7,6 @@ import type { Logger } from 'pino';
 export interface PendingBatchesParts extends DeliveryParts {
   readonly store: Pick<UsageStore, 'add'>;
   readonly journal: Journal;
-  /** Name of the journal. */
-  readonly id: string;
   /** Name of this machine or pod. */
   readonly host: string;
   readonly logger: Pick<Logger, 'error' | 'warn' | 'info'>;
@@ -57,11 +55,14 @@ export class PendingBatches {
 
   /** Adds the batches to the store in order. Logs a failure, and keeps the remaining batches for the next call. */
   async deliver(): Promise<void> {
-    const { journal, logger, id } = this.#parts;
+    const { journal, logger } = this.#parts;
+    const { id } = journal;
     try {
       for (let batch = this.#batches[0]; batch !== undefined; batch = this.#batches[0]) {
         const rows = batch.rows ?? (await journal.read(batch.number)) ?? this.#missing(batch.number);
         await deliver(this.#parts, { ...batch, journal: id, rows });
+        // Another process has taken the journal meanwhile.
+        if (journal.id !== id) return;
         this.#throughMs = batch.throughMs;
         this.#batches.shift();
         await journal.remove(batch.number);
@@ -75,14 +76,25 @@ export class PendingBatches {
 
   /** Tells the store that no more counts from before `throughMs` will follow; `Infinity` means none at all. */
   async announce(throughMs: number): Promise<void> {
-    const { store, clock, id, host } = this.#parts;
-    await clock.during(() => store.add({ journal: id, from: 0, to: 0, rows: [], throughMs, host }));
+    const { store, clock, journal, host } = this.#parts;
+    await clock.during(() => store.add({ journal: journal.id, from: 0, to: 0, rows: [], throughMs, host }));
     this.#throughMs = throughMs;
   }
 
   /** Like {@link announce}, but logs a failure instead of rejecting. */
   async tryToAnnounce(throughMs: number): Promise<void> {
     await this.announce(throughMs).catch((err: unknown) => this.#cannotAdd(err));
+  }
+
+  /**
+   * Forgets all batches, because another process has taken the journal and adds those that have a file.
+   *
+   * @returns the rows of the other batches, which are only in memory
+   */
+  leave(): readonly OpenRow[] {
+    const { journal } = this.#parts;
+    const inMemory = this.#batches.splice(0).filter(({ number }) => !journal.hasFile(number));
+    return inMemory.flatMap(({ rows }) => rows ?? []);
   }
 
   #missing(batch: number): readonly [] {

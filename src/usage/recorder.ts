@@ -4,7 +4,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Timers } from '../ports/timers.ts';
 import { within } from '../timing/within.ts';
 import type { CountedKind, CountedRequest, UsageSink, UsageStore } from '../ports/usage.ts';
-import { newRow, OpenBatch, type OpenRow } from './journal/batch.ts';
+import { addCounts, newRow, OpenBatch, type OpenRow } from './journal/batch.ts';
 import { JournalHealth } from './journal/health.ts';
 import type { Journal } from './journal/journal.ts';
 import { PendingBatches } from './pending-batches.ts';
@@ -18,8 +18,6 @@ export interface UsageRecorderParts {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly logger: Pick<Logger, 'error' | 'warn' | 'info'>;
-  /** Name of the journal. */
-  readonly id: string;
   /** Name of this machine or pod. */
   readonly host: string;
   /** Called for every usage row that is dropped because the store always rejects it. */
@@ -58,6 +56,8 @@ export class UsageRecorder implements UsageSink {
   #storeId: string | null = null;
   /** Whether the open batch has {@link mostRows} rows on disk and must be sealed before the next request is counted. */
   #full = false;
+  /** Whether the journal is new, and the store does not know yet that counts in it may follow. */
+  #isNewJournal = false;
   #stopped = false;
   #callOff: () => void = () => undefined;
   #flushing: Promise<void> = Promise.resolve();
@@ -245,7 +245,10 @@ export class UsageRecorder implements UsageSink {
 
   async #tick(): Promise<void> {
     this.#collect();
+    this.#leaveIfTaken();
     if (!this.#parts.journal.writable) await this.#takeUpJournal();
+    if (this.#isNewJournal) await this.#pending.tryToAnnounce(this.#pending.throughMs);
+    this.#isNewJournal = false;
     this.commit();
     this.#health.look();
     if (this.#pending.size === 0) this.#seal();
@@ -268,9 +271,10 @@ export class UsageRecorder implements UsageSink {
 
   /** Seals the open batch. If an earlier batch is pending and the journal is writable, the rows stay only on disk. */
   #seal(): void {
+    this.commit();
+    this.#leaveIfTaken();
     const { rows } = this.#batch;
     if (rows.length === 0) return;
-    this.commit();
     const { journal } = this.#parts;
     const onDisk = journal.writable && this.#pending.size > 0;
     const number = journal.seal(rows);
@@ -278,6 +282,27 @@ export class UsageRecorder implements UsageSink {
     this.#pending.add({ number, rows: onDisk ? null : rows, requests, throughMs: this.#certainMs() });
     this.#batch = new OpenBatch();
     this.#full = false;
+  }
+
+  /**
+   * Goes on with a new journal if another process has taken this one. That process adds the counts from before its
+   * mark; all others stay in the open batch.
+   */
+  #leaveIfTaken(): void {
+    const { journal, logger } = this.#parts;
+    const taken = journal.takenRows();
+    if (taken === null) return;
+    const rest = new OpenBatch();
+    for (const row of this.#batch.rows) addCounts(rest, row, taken[row.index]);
+    for (const row of this.#pending.leave()) addCounts(rest, row, undefined);
+    this.#batch = rest;
+    const { folder } = journal;
+    journal.leave();
+    this.#isNewJournal = true;
+    logger.warn(
+      { folder },
+      'another process has taken the usage journal; this one goes on with a new journal',
+    );
   }
 
   async #takeUpJournal(): Promise<void> {

@@ -5,6 +5,7 @@ import type { Timers } from '../../ports/timers.ts';
 import { deliver, type DeliveryParts } from '../delivery.ts';
 import { rowsOf, UnknownFormat } from './batch.ts';
 import { isJournal, numberOf, type LockFolder } from './journal.ts';
+import { beforeMark, markTaken } from './taken.ts';
 import type { Logger } from 'pino';
 
 export interface AbandonedParts extends DeliveryParts {
@@ -98,7 +99,8 @@ async function replay(
   let requests = 0;
   for (const file of files) {
     if (stopped()) return;
-    const rows = rowsOf(await readFile(join(path, file), 'latin1'));
+    await markTaken(join(path, file));
+    const rows = rowsOf(beforeMark(await readFile(join(path, file), 'latin1')));
     await deliver(parts, { journal, number: numberOf(file) as number, rows, throughMs: null });
     for (const row of rows) requests += row.requests;
     await rm(join(path, file), { force: true });

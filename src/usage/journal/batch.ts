@@ -63,6 +63,26 @@ export class OpenBatch {
   }
 }
 
+const counts = [
+  ...(['requests', 'reads', 'writes', 'clientErrors', 'serverErrors'] as const),
+  ...(['bytesIn', 'bytesOut', 'writesByDefault'] as const),
+];
+
+/**
+ * Adds the counts of a row to a batch.
+ *
+ * @param before the row as another process has already taken it; its counts are left out
+ */
+export function addCounts(batch: OpenBatch, row: UsageRow, before: UsageRow | undefined): void {
+  if (counts.every((count) => row[count] === (before?.[count] ?? 0))) return;
+  const { accountId, keyId, hourMs } = row;
+  const sum = batch.find(accountId, keyId, hourMs) ?? batch.add(accountId, keyId, hourMs);
+  for (const count of counts) sum[count] += row[count] - (before?.[count] ?? 0);
+  sum.lastUsedMs = Math.max(sum.lastUsedMs, row.lastUsedMs);
+  sum.lastWriteByDefaultMs = Math.max(sum.lastWriteByDefaultMs, row.lastWriteByDefaultMs);
+  batch.note(sum);
+}
+
 /**
  * Makes a row without counts. Lists every field, because a row created by spreading another object takes more than
  * twice the memory.

@@ -1,8 +1,19 @@
-import { closeSync, ftruncateSync, openSync, renameSync, unlinkSync, writeSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  renameSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
 import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { UsageRow } from '../../domain/usage.ts';
 import { firstLine, lineOf, rowsOf, type OpenBatch, type OpenRow } from './batch.ts';
+import { beforeMark, readWhole } from './taken.ts';
 
 /**
  * Locks a folder until the lock is released or the process is gone. Resolves to `null` if the folder is already locked.
@@ -12,7 +23,7 @@ export type LockFolder = (folder: string) => Promise<{ release(): Promise<void> 
 export interface JournalOptions {
   /** Folder of all journals. It has one folder per store, which in turn has one folder per journal. */
   readonly dir: string;
-  /** Name of this journal, unique among all journals. */
+  /** Name of the first journal, unique among all journals. */
   readonly id: string;
   /** Maximum total size of this journal's files, in bytes. */
   readonly mostBytes: number;
@@ -23,6 +34,8 @@ export interface JournalOptions {
 const marker = 'journal';
 /** Size in bytes above which the open batch's file is rewritten so that it holds each row only once. */
 const rewriteBytes = 8 * 1024 * 1024;
+/** A file is appended to, so that a mark of another process ({@link Journal.takenRows}) is not overwritten. */
+const flags = constants.O_RDWR | constants.O_CREAT | constants.O_TRUNC | constants.O_APPEND;
 
 /**
  * The journal of this process. It has one file for the open batch, and one for each sealed batch that the store does
@@ -33,6 +46,7 @@ const rewriteBytes = 8 * 1024 * 1024;
  */
 export class Journal {
   readonly #options: JournalOptions;
+  #id: string;
   #folder = '';
   #lock: { release(): Promise<void> } | null = null;
   #number = 1;
@@ -45,9 +59,17 @@ export class Journal {
   readonly #sealed = new Map<number, number>();
   #sealedBytes = 0;
   #writable = false;
+  /** Rows of the open batch's former file at the moment in which another process took it; see {@link takenRows}. */
+  #taken: readonly UsageRow[] | null = null;
 
   constructor(options: JournalOptions) {
     this.#options = options;
+    this.#id = options.id;
+  }
+
+  /** Name of this journal. It changes if another process takes the journal. */
+  get id(): string {
+    return this.#id;
   }
 
   /** Folder of this journal; an empty string before {@link open}. */
@@ -72,8 +94,8 @@ export class Journal {
    * @param storeId id of the store that the counts are for
    */
   async open(storeId: string): Promise<void> {
-    const { dir, id, lock } = this.#options;
-    const folder = join(dir, storeId, id);
+    const { dir, lock } = this.#options;
+    const folder = join(dir, storeId, this.#id);
     await mkdir(folder, { recursive: true, mode: 0o700 });
     this.#folder = folder;
     this.#lock ??= await lock(folder);
@@ -87,7 +109,7 @@ export class Journal {
     const path = join(this.#folder, fileOf(this.#number));
     const text = batch.rows.length === 0 ? firstLine : firstLine + lineOf(batch.rows, 0);
     if (this.#sealedBytes + text.length > this.#options.mostBytes) throw new JournalFull();
-    const fd = openSync(`${path}.new`, 'w', 0o600);
+    const fd = openSync(`${path}.new`, flags, 0o600);
     try {
       writeAll(fd, text);
       renameSync(`${path}.new`, path);
@@ -97,12 +119,48 @@ export class Journal {
       tryTo(() => unlinkSync(`${path}.new`));
       throw error;
     }
+    // Until the new file had the old one's name, another process may have taken the old one.
+    this.#taken ??= this.takenRows();
     if (this.#fd !== null) closeSync(this.#fd);
     this.#fd = fd;
     this.#bytes = text.length;
     this.#rows = batch.rows.length;
     this.#writable = true;
     batch.written();
+  }
+
+  /**
+   * Returns the open batch's rows as another process has taken them, although this process is alive; `null` if none
+   * has. That happens if the processes cannot see each other's locks, such as over a network file system. The other
+   * process adds these rows and all sealed batches.
+   */
+  takenRows(): readonly UsageRow[] | null {
+    if (this.#taken !== null || this.#fd === null) return this.#taken;
+    const { size } = fstatSync(this.#fd);
+    if (size === this.#bytes) return null;
+    const text = readWhole(this.#fd, size);
+    const taken = beforeMark(text);
+    return taken === text ? null : rowsOf(taken);
+  }
+
+  /** Leaves this journal to the process that has taken it. The next {@link open} makes another journal. */
+  leave(): void {
+    if (this.#fd !== null) closeSync(this.#fd);
+    this.#fd = null;
+    void this.#lock?.release().catch(() => undefined);
+    this.#lock = null;
+    this.#id = randomUUID();
+    this.#folder = '';
+    this.#number = 1;
+    this.#bytes = this.#rows = this.#sealedBytes = 0;
+    this.#sealed.clear();
+    this.#writable = false;
+    this.#taken = null;
+  }
+
+  /** Whether a sealed batch has a file. */
+  hasFile(number: number): boolean {
+    return this.#sealed.has(number);
   }
 
   /** Writes the changed rows of the open batch in a single system call. @throws if that fails */

@@ -67,7 +67,7 @@ export function makeCounting(parts: CountingParts): Counting {
   );
   const onSetAside = (): void => setAside.count();
   const host = hostname();
-  const usage = new UsageRecorder({ ...parts, id, host, journal, onSetAside, onLost: () => lost.count() });
+  const usage = new UsageRecorder({ ...parts, host, journal, onSetAside, onLost: () => lost.count() });
   gauge(
     registry,
     'usage_lag_seconds',
