@@ -18,8 +18,8 @@ const idle = { mostMs: 4000, marginMs: 2000 };
  * Connections to one upstream.
  *
  * An upstream may send extra bytes after any response, at any time, and the gateway would take them for the response to
- * the next request on that connection. So each connection belongs to one tenant and one caller, and carries nobody
- * else's requests. A parent that acts as a sub-account and the sub-account itself have separate connections, though
+ * the next request on that connection. So each connection carries only requests of one
+ * tenant and one caller. A parent that acts as a sub-account and the sub-account itself have separate connections, though
  * both count against the sub-account's share. Idle connections are kept, but may be closed to make room for another
  * owner. A connection without a tenant is never kept.
  *

@@ -1,6 +1,7 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ProblemError } from '../../domain/problem.ts';
+import type { UsageRow } from '../../domain/usage.ts';
 import type { Timers } from '../../ports/timers.ts';
 import { deliver, type DeliveryParts } from '../delivery.ts';
 import { rowsOf, UnknownFormat } from './batch.ts';
@@ -99,8 +100,7 @@ async function replay(
   let requests = 0;
   for (const file of files) {
     if (stopped()) return;
-    await markTaken(join(path, file));
-    const rows = rowsOf(beforeMark(await readFile(join(path, file), 'latin1')));
+    const rows = await takeRows(join(path, file));
     await deliver(parts, { journal, number: numberOf(file) as number, rows, throughMs: null });
     for (const row of rows) requests += row.requests;
     await rm(join(path, file), { force: true });
@@ -108,6 +108,16 @@ async function replay(
   await parts.clock.during(() => parts.store.add({ journal, from: 0, to: 0, rows: [], throughMs: Infinity }));
   await rm(path, { recursive: true, force: true });
   parts.logger.info({ journal, requests }, 'the usage journal of a dead process was replayed');
+}
+
+/** Marks a file, so that its owner would notice, and returns its rows. @throws {UnknownFormat} before it is marked */
+async function takeRows(path: string): Promise<UsageRow[]> {
+  const text = await readFile(path, 'latin1');
+  const rows = rowsOf(beforeMark(text));
+  if (beforeMark(text) !== text) return rows;
+  await markTaken(path);
+  // If the owner is alive, it may have written more until the mark.
+  return rowsOf(beforeMark(await readFile(path, 'latin1')));
 }
 
 /** Lists a folder. The list is empty if the folder does not exist. */

@@ -1,5 +1,5 @@
 /** A journal that another process takes although its owner is alive. */
-import { appendFile, readdir } from 'node:fs/promises';
+import { appendFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import type { AccountId, KeyId } from '../../../src/domain/ids.ts';
@@ -44,6 +44,21 @@ t.test('a file that somebody has written to, but has not taken, is no reason', a
   await world.tick();
   t.equal(world.requests(), 1);
   t.notOk(said.some((line) => /taken/.test(line)));
+});
+
+t.test('a file of another version is left as it is', async (t) => {
+  const { recorder, killed, next, folder, world } = await recorderInManualTime(t);
+  await recorder.begin();
+  recorder.count(account, key, 'read');
+  recorder.commit();
+  killed();
+  const other = join(folder, 'store', 'other');
+  await mkdir(other);
+  await writeFile(join(other, 'journal'), '');
+  await writeFile(join(other, '0000000001.batch'), 'tenancy-gateway usage 999\n');
+  for (let i = 0; i < 2; i++) await next(false);
+  t.equal(await readFile(join(other, '0000000001.batch'), 'latin1'), 'tenancy-gateway usage 999\n');
+  t.equal(world.requests(), 1);
 });
 
 t.test('nothing is lost and nothing counted twice, whenever it is taken', async (t) => {
