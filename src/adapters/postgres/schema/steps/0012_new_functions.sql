@@ -1289,7 +1289,7 @@ create or replace function coherence_place() returns text language plpgsql stabl
 begin
   return (
     select concat_ws(
-      '-', left(coherence_incarnation(), -37), (select d.oid from pg_database d where d.datname = current_database()), s.tableoid
+      '-', coherence_cluster(), (select d.oid from pg_database d where d.datname = current_database()), s.tableoid
     ) from coherence_seq s
   );
 end $$;
