@@ -54,24 +54,3 @@ insert into fleet (level) values (1);
 create table released_bodies (
   until timestamptz not null
 );
-
--- Creates `coherence_cluster`, which returns the cluster's system identifier and timeline, as `coherence_incarnation`
--- does before the UUID. It is PL/pgSQL, so each session caches its plan. PostgreSQL plans `coherence_incarnation` in
--- every call, which takes longer than the rest of a reading of the log. As in `0002_coherence`, the timeline comes from
--- the control file if a service does not let functions read the write position.
-do $do$
-declare
-  timeline text := 'left(pg_walfile_name(pg_current_wal_lsn()), 8)';
-begin
-  begin
-    execute 'select ' || timeline;
-  exception when others then
-    timeline := '(select timeline_id from pg_control_checkpoint())';
-  end;
-  execute format($create$
-    create function coherence_cluster() returns text language plpgsql stable as $body$
-    begin
-      return concat_ws('-', (select system_identifier from pg_control_system()), %s);
-    end $body$
-  $create$, timeline);
-end $do$;

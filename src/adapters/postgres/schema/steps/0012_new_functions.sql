@@ -1263,6 +1263,17 @@ begin
   end if;
 end $$;
 
+-- coherence/coherence_cluster.sql
+create or replace function coherence_cluster() returns text language plpgsql stable as $$
+declare
+  cluster constant bigint := (select system_identifier from pg_control_system());
+begin
+  if (select p.prosrc like '%pg_current_wal_lsn%' from pg_proc p where p.oid = 'coherence_incarnation'::regproc) then
+    return concat_ws('-', cluster, left(pg_walfile_name(pg_current_wal_lsn()), 8));
+  end if;
+  return concat_ws('-', cluster, (select timeline_id from pg_control_checkpoint()));
+end $$;
+
 -- coherence/coherence_history.sql
 create or replace function coherence_history() returns text language plpgsql stable as $$
 begin

@@ -1,0 +1,15 @@
+-- Returns the cluster's system identifier and timeline, as `coherence_incarnation` does before the UUID. Each session
+-- caches the plan of a PL/pgSQL function. PostgreSQL plans `coherence_incarnation`, an SQL function, in every call,
+-- which would take half the time of a reading of the log.
+--
+-- Some services do not let functions read the write position. There, `0002_coherence` made `coherence_incarnation` read
+-- the control file, and this function does so, too.
+create or replace function coherence_cluster() returns text language plpgsql stable as $$
+declare
+  cluster constant bigint := (select system_identifier from pg_control_system());
+begin
+  if (select p.prosrc like '%pg_current_wal_lsn%' from pg_proc p where p.oid = 'coherence_incarnation'::regproc) then
+    return concat_ws('-', cluster, left(pg_walfile_name(pg_current_wal_lsn()), 8));
+  end if;
+  return concat_ws('-', cluster, (select timeline_id from pg_control_checkpoint()));
+end $$;
