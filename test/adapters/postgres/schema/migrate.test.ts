@@ -30,6 +30,24 @@ t.test('a migrated database is left alone', async (t) => {
   t.same(await sql`select * from schema_migration order by version`, applied);
 });
 
+t.test(
+  'where functions may not read the write position, the timeline comes from the control file',
+  async (t) => {
+    const sql = rawSql(t, await freshDatabase(t));
+    const role = `plain_${process.pid}`;
+    await sql.unsafe(`create role ${role}; grant all on schema public to ${role}`).simple();
+    t.teardown(() => sql.unsafe(`reset role; drop owned by ${role}; drop role ${role}`).simple());
+    await sql`revoke execute on function pg_current_wal_lsn() from public`;
+    await sql.unsafe(`set role ${role}`);
+    await migrate(over(sql));
+    const [row] = await sql`
+    select coherence_cluster() as cluster, left(coherence_incarnation(), -37) as expected,
+      (select timeline_id::text from pg_control_checkpoint()) as timeline`;
+    t.equal(row?.['cluster'], row?.['expected']);
+    t.match(row?.['cluster'], new RegExp(`^\\d+-${row?.['timeline']}$`));
+  },
+);
+
 t.test('a step that fails leaves nothing behind', async (t) => {
   const sql = rawSql(t, await freshDatabase(t));
   await sql`create table api_key (in_the_way int)`;
