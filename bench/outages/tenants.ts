@@ -21,8 +21,8 @@ const colds = [
 const failover = { tenants: 10_000, goalMs: 1_000 };
 /** What "at once" is: the generator sends them within this time. */
 const atOnceSeconds = 0.1;
-/** With so much of a second's requests waiting, those that come are still served: what it takes on a busy machine. */
-const mayWait = 0.1;
+/** Share of a second's requests that may wait: by Little's law each is then answered within a quarter of a second. */
+const mayWait = 0.25;
 const [calmMs, afterMs] = [3_000, 12_000];
 /** Slots over which the share of requests that are served is taken, and for how many in a row it has to be enough. */
 const [slotsOfShare, slotsInARow] = [5, 20];
