@@ -8,7 +8,7 @@ import { limitsBody, limitsToBody } from './rest/limits.ts';
 import { closed, noQuery, nullableText, timestamp } from './rest/typebox.ts';
 import type { ManagementApp } from './operations.ts';
 
-/** The caller in the response. A parent's metadata belongs to the operator, so it is left out. */
+/** The caller in the response. A parent's metadata is left out, because only operators may see it. */
 const callerBody = closed({
   account: closed({
     id: Type.String(),
@@ -38,7 +38,7 @@ export function callerRoute(
     },
     async (request) => {
       const { accountId, keyId } = callerOf(request);
-      // The account and the key exist, unless a backup that lacks them has been restored.
+      // The guard has found the account and the key. They are missing here only if a restored backup lacks them.
       const account = found(await tenants.getParent(accountId, accountId), 'account');
       const key = found(await tenants.getKey(accountId, keyId, accountId), 'API key');
       return {

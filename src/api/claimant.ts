@@ -7,8 +7,8 @@ export function claimantOf(caller: ChangedBy): IdempotencyClaim['caller'] {
 }
 
 /**
- * Returns the tenant under which a call queues for the store. Tenants take turns in the queue. Operators do not queue,
- * so the result for an operator is `undefined`.
+ * Returns the tenant in whose queue a call waits for the store. The queues take turns. Operators do not queue, so the
+ * result for an operator is `undefined`.
  */
 export function tenantOf(caller: ChangedBy): AccountId | undefined {
   return 'operator' in caller ? undefined : caller.accountId;

@@ -35,7 +35,7 @@ export interface ManagementDeps {
   /** Decides which requests to reject while the process is overloaded. */
   readonly shedding: Shedding;
   readonly destinationOf: DestinationOf;
-  /** Receives the function that finds operations. Explanations use this function. */
+  /** Receives the function that finds the operation for a method and path. Explanations call that function. */
   readonly onOperations?: (find: FindOperation) => void;
   /** Cryptographically secure source of random bytes. */
   readonly randomBytes: (size: number) => Uint8Array;

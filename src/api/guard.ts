@@ -31,7 +31,8 @@ export type CountChange = (request: FastifyRequest) => void;
  * Installs the guard, which decides whether to admit each call to `app`. For writes it decides twice: before the body
  * is read and again afterwards.
  *
- * @returns function that operations call for each change that every replica must confirm
+ * @returns function that counts a change against the rate limit; operations call it for each change that every replica
+ * must confirm
  */
 export function installGuard(app: FastifyInstance, deps: GuardDeps): CountChange {
   const { changesPerSecond, readsPerSecond } = deps.config.limits;
@@ -45,9 +46,9 @@ export function installGuard(app: FastifyInstance, deps: GuardDeps): CountChange
     if (writes(request)) guard.call(app, request, reply, next);
     else next();
   });
-  // Only changes that every replica must confirm are counted, because each costs every replica a read and a commit.
-  // Most creates need no confirmation. Only an operation knows whether its change needs one, so the operations call
-  // this function.
+  // Only changes that every replica must confirm are counted, because each such change costs every replica a read and a
+  // commit. Most creates need no confirmation. Only an operation knows whether its change needs confirmation, so the
+  // operations call this function.
   return (request) => rates.changes.count(callerOf(request).accountId, deps.clock.monotonicMs());
 }
 

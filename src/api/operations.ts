@@ -7,7 +7,10 @@ import { routerOptions } from '../http/router-options.ts';
 import type { RoutesWith } from './rest/typebox.ts';
 
 declare module 'fastify' {
-  /** Says who may call a route. The guard bases its decisions on these members. */
+  /**
+   * Members of a route's `config` that the guard reads. The caller's key must have `scope`. If `rejection` is set,
+   * the route rejects every call.
+   */
   interface FastifyContextConfig {
     readonly scope?: NonNullable<ManagementOperation['scope']>;
     readonly rejection?: NonNullable<ManagementOperation['rejection']>;
@@ -42,7 +45,7 @@ export type FindOperation = (method: string, path: string) => FoundOperation | n
 
 /**
  * Collects the routes that are registered on `app` from now on, and returns a function that finds them. Explanations
- * need it because Fastify's own router only serves real requests.
+ * need this function, because Fastify's own router only serves real requests.
  *
  * @param app app that claims its whole prefix, so that every path has a route for every known method
  * @param open public paths under the prefix; another plugin serves their GET and HEAD

@@ -16,7 +16,7 @@ import {
 
 const importedKey = closed({ ...importedKeyFields, sub_account_id: Type.Optional(nullableText()) });
 
-/** Body of an import. */
+/** Body of a request that imports API keys. */
 export const importBody = closed({
   keys: Type.Array(importedKey, { minItems: 1, maxItems: mostImported }),
 });
@@ -34,7 +34,7 @@ type Sent = Static<typeof importedKey>;
  * Reads an import. Returns the keys, or a single problem that lists every fault of every key.
  *
  * @param body body as the client sent it
- * @param schemaFaults faults already found by the schema
+ * @param schemaFaults faults that the schema has already reported
  */
 export function readImport(
   body: unknown,
@@ -67,8 +67,8 @@ function ownerFaults(list: readonly unknown[]): FieldFault[] {
 }
 
 /**
- * Fault reported if `sub_account_id` is not the id of one of this account's sub-accounts. The text does not reveal
- * whether the id exists elsewhere.
+ * Fault reported if the parent in the path has no sub-account with the id in `sub_account_id`. The text does not reveal
+ * whether another parent has one.
  */
 export const noSubAccount = 'is no sub-account of this account.';
 

@@ -17,7 +17,7 @@ import { operatorOf } from '../operator/operator-token.ts';
 import { importBody, noSubAccount, readImport } from './import-request.ts';
 import { apiKeyBody, apiKeyToBody } from './resource.ts';
 
-/** Dependencies of the route. */
+/** Dependencies of {@link importRoute}. */
 export interface ImportRouteDeps {
   readonly tenants: Pick<TenantStore, 'importKeys'>;
   readonly barrier: Barrier;

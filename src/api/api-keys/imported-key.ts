@@ -19,7 +19,7 @@ import { mostImported } from '../rest/import-size.ts';
 import { nullableText } from '../rest/typebox.ts';
 import { expiresAtField, scopesField } from './resource.ts';
 
-/** Schemas of the members of a key to import, whether it belongs to a parent or a sub-account. */
+/** Members of a key in an import request. The key may belong to a parent or to a sub-account. */
 export const importedKeyFields = {
   api_key: Type.Optional(
     Type.String({
@@ -77,7 +77,7 @@ export function keysIn(body: unknown): readonly unknown[] {
  * Checks keys for faults that the schema does not report.
  *
  * @param list keys as the client sent them
- * @param subMember member in which a key names the sub-account that owns it
+ * @param subMember name of the member that says which sub-account owns a key
  */
 export function keyFaults(list: readonly unknown[], subMember: string, rules: KeyRules): KeyFaults {
   const ungrantable: FieldFault[] = [];
@@ -122,7 +122,7 @@ export function repeatedKeyFaults(list: readonly unknown[], { readApiKey }: KeyR
   });
 }
 
-/** Checks `api_key` and `sha256`: exactly one of them must be sent, and a key must have the right checksum. */
+/** Checks that exactly one of `api_key` and `sha256` was sent. Also checks the checksum of `api_key`. */
 function secretFaults(
   { api_key: text, sha256 }: Unchecked,
   at: string,
@@ -132,7 +132,7 @@ function secretFaults(
     return [{ pointer: at, detail: 'needs `api_key` or `sha256`.' }];
   if (text !== undefined && sha256 !== undefined)
     return [{ pointer: `${at}/sha256`, detail: 'is sent together with `api_key`: send only one of them.' }];
-  // A key that does not match the pattern is reported by the schema.
+  // Only a key that matches the pattern is checked here. The schema reports all others.
   const isMistyped = typeof text === 'string' && anyForm.test(text) && readApiKey(text) === undefined;
   return isMistyped ? [{ pointer: `${at}/api_key`, detail: mistyped }] : [];
 }
@@ -143,8 +143,8 @@ const mistyped =
   'If another system made it, choose another `keys.prefix`.';
 
 /**
- * Returns the digest of a key. The client sent either the key's text or its SHA-256. Returns `undefined` if the text or
- * the SHA-256 is malformed.
+ * Returns the digest of a key. If the client sent the key's text, the digest is computed from the text. Otherwise it is
+ * read from `sha256`. Returns `undefined` if the text or `sha256` is malformed.
  */
 export function keyDigestOf(text: unknown, sha256: unknown, readApiKey: ReadApiKey): KeyDigest | undefined {
   if (typeof text === 'string') {

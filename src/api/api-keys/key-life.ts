@@ -56,13 +56,13 @@ export interface KeyPlace {
 export interface KeyToChange {
   /** Reads the ids from the path. Called after the request has been validated. @throws ProblemError `not_found` */
   readonly find: () => KeyPlace;
-  /** Author of the change: a parent with its key, or an operator. */
+  /** Author of the change: a parent and the key that it used, or an operator. */
   readonly caller: ChangedBy;
   /** Counts the change against the parent's rate limit; absent if there is no limit. */
   readonly countChange?: CountChange | undefined;
 }
 
-/** The key that a rotation made, along with its secrets. A replayed response has no secrets. */
+/** The key that a rotation made, along with its secrets. `secrets` is empty if the response is a replay. */
 export interface RotatedKey {
   readonly key: ChangedKey;
   readonly secrets: { readonly api_key?: string; readonly client_secret?: string };
@@ -88,8 +88,8 @@ export async function updateKey(
 /**
  * Replaces a key with a new one.
  *
- * @throws ProblemError with a code that {@link updateKey} throws, or with `key_rotated` if more than two keys of
- * the rotation would be active afterwards
+ * @throws ProblemError `not_found`, `key_not_active`, `invalid_request`
+ * @throws ProblemError `key_rotated` if an earlier rotation left two active keys, and this rotation would leave three
  */
 export async function rotateKey(
   deps: KeyLifeDeps,

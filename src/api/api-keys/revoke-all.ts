@@ -10,7 +10,7 @@ import { closed, noQuery, type RoutesWith } from '../rest/typebox.ts';
 import { ownerThing } from './resource.ts';
 import { ownerPath, type ApiKeyRoutesRules } from './routes.ts';
 
-/** Dependencies of the route. */
+/** Dependencies of {@link revokeAllRoute}. */
 export interface RevokeAllDeps {
   readonly tenants: Pick<TenantStore, 'revokeAllKeys'>;
   readonly barrier: Barrier;

@@ -24,7 +24,7 @@ import { pageOf, pageQuery, readPage, writePage } from '../rest/paging.ts';
 import { closed, noQuery, type RoutesWith } from '../rest/typebox.ts';
 import { invalidField } from '../../http/invalid-request.ts';
 
-/** Dependencies of the routes. */
+/** Dependencies of {@link apiKeyRoutes}. */
 export interface ApiKeyRoutesDeps {
   readonly tenants: Pick<TenantStore, 'createKey' | 'listKeys' | 'getKey' | 'getParent' | 'getSubAccount'>;
   readonly clock: Clock;
@@ -45,7 +45,7 @@ export interface ApiKeyRoutesRules<Access> {
   readonly ownerField: OwnerField;
   /** Returns the parent that the account in the path must belong to; `null` if the account must itself be a parent. */
   readonly parent: (request: FastifyRequest) => AccountId | null;
-  /** Returns the caller: a parent with its key, or an operator. */
+  /** Returns the caller: a parent and the key that it used, or an operator. */
   readonly caller: (request: FastifyRequest) => ChangedBy;
   readonly grantable: (scope: string) => boolean;
   readonly read: Access;
@@ -180,8 +180,8 @@ function getRoute<Access>(
 }
 
 /**
- * Looks up the owner for a call that only reads. Changes do not need it: their SQL statements find the owner
- * themselves.
+ * Looks up the owner of keys for a call that only reads keys. Calls that change keys need no such look-up, because
+ * their SQL statements find the owner.
  */
 async function ownerOf(
   request: FastifyRequest<{ Params: { readonly owner_id: string } }>,

@@ -10,7 +10,7 @@ type Body = Readonly<Record<string, unknown>>;
 
 /**
  * A resource as it was when the event happened. The schema accepts any members, because the resources in older events
- * may lack some members. The functions below choose which members to show.
+ * may lack some members. `eventToBody` and `eventToParentBody` choose which members to show.
  */
 const resource = Type.Unsafe<Body>({ type: 'object', additionalProperties: true });
 
@@ -53,7 +53,7 @@ export function eventToBody(event: Event): Static<typeof eventBody> {
 }
 
 /**
- * Returns the response body for an event, as its parent sees it. If an operator caused the event, the operator's name,
+ * Returns the response body for an event, as parents see it. If an operator caused the event, the operator's name,
  * request id and address are left out. The parent's metadata is always left out, because only operators may see it.
  */
 export function eventToParentBody(event: Event): Static<typeof eventBody> {

@@ -100,7 +100,7 @@ async function explainManagementCall(
 
 /**
  * Checks that the sub-account in the path belongs to the parent, and that the key in the path belongs to the
- * sub-account. Returns what is missing, the sub-account or the key; `null` if both exist.
+ * sub-account. Returns the missing thing, a sub-account or an API key; `null` if nothing is missing.
  */
 async function missingThing(
   { sub_id, owner_id = sub_id, key_id }: FoundOperation['parameters'],
@@ -121,7 +121,7 @@ async function missingThing(
   return holder === owner ? null : 'API key';
 }
 
-/** Members that describe a decision in responses. Those that do not apply are `null`. */
+/** Members that describe a decision in responses. A member that does not apply is `null`. */
 export const decisionFields = {
   decision: Type.Enum(['permit', 'refuse']),
   resolved_tenant: nullableText(),

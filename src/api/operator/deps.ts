@@ -23,12 +23,12 @@ export interface AdminDeps {
     UsageStore,
     'report' | 'completeness' | 'parentOf' | 'kept' | 'writesByDefault' | 'silent' | 'forget'
   >;
-  /** Exports usage again on request; `null` if usage is not exported. */
+  /** Exports the usage of past hours on request; `null` if no usage export is configured. */
   readonly usageReplay: UsageReplay | null;
   readonly barrier: Barrier;
   readonly clock: Clock;
   /** Cryptographically secure source of random bytes. */
   readonly randomBytes: (size: number) => Uint8Array;
-  /** Adds further operations to the operator API. */
+  /** Adds further operations to the operator API, such as `GET /replicas`. */
   readonly more?: (app: TypedApp) => void;
 }

@@ -6,8 +6,8 @@ import { invalidField } from '../../http/invalid-request.ts';
 export const givenId = Type.Optional(Type.String({ maxLength: 36 }));
 
 /**
- * Converts the id that the client chose to fields of the account to create. Returns `undefined` if the client chose
- * none; the gateway then generates one.
+ * Reads the id that the client chose for a new account. Returns `undefined` if the client chose no id. The gateway then
+ * generates one.
  *
  * @throws ProblemError `invalid_request` if an account cannot have this id
  */

@@ -19,7 +19,7 @@ import { pageOf, pageQuery, readPage, writePage } from '../rest/paging.ts';
 import { closed, noQuery, nullableText, type TypedApp } from '../rest/typebox.ts';
 import { operatorOf } from './operator-token.ts';
 
-/** Dependencies of the routes. */
+/** Dependencies of {@link anyKeyRoutes}. */
 export interface AnyKeyDeps extends KeyLifeDeps {
   readonly tenants: KeyLifeDeps['tenants'] & Pick<TenantStore, 'findKeys'>;
 }

@@ -38,8 +38,8 @@ export function requireOperator(
     const values = headerValues(request.raw.rawHeaders, 'authorization');
     const sent = values.length === 1 ? bearer.exec(values[0] ?? '')?.[1] : undefined;
     const sentDigest = digest(sent ?? '');
-    // Digests are compared instead of tokens: `timingSafeEqual` needs equal lengths, and a digest that matches in part
-    // reveals nothing about a token. Every digest is compared, so timing does not reveal which digest matched.
+    // Digests are compared instead of tokens, because `timingSafeEqual` needs equal lengths. The sent digest is
+    // compared with every expected digest, so timing does not reveal which digest matched.
     const matching = expected.filter((each) => timingSafeEqual(sentDigest, each.digest));
     const [operator] = sent === undefined ? [] : matching;
     if (operator === undefined) return done(new ProblemError(notTheOperator));

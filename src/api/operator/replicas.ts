@@ -43,7 +43,7 @@ const replicaListBody = closed({
 
 /**
  * `GET /replicas`: shows every replica, with the position that it has confirmed and the state of its lease. Also shows
- * silent replicas, whose usage counts may be missing.
+ * silent replicas. Their usage counts may be missing from reports.
  */
 export function replicasRoute(app: TypedApp, deps: ReplicasDeps): void {
   const { replicaList, usage, config, ownReplicaId } = deps;

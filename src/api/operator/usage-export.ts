@@ -32,9 +32,9 @@ const response = closed({
 });
 
 /**
- * `POST /usage/export`: exports the usage of past hours. Hours that were exported before keep their event ids. Hours
- * from before the export was set up can be exported, too. With `dry_run`, the events are returned but not sent. Each
- * call exports a few hundred events and returns a cursor for the next call.
+ * `POST /usage/export`: exports the usage of past hours. If an hour is exported again, its events have the same ids as
+ * before. Hours from before the export was set up can be exported, too. If `dry_run` is `true`, the events are returned
+ * but not sent. Each call exports a few hundred events and returns a cursor for the next call.
  */
 export function usageExportRoute(
   app: TypedApp,

@@ -7,8 +7,9 @@ const body = closed({ replica: Type.String({ minLength: 1, maxLength: 255 }) });
 const response = closed({ replica: Type.String(), forgotten: Type.Integer() });
 
 /**
- * `POST /usage/forget`: stops reports from waiting for a silent replica. The body names the replica by host or id.
- * Counts that the replica sends later become corrections. Returns a 404 if no silent replica has this host or id.
+ * `POST /usage/forget`: stops reports from waiting for silent replicas. The body contains either the id of a replica or
+ * a host, meaning all silent replicas on that host. Counts that such a replica sends later are exported as corrections.
+ * Returns a 404 if no silent replica has this id or host.
  */
 export function usageForgetRoute(app: TypedApp, { usage }: Pick<AdminDeps, 'usage'>): void {
   app.post(

@@ -19,7 +19,7 @@ const reportRow = closed({
 });
 const columns = Object.keys(reportRow.properties);
 
-/** `GET /usage`: reports the usage of one parent, or of all of them. */
+/** `GET /usage`: reports the usage of one parent, or of all parents. */
 export function operatorUsageRoute(app: TypedApp, deps: AdminDeps): void {
   const querystring = closed({
     ...reportQuery,

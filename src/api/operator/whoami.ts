@@ -11,7 +11,7 @@ export interface WhoamiDeps {
 
 const body = closed({ operator: Type.String(), version: Type.String(), replica_id: nullableText() });
 
-/** `GET /whoami`: shows whose token was sent and which gateway responded. It works without the database. */
+/** `GET /whoami`: shows whose token was sent and which replica responded. It works without the database. */
 export function whoamiRoute(app: TypedApp, { version, ownReplicaId }: WhoamiDeps): void {
   app.get('/whoami', { schema: { querystring: noQuery, response: { 200: body } } }, async (request) => ({
     operator: operatorOf(request).operator,

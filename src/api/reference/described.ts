@@ -41,7 +41,10 @@ interface Operation {
   security?: readonly Readonly<Record<string, readonly string[]>>[];
 }
 
-/** Adds the configured headers that can carry parents' keys. Operators send their tokens only in `Authorization`. */
+/**
+ * Adds a security scheme for each configured header that can carry a parent's key. Returns the document of the operator
+ * API unchanged, because operators send their tokens only in `Authorization`.
+ */
 function withKeyHeaders(document: Document, names: readonly string[]): Document {
   const { securitySchemes } = document.components;
   if (names.length === 0 || !('apiKey' in securitySchemes)) return document;
@@ -56,8 +59,8 @@ function withKeyHeaders(document: Document, names: readonly string[]): Document 
 }
 
 /**
- * Sets the configured title and removes the licence. Without a configured title, the document stays unchanged. The
- * licence applies to the gateway, not to a service with a title of its own.
+ * Sets the configured title and removes the licence. The licence applies to the gateway, not to a service with a title
+ * of its own. If no title is configured, the document stays unchanged.
  */
 function withTitle(document: Document, title: string | null): Document {
   if (title === null) return document;

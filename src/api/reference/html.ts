@@ -21,7 +21,7 @@ export function jsonHtml(label: string, value: unknown): string {
   return preformattedHtml(label, JSON.stringify(value, null, 2));
 }
 
-/** Renders preformatted text. If it is wider than the page, it scrolls on its own, with mouse or keyboard. */
+/** Renders a block of preformatted text. A block that is wider than the page can be scrolled by mouse or keyboard. */
 export function preformattedHtml(label: string, text: string): string {
   return `<pre tabindex="0" role="group" aria-label="${escaped(label)}">${escaped(text)}</pre>`;
 }

@@ -56,7 +56,7 @@ function exampleOf(content: Readonly<Record<string, Member>>, resolve: (value: M
   return resolve(example)['value'];
 }
 
-/** Renders a success with its example, or a rejection with one example per code. */
+/** Renders a response: a success with its example, or a rejection with one example per problem code. */
 function responseHtml(status: string, response: Member, resolve: (value: Member) => Member): string {
   const {
     description,

@@ -6,7 +6,7 @@ export interface Described {
   readonly components: Readonly<Record<string, Readonly<Record<string, Member>>>>;
 }
 
-/** A way to send a credential: in `Authorization`, or in the header with this `name`. */
+/** A way to send a credential: in the header called `name`, or in `Authorization` if `name` is absent. */
 export interface SecurityScheme {
   readonly name?: string;
   readonly bearerFormat?: string;

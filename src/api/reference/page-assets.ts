@@ -1,4 +1,4 @@
-/** Style sheet of the page. The page's content security policy contains its hash. */
+/** Style sheet of the page. The page's content security policy contains the style sheet's hash. */
 export const style = `
 :root { color-scheme: light dark; --line: #8886; --soft: #8882; font: 16px/1.5 system-ui, sans-serif; }
 * { box-sizing: border-box; }
@@ -28,7 +28,7 @@ details { border-top: 1px solid var(--line); padding: .35rem 0; } summary { curs
 }
 `;
 
-/** Search script of the page. The page's content security policy contains its hash. */
+/** Search script of the page. The page's content security policy contains the script's hash. */
 export const script = `
 const search = document.getElementById('search');
 const found = document.getElementById('found');

@@ -8,7 +8,7 @@ import { script, style } from './page-assets.ts';
 
 /**
  * Renders a whole document as a single HTML page with a search box. The page loads nothing, so {@link pagePolicy} can
- * forbid everything except its own script and style sheet.
+ * forbid everything except the script and style sheet inside the page.
  */
 export function pageOf(document: Described): string {
   const { title, version, description } = document.info;

@@ -10,8 +10,8 @@ import type { IdempotencyClaim, Replay } from '../../ports/changes.ts';
 import type { Committed, ExternalIdTaken, IdTaken, LimitReached } from '../../ports/tenant-store.ts';
 
 /**
- * Reads a request's `Idempotency-Key` as a claim, which the store checks when it makes the change. Returns `null` if
- * the header is absent.
+ * Reads a request's `Idempotency-Key` as a claim. The store checks the claim when it makes the change. Returns `null`
+ * if the header is absent.
  *
  * @throws ProblemError `invalid_request` if the header is malformed or repeated
  */
@@ -92,8 +92,8 @@ export async function enforced<T>(
 }
 
 /**
- * Formats a receipt, such as `replicas=3; ms=4`. Replicas that timed out and streams that were closed are mentioned
- * only if there were any.
+ * Formats a receipt, such as `replicas=3; ms=4`. Adds `unheard` if replicas timed out, and `streams` if streams were
+ * closed.
  */
 export function receiptText({ replicas, ms, timedOut, streamsClosed }: Receipt): string {
   const parts = [`replicas=${replicas}`, `ms=${Math.ceil(ms)}`];
@@ -105,8 +105,8 @@ export function receiptText({ replicas, ms, timedOut, streamsClosed }: Receipt):
 const keyForm = /^[!-~]{1,255}$/;
 
 /**
- * Returns the canonical form of a request: method, path in lower case, and body with its members sorted, without white
- * space. The query is left out.
+ * Returns the canonical form of a request: the method, the path in lower case, and the body as JSON. The JSON has
+ * sorted members and no white space. The query is left out.
  */
 function canonical({ method, url, body }: FastifyRequest): string {
   return JSON.stringify([method, withoutQuery(url).toLowerCase(), body ?? null], (_name, value: unknown) =>

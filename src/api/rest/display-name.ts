@@ -8,8 +8,8 @@ const forging = '\\p{Cc}\\p{Zl}\\p{Zp}\\u202a-\\u202e\\u2066-\\u2069';
 const invisible = '\\u115f\\u1160\\u2800\\u3164\\uffa0';
 
 /**
- * Schema of a name that people read. The name must have at least one visible character, and none of the characters by
- * which it could imitate other text.
+ * Schema of a name that people read. The name must have at least one visible character. Characters that could make the
+ * name imitate other text are forbidden.
  *
  * @param what noun used in the description of faults, such as `name`
  * @param maxLength maximum number of characters (code points, as JSON Schema and PostgreSQL count them)

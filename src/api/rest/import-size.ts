@@ -1,10 +1,7 @@
 /** Maximum number of keys or rows per import. */
 export const mostImported = 1_000;
 
-/**
- * Maximum size of an import's body in bytes, enough for a thousand keys with names and scopes. An import takes one
- * position, whatever its size.
- */
+/** Maximum size of an import's body in bytes, enough for a thousand keys with names and scopes. */
 export const importBodyLimit = 8 * 1024 * 1024;
 
 /**

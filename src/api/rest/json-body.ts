@@ -17,7 +17,7 @@ declare module 'fastify' {
   }
 }
 
-/** JSON with an optional charset. RFC 8259 defines no such parameter, but many clients send it. */
+/** Media type of JSON, with an optional `charset`. RFC 8259 does not define `charset`, but many clients send it. */
 const jsonType = /^application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?$/i;
 
 /**
@@ -29,7 +29,6 @@ export function installJsonBodies(
   app: FastifyInstance,
   { managementBodyBytes: bodyLimit, bodyIdleMs }: Pick<LimitsConfig, 'managementBodyBytes' | 'bodyIdleMs'>,
 ): void {
-  // Runs before the body is read.
   app.addHook('preParsing', (request, _reply, payload, done) => {
     const { config, schema } = request.routeOptions;
     const carries = hasBody(request.raw);
@@ -37,7 +36,8 @@ export function installJsonBodies(
     if (config.action) delete request.raw.headers['content-type'];
     const problem = schema?.body && carries ? mediaProblem(request.raw.rawHeaders) : undefined;
     const giveUp = (): void => {
-      // Fastify listens for errors of `payload` while it reads a body. It rejects the request with such an error.
+      // Fastify listens for errors of `payload` only while it reads the body. It rejects the request with the error. If
+      // nobody listened, `emit` would throw the error.
       if (payload.listenerCount('error') > 0) payload.emit('error', new ProblemError(bodyStopped));
     };
     if (carries) watchBody(request.raw, bodyIdleMs, giveUp);
@@ -90,8 +90,8 @@ function requireNothing(bytes: Uint8Array): undefined {
 /** Maximum nesting depth of a document, far more than any valid body needs. */
 const maxDepth = 32;
 /**
- * Maximum number of members and elements in a document, unless an operation allows more. Each of them could give rise
- * to a fault during validation.
+ * Maximum number of members and elements in a document, unless an operation allows more. Validation could report a
+ * fault for each member and element, so the maximum also limits the number of faults.
  */
 const usualMostItems = 1000;
 

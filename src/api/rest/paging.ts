@@ -24,8 +24,8 @@ export function pageOf<Row extends TSchema>(row: Row) {
 }
 
 /**
- * Identifies a list and its filters. A cursor is valid only for the list that it came from, because with other filters
- * it would silently skip rows.
+ * Identifies a list and its filters. A cursor is valid only for the list and filters that it came from. With other
+ * filters, the cursor would silently skip rows.
  */
 export type ListName = readonly (string | undefined)[];
 

@@ -62,8 +62,8 @@ export type RoutesWith<Access> = Readonly<
 >;
 
 /**
- * Schema of a string or `null`. It is not a union, because validators would report a fault for each member of the
- * union.
+ * Schema of a string or `null`. The schema is not a union, because validators would report a fault for each member of
+ * the union.
  */
 export function nullableText(options: Readonly<Record<string, unknown>> = {}) {
   return Type.Unsafe<string | null>({ type: ['string', 'null'], ...options });

@@ -7,7 +7,7 @@ import { pageOf, pageQuery, type ListName } from '../rest/paging.ts';
 import { closed } from '../rest/typebox.ts';
 import { externalId, nameStart, statuses, subAccountBody, subAccountToBody } from './resource.ts';
 
-/** Filter for accounts that have used up at least this fraction of a quota, from 0 to 1. */
+/** Fraction from 0 to 1. The list then contains only accounts that have used at least this fraction of a quota. */
 export const near = Type.Optional(Type.Number({ minimum: 0, maximum: 1 }));
 
 /** Query parameters for a list of sub-accounts. To filter by metadata, send one `metadata[name]=value` per pair. */

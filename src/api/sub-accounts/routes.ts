@@ -45,7 +45,8 @@ export function subAccountRoutes(app: ManagementApp, deps: ManagementDeps, count
 }
 
 /**
- * Calls {@link enforced} with the gateway's barrier and header name. The change counts against the parent's rate limit.
+ * Calls {@link enforced} with the gateway's barrier and the name of the receipt header. The change counts against the
+ * parent's rate limit.
  */
 type Enforce = <T>(committed: Committed<T>, reply: FastifyReply) => Promise<T>;
 

@@ -16,7 +16,7 @@ export interface WarningDeps {
   readonly clock: Pick<Clock, 'wallMs'>;
 }
 
-/** Length of the look-back period in whole UTC days before today. The period also includes today. */
+/** Number of whole UTC days before today in the look-back period. The period also includes today. */
 const lookBackDays = 7;
 
 /**
@@ -28,18 +28,17 @@ export function onboardingSinceMs(nowMs: number): number {
 }
 
 /**
- * Returns the member `warnings` for the response to a create. Once a parent has an active sub-account, its writes need
- * the acting header. The create of a first active sub-account gives a warning if the parent's keys have recently been
- * used for writes without the acting header. Otherwise the result is `{}`. Errors also give `{}`, because the
- * sub-account already exists.
+ * Returns the member `warnings` for the response to a request that created a sub-account; `{}` if there is no warning.
+ * A parent with an active sub-account needs the acting header for writes. So there is a warning if the new sub-account
+ * is the parent's only active one, and the parent's keys have recently been used for writes without the header. Errors
+ * also give `{}`: they must not fail the request, because the sub-account already exists.
  */
 export async function warningsOf(
   { tenants, usage, clock }: WarningDeps,
   parent: AccountId,
   { seq }: Pick<Committed<unknown>, 'seq'>,
 ): Promise<{ warnings?: Static<typeof warningBody>[] }> {
-  // `seq` is `null` if other replicas need not apply the change. They must apply the create of a first active
-  // sub-account.
+  // The creation of a parent's first active sub-account always has a `seq`, because every replica must apply it.
   if (seq === null) return {};
   try {
     if ((await tenants.getParent(parent, parent))?.activeSubAccounts !== 1) return {};

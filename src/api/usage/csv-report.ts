@@ -22,13 +22,14 @@ const linesOfPage = 1_000;
 const stalledMs = 60_000;
 
 /**
- * Fault reported if a period does not start and end on the hour. A JSON report rounds such times and shows the rounded
- * period. A CSV report cannot show the period, so two consecutive reports could contain the same hour unnoticed.
+ * Fault reported if a period does not start and end on the hour. A JSON report rounds the times and shows the rounded
+ * period. A CSV report cannot show the period. If its times were rounded, two consecutive reports could contain the
+ * same hour unnoticed.
  */
 const withinHour =
   'must be on the hour, UTC: usage is kept by the hour, and CSV does not say what was rounded.';
 
-/** Columns of a CSV report, and a function that converts its rows. */
+/** Columns of a CSV report, and a function that converts a row of usage to a line of the report. */
 export interface CsvForm<Group extends UsageGroup> {
   /** Members of a row, in order. `api_key_id` is dropped unless the report is grouped by key. */
   readonly columns: readonly string[];
@@ -46,8 +47,8 @@ export function wantsCsv({ headers }: FastifyRequest, reply: FastifyReply): bool
 /**
  * Sends all lines of a report as CSV. A page is read from the store only when the client has taken earlier lines. A
  * slow client therefore holds no connection to the store, and at most two pages are in memory. Each page starts after
- * the id and time of the previous line. The id and time of a line never change, so each line appears once. Its counts
- * are those at the time of reading.
+ * the id and time of the previous line. The id and time of a line never change, so each line appears once. The counts
+ * in a line are those at the time when its page was read.
  *
  * The connection is aborted if a page cannot be read, or if the client stops reading for a minute. The client can then
  * tell that the report is not complete.

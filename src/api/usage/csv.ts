@@ -9,7 +9,7 @@ const formulas = /(?<=^|[;|\t\r\n])(?= *[=+\-@\t\r])/g;
 
 /**
  * Formats a line of CSV, including its CRLF (RFC 4180). An apostrophe is inserted wherever a spreadsheet could see the
- * start of a formula, because names may come from customers.
+ * start of a formula, because customers may choose names that contain formulas.
  */
 export function csvLine(cells: readonly Cell[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`;

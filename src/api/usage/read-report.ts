@@ -29,7 +29,7 @@ export const reportQuery = {
 };
 
 const count = Type.Integer();
-/** Counts in the rows of every report. */
+/** Members of the rows of every report: the start of the period, and the counts. */
 export const rowFields = {
   period_start: timestamp,
   requests: count,
@@ -74,7 +74,7 @@ export interface ReportSource {
 
 /** Subject of a report, and the caller who asked for it. */
 export interface ReportScope {
-  /** Parent whose usage is reported; `null` for all of them. */
+  /** Parent whose usage is reported; `null` for all parents. */
   readonly parent: AccountId | null;
   /** Caller who asked for the report. The report's cursors are not valid for anyone else. */
   readonly asker: string;
@@ -108,7 +108,7 @@ export async function readReport<Group extends UsageGroup, Row>(
   const resumed = after === undefined ? undefined : readPosition(after);
   const period = resumed?.period ?? wanted.period;
 
-  // Completeness is read before the rows. The rows then include everything up to `complete_through`.
+  // Completeness is read before the rows, so the rows include everything up to `complete_through`.
   const { throughMs, incomplete, silent } = await source.usage.completeness(
     period,
     source.config.usage.lostAfterMs,
@@ -170,7 +170,7 @@ export async function wantedReport(
   return { period, granularity, groupBy, account };
 }
 
-/** Returns the response members for a row's period and counts. */
+/** Returns the response members for the start of a row's period and for the row's counts. */
 export function countsToBody(row: UsageReportRow) {
   return {
     period_start: isoDate(row.periodStartMs),

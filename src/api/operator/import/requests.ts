@@ -40,12 +40,12 @@ export interface RowRules {
   readonly newId: () => string;
 }
 
-/** A value that must be unique within an import, and the name of its member. */
+/** A value that must be unique within an import, and the name of the member that contains the value. */
 export type Claim = readonly [member: string, text: string];
 
 /** Describes how an import reads one kind of row. */
 export interface RowKind<Name extends string, Read> {
-  /** Member of the body that contains the rows. */
+  /** Body member that contains the rows, such as `accounts`. */
   readonly member: Name;
   readonly body: TSchema;
   /** Names of the members that a row can have. */
@@ -87,8 +87,8 @@ export const subAccountRows = rowKind<'sub_accounts', SubAccountToImport>('sub_a
 });
 
 /**
- * Describes how the command `sync` reads rows. Each row is a sub-account of the parent whose key `sync` uses. A row
- * that changes something is sent in a PUT.
+ * Describes how the command `sync` reads rows. Each row is a sub-account of the parent whose key `sync` uses. `sync`
+ * sends a PUT for each row that changes something.
  */
 export const ownSubAccountRows = rowKind<'sub_accounts', ParentToImport>(
   'sub_accounts',

@@ -30,9 +30,9 @@ const importedBody = closed({
 });
 
 /**
- * `POST /accounts/import`, `/sub-accounts/import` and `/api-keys/import`: import up to 1,000 rows per call, for any
- * parents. Each row succeeds or fails on its own. With `plan`, the response shows what would happen to each row, and
- * nothing is changed.
+ * `POST /accounts/import`, `/sub-accounts/import` and `/api-keys/import`: import up to 1,000 rows per call. The rows
+ * may be about different parents. Each row succeeds or fails on its own. If `plan` is `true`, the response shows what
+ * would happen to each row, and nothing is changed.
  */
 export function importRoutes(app: TypedApp, deps: AdminDeps): void {
   const { tenants, config } = deps;
