@@ -22,11 +22,14 @@ export interface Config {
   readonly reference: { readonly enabled: boolean; readonly title: string | null };
   /** CIDRs of the proxies whose `X-Forwarded-*` and `X-Request-Id` are trusted. */
   readonly trustedProxies: readonly string[];
-  /** Validity of the certificates in the files that the configuration names. Read together with the configuration. */
+  /**
+   * Validity of the certificates in the files that the configuration names. These files are read together with the
+   * configuration.
+   */
   readonly certificates: readonly CertificateConfig[];
   readonly management: { readonly requireActingHeader: boolean };
   /**
-   * Routes; the longest matching prefix wins. Only with the embedded store may the list be empty: all requests then go
+   * Routes; the longest matching prefix wins. The list may be empty only if the store is embedded: all requests then go
    * to the built-in echo upstream.
    */
   readonly routes: readonly RouteConfig[];
@@ -76,7 +79,7 @@ export type StoreConfig = { readonly kind: 'embedded'; readonly dataDir: string 
 export interface PostgresConfig {
   readonly kind: 'postgres';
   readonly url: string;
-  /** Address of the same database that bypasses the pooler; `null` if `url` does not go through a pooler. */
+  /** Address that reaches the same database without the pooler; `null` if `url` does not go through a pooler. */
   readonly directUrl: string | null;
   readonly maxConnections: number;
 }

@@ -26,7 +26,7 @@ export function checkMacKeys({ redis }: UncheckedFile): SchemaFault[] {
 /** Checks that the certificate and private key files exist, are readable PEM, and match. */
 export function checkTlsFiles(file: UncheckedFile): SchemaFault[] {
   const { cert_file, key_file } = file.listen.tls ?? {};
-  // A listener that names only one of the two files is reported by the schema.
+  // The schema reports a listener that has only a certificate or only a private key.
   const complete = cert_file !== undefined && key_file !== undefined;
   const faults = complete ? checkPair(['listen', 'tls'], { cert_file, key_file }) : [];
   faults.push(...checkRedisTls(file.redis.url));

@@ -60,8 +60,8 @@ function checkCors(path: Path, { cors }: Partial<RouteSettings>): SchemaFault[] 
 }
 
 /**
- * Headers that upstreams need. The gateway strips request headers that match `headers.prefix` or
- * `authentication.headers`, so neither may match one of these.
+ * Headers that upstreams need. The gateway strips every request header that matches `headers.prefix` or
+ * `authentication.headers`. So neither setting may match an ordinary header.
  */
 export const ordinaryHeaders = [
   'accept',

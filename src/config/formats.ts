@@ -110,8 +110,8 @@ function isUpstream(text: string): boolean {
 }
 
 /**
- * Whether the string is a serialised origin (RFC 6454 §6.2): lower case, no default port, no path. `null` is rejected,
- * because any page can send it.
+ * Whether the string is a serialised origin (RFC 6454 §6.2): lower case, no default port, no path. The origin `null` is
+ * rejected, because any page can send it.
  */
 function isOrigin(text: string): boolean {
   if (!/^[a-z][a-z0-9+.-]*:\/\/[a-z0-9._:[\]-]+$/.test(text)) return false;

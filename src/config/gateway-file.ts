@@ -240,8 +240,8 @@ export const gatewayFile = Type.Object(
 export type GatewayFile = Static<typeof gatewayFile>;
 
 /**
- * The file while it may still have faults. Values that the schema rejects are removed, so that the cross checks can run
- * and all faults are reported at once. In a list, rejected entries are replaced with `undefined`.
+ * A configuration file that may still have faults. Values that the schema rejects are removed, so that the cross checks
+ * can run and all faults are reported at once. In a list, rejected entries are replaced with `undefined`.
  */
 export type UncheckedFile = Omit<GatewayFile, 'authentication' | 'routes' | 'trusted_proxies' | 'listen'> & {
   readonly authentication: { readonly headers: readonly (string | undefined)[] };

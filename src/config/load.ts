@@ -13,15 +13,15 @@ import { checkDates, readCertificates } from './tls/certificates.ts';
 import { validate, type SchemaFault } from './validate.ts';
 import { readYamlFile, type YamlFile } from './yaml-file.ts';
 
-/** A usable configuration with its warnings, or all the faults in an unusable one. */
+/** A usable configuration with its warnings, or all the faults in an unusable configuration. */
 export type Loaded =
   { readonly config: Config; readonly warnings: readonly Fault[] } | { readonly faults: readonly Fault[] };
 
 /** Options for loading the configuration. */
 export interface LoadOptions {
   /**
-   * A `command` only needs to find a gateway or its store. The cross checks are skipped then, so a missing upstream,
-   * for example, is no fault.
+   * What the configuration is loaded for. A `command` only needs to find a gateway or its store, so the cross checks
+   * are skipped. For example, a missing upstream is then no fault.
    */
   readonly purpose?: 'serve' | 'command';
   /**
@@ -66,7 +66,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, options: LoadOptions = {}): L
   const located = (found: readonly SchemaFault[]): Fault[] =>
     inOrder(found.map(({ path, detail }) => ({ where: where(file, origins, path), detail })));
   if (faults.length > 0) return { faults: located(faults) };
-  // Only faulty values are removed from the document. There are none, so `filled` is complete.
+  // Only faulty values were removed from the document. There were no faults, so `filled` is complete.
   const config = makeConfig(
     filled as GatewayFile,
     certificates.map(({ path: _, ...certificate }) => certificate),

@@ -23,7 +23,10 @@ interface NumberOptions extends KeyOptions<number> {
   readonly maximum?: number;
 }
 
-/** A mapping with these settings and no others. If it is left out, all of its settings have their defaults. */
+/**
+ * A mapping with the settings in `keys` and no others. If the mapping is left out, all of its settings have their
+ * defaults.
+ */
 export function section<P extends Record<string, TSchema>>(description: string, keys: P) {
   return Type.Object(keys, { description, additionalProperties: false, default: {} });
 }
@@ -67,7 +70,7 @@ export function oneOf<T extends string>(description: string, values: readonly T[
 /**
  * A mapping from names chosen in the file to strings; empty by default.
  *
- * @param nameFormat format of the names, from `formats.ts`; the member `format` is the format of the strings
+ * @param nameFormat format of the names, from `formats.ts`; the third parameter holds the format of the strings
  */
 export function namedTexts(
   description: string,

@@ -16,7 +16,10 @@ import type { Path } from './pointer.ts';
 export interface YamlFile {
   /** The root value; `{}` for an empty file. */
   readonly value: unknown;
-  /** Returns `file:line:column` for the value at `path`, or for the nearest enclosing value if there is none. */
+  /**
+   * Returns `file:line:column` of the value at `path`. If there is no such value, returns the place of the nearest
+   * enclosing value.
+   */
   locate(path: Path): string;
 }
 
@@ -109,7 +112,10 @@ function oddities(document: Document, place: (offset: number) => string): YamlFa
   return faults;
 }
 
-/** Returns the offset of the name or list item at `path`, or of the nearest enclosing one if there is none. */
+/**
+ * Returns the offset of the name or list item at `path`. If there is none, returns the offset of the nearest enclosing
+ * name or list item.
+ */
 function nearest(document: Document, path: Path): number {
   let node: unknown = document.contents;
   let offset = startOf(node) ?? 0;

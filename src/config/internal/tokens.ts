@@ -8,7 +8,7 @@ import type { SchemaFault } from '../validate.ts';
  */
 const shortestToken = 32;
 
-/** Rejects placeholders, and tokens shared by two operators, whom events could not tell apart. */
+/** Rejects placeholders, and tokens shared by two operators: events could not tell these operators apart. */
 export function checkTokens(file: UncheckedFile): SchemaFault[] {
   const seen = new Set<string>();
   return tokensOf(file).flatMap(([path, token]) => {

@@ -9,7 +9,10 @@ interface Credentials {
   readonly password: string | null;
 }
 
-/** PEM files for TLS. The server is always verified, against the machine's authorities if `caFile` is `null`. */
+/**
+ * PEM files for TLS. The server's certificate is always verified. If `caFile` is `null`, the machine's authorities are
+ * used.
+ */
 export interface RedisTls {
   readonly caFile: string | null;
   /** Client certificate for servers that require one; set together with `keyFile`. */
@@ -70,8 +73,8 @@ export function parseRedisAddress(url: string): RedisAddress | undefined {
 }
 
 /**
- * Returns `null` if the address does not use TLS, and `undefined` if it names files without using TLS or names only one
- * of the certificate and private key.
+ * Returns `null` if the address does not use TLS. Returns `undefined` if the address is faulty: it names files without
+ * using TLS, or it names a certificate without its private key or the reverse.
  */
 function readTls(wanted: boolean, parameters: URLSearchParams): RedisTls | null | undefined {
   const [caFile = null, certFile = null, keyFile = null] = ['cacert', 'cert', 'key'].map(

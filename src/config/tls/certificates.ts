@@ -21,9 +21,9 @@ interface Files {
 }
 
 /**
- * Reads the dates of one certificate in each file that the configuration names. The first certificate in a certificate
- * file counts, because it is the one presented to peers. In a list of authorities, the certificate that stays valid
- * longest counts, because the list may still contain certificates that have been replaced.
+ * Reads the dates of one certificate in each file that the configuration names. From a certificate file, this is the
+ * first certificate, because it is the one presented to peers. From a list of authorities, this is the certificate that
+ * stays valid longest, because the list may still contain certificates that have been replaced.
  *
  * @param nowMs wall-clock time, milliseconds since 1970
  */
@@ -96,8 +96,8 @@ function longestOf(authorities: readonly Validity[], nowMs: number): Validity | 
 
 const dayMs = 86_400_000;
 /**
- * A certificate that expires within this many milliseconds causes a warning. If the certificate is valid for less than
- * three times as long (42 days), it causes a warning only in the last third of its life.
+ * A certificate that expires within this many milliseconds causes a warning. A certificate whose whole life is shorter
+ * than 42 days causes a warning only in the last third of its life.
  */
 const soonMs = 14 * dayMs;
 
