@@ -24,10 +24,10 @@ export interface Operator extends Partial<RequestOrigin> {
 export type ChangedBy = ChangeCaller | Operator;
 
 /**
- * A request's `Idempotency-Key`, which lets a client that got no response send the request again. A repeated create
- * makes nothing new: it returns the resource as it was created, marked as {@link Replay}, with a position that covers
- * the creation. A repeated status change is carried out again. A rejected request does not use up its
- * `Idempotency-Key`. The store forgets an `Idempotency-Key` after 24 hours.
+ * A request's `Idempotency-Key`, which lets a client that got no response send the request again. A repeated request to
+ * create a resource makes nothing new. It returns the resource as it was created, marked as {@link Replay}, with a
+ * position that covers the creation. A repeated status change is carried out again. A rejected request does not use up
+ * its `Idempotency-Key`. The store forgets an `Idempotency-Key` after 24 hours.
  *
  * A change with a claim throws `ProblemError` `idempotency_in_flight` while the first request is still running, and
  * `idempotency_mismatch` if the `Idempotency-Key` was used before with a different request.

@@ -7,8 +7,8 @@ export interface Clock {
 }
 
 /**
- * Read from the global object only once, because looking it up on every call would take half as long as reading the
- * clock.
+ * `performance` is read from the global object only once. Looking it up on every call would take half as long as
+ * reading the clock.
  */
 const { performance } = globalThis;
 

@@ -43,16 +43,16 @@ export interface LogEntry {
   readonly seq: Seq;
   readonly key: FactKey;
   /**
-   * Whether the fact may permit less than before. If so, exchanges that depend on it must end before this replica
+   * Whether the fact may permit less than before. If so, exchanges that depend on the fact must end before this replica
    * confirms the change.
    */
   readonly revoked: boolean;
 }
 
 /**
- * A page of the log, read in one snapshot. For each fact, the log keeps only the latest change and, if that is older,
- * the latest revocation. A page that ends before {@link seq} may therefore lack a change that a later change has
- * replaced. The changes are complete only once all pages up to `seq` have been read.
+ * A page of the log, read in one snapshot. For each fact, the log keeps only the latest change and the latest
+ * revocation, which may be the same entry. A page that ends before {@link seq} may therefore lack a change that a later
+ * change has replaced. The changes are complete only once all pages up to `seq` have been read.
  */
 export interface LogReading {
   /**
@@ -104,8 +104,8 @@ export interface CoherenceLog {
   /**
    * Reads the log after position `after`, in a snapshot taken after the call.
    *
-   * @param after `null` for a new replica: it gets the last `most` changes, and `floor` says from where they are
-   * complete
+   * @param after `null` for a new replica: it gets the last `most` changes, which are complete from the position
+   * `floor`
    * @param most maximum number of entries; may be exceeded, because a page never splits a position
    */
   readAfter(after: Seq | null, most: number): Promise<LogReading>;
@@ -117,8 +117,8 @@ export interface CoherenceLog {
   /** Reads every registered replica and the newest position, in one snapshot taken after the call. */
   replicas(): Promise<ReplicaReading>;
   /**
-   * Durably records that every lease of an earlier incarnation has run out, so that the rows are
-   * {@link ReplicaReading.complete} from now on. Does nothing if `incarnation` is not the current one.
+   * Durably records that every lease of an earlier incarnation has run out. {@link ReplicaReading.complete} is true
+   * from then on. Does nothing if `incarnation` is not the current one.
    */
   noteComplete(incarnation: string): Promise<void>;
   /** Deletes the row of a replica that has shut down or timed out, if its nonce is unchanged. */

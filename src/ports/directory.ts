@@ -47,8 +47,8 @@ export interface Directory {
   /**
    * Decides from memory.
    *
-   * @returns `undefined` if a fact must be loaded or the lease must be renewed first; {@link Directory.lookUp} waits
-   * for both
+   * @returns `undefined` if a fact must be loaded first, or the lease must be renewed first; {@link Lookup.load} waits
+   * for that
    */
   decide<Decision>(evaluate: Evaluate<Decision>): Decision | undefined;
 

@@ -13,7 +13,8 @@ export interface KeyFact {
   /** The key's limits; `null` if the key has none. */
   readonly limits: Limits | null;
   /**
-   * Id under which requests are counted for the limits: the key's own, or that of the first key in its rotation chain.
+   * Id under which requests are counted for the limits. Keys of the same rotation chain have the same `limitId`: the id
+   * of the first key in the chain.
    */
   readonly limitId: KeyId;
 }
@@ -59,7 +60,7 @@ export type Seq = number;
 /** Facts read in one snapshot, and the snapshot's position. There may be more facts than were asked for. */
 export interface FactReading {
   readonly seq: Seq;
-  /** History that the positions belong to: a restored or promoted database has a different one. */
+  /** History that `seq` belongs to: a restored or promoted database has a different history. */
   readonly incarnation: string;
   readonly facts: ReadonlyMap<FactKey, FactValue>;
 }

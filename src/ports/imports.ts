@@ -22,7 +22,7 @@ export type OfParent =
 /** Desired state of a sub-account, identified by its parent and `external_id`. */
 export type SubAccountToImport = ParentToImport & OfParent;
 
-/** A key that belongs to a parent, or to its sub-account with this `external_id`. */
+/** A key to import. It belongs to a parent or, if `subExternalId` is not `null`, to a sub-account of the parent. */
 export type KeyRowToImport = Omit<KeyToImport, 'owner'> &
   OfParent & { readonly subExternalId: string | null };
 

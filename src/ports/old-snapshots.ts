@@ -14,7 +14,7 @@ export interface SnapshotHolder {
    * it began.
    */
   readonly ageMs: number | null;
-  /** Id of the oldest transaction whose row versions the holder keeps from being removed. */
+  /** Id of the oldest transaction whose row versions cannot be removed because of the holder. */
   readonly transaction: number;
 }
 

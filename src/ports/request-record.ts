@@ -32,8 +32,8 @@ export interface RequestRecord {
   /** The part of `durationMs` that was spent waiting for the upstream's headers; `null` if they never arrived. */
   readonly upstreamMs: number | null;
   /**
-   * Bytes in the request's body; `null` if the request was never proxied (a management or operator call, or one that
-   * the ingress rejected), because such requests' bytes are not counted.
+   * Bytes in the request's body. `null` if the request was not proxied: a management or operator call, or a request
+   * that the ingress rejected. The bytes of such requests are not counted.
    */
   readonly bytesIn: number | null;
   /** Bytes in the response's body; `null` in the same cases as {@link bytesIn}. */

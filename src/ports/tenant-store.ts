@@ -61,7 +61,7 @@ export interface SubAccountFilter {
   readonly nameStart?: string;
   /** Pairs that the metadata must contain. */
   readonly metadata?: Metadata;
-  /** Minimum fraction of the monthly quota that has been used, from 0 to 1. */
+  /** Minimum part of the monthly quota that is used up, as a fraction from 0 to 1. */
   readonly near?: number;
 }
 

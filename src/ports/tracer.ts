@@ -19,7 +19,7 @@ export interface TracedRequest {
   readonly socket: object;
 }
 
-/** The trace of one request. Only the first call to each method counts. */
+/** The trace of one request. Each method records its step only on its first call. */
 export interface RequestTrace {
   /** Authentication begins. */
   deciding(): void;

@@ -34,7 +34,9 @@ export interface UsageSink {
    * @param status status of the response; 499 if the client left before there was a response
    */
   noteOutcome(counted: CountedRequest, status: number): void;
-  /** Adds to the current hour's counts the body bytes that the request has transferred since the previous call. */
+  /**
+   * Adds body bytes to the current hour's counts: the bytes that the request has transferred since the previous call.
+   */
   noteBytes(counted: CountedRequest, bytesIn: number, bytesOut: number): void;
   /** Notes that a key was used by a request that is not counted. */
   touch(accountId: AccountId, keyId: KeyId): void;
@@ -76,7 +78,9 @@ export interface UsageReportRow extends UsageCounts {
   readonly position: string;
 }
 
-/** The store can never add these counts, because it cannot hold one of their values. Retrying does not help. */
+/**
+ * Thrown if the store can never add some counts, because it cannot hold one of their values. Retrying does not help.
+ */
 export class UnusableUsage extends Error {
   override readonly name = 'UnusableUsage';
 }
@@ -97,7 +101,7 @@ export interface PrunedHours {
 
 /** Which daily counts {@link UsageStore.pruneDays} deletes. */
 export interface PrunedDays {
-  /** As in {@link PrunedHours}. */
+  /** Current time by this process's clock, milliseconds since 1970; see {@link PrunedHours.nowMs}. */
   readonly nowMs: number;
   /** How many months daily counts are kept. Only whole months are deleted. */
   readonly months: number;
@@ -120,17 +124,19 @@ export interface UsageBatch {
    */
   readonly throughMs: number | null;
   /**
-   * Name of the machine or pod that the journal's process runs on. Sent only with the batch without rows that announces
-   * the process.
+   * Name of the machine or pod that runs the journal's process. Sent only when the process announces itself, in a batch
+   * without rows.
    */
   readonly host?: string;
 }
 
 /** Writes made by a parent without the acting header. */
 export interface WritesByDefault {
-  /** Time from which such writes are counted, milliseconds since 1970. Earlier writes are unknown. */
+  /**
+   * Time from which writes without the acting header are counted, milliseconds since 1970. Earlier writes are unknown.
+   */
   readonly countedFromMs: number;
-  /** Keys that made such writes, most recent first. */
+  /** Keys that made writes without the acting header; the key with the most recent write comes first. */
   readonly keys: readonly {
     readonly keyId: KeyId;
     readonly name: string;
@@ -146,8 +152,8 @@ export interface UsageCompleteness {
    */
   readonly throughMs: number;
   /**
-   * Whether some of the period's counts may be lost for good, because a replica that may have had some has been given
-   * up.
+   * Whether reports no longer wait for a replica that may have had counts of the period. Such counts may be lost for
+   * good.
    */
   readonly incomplete: boolean;
   /**
@@ -178,8 +184,8 @@ export interface UsageStore {
   /** Returns the store's id, and its current time in milliseconds since 1970. */
   about(): Promise<{ readonly id: string; readonly nowMs: number }>;
   /**
-   * Adds counts in one transaction, and notes when each key was last used. A row without counts only notes the use.
-   * Rows that the store already has are ignored.
+   * Adds counts in one transaction, and saves when each key was last used. A row without counts saves only the time of
+   * use. Rows that the store already has are ignored.
    *
    * @returns `rowsIn`: number of the first row of the journal that the store lacks; `nowMs`: the store's current time
    * @throws UnusableUsage if the store cannot hold one of the values; no counts are added then
@@ -196,14 +202,14 @@ export interface UsageStore {
    */
   parentOf(account: AccountId, parent?: AccountId): Promise<AccountId | null>;
   /**
-   * Rolls up hourly counts of past days into daily ones, for some accounts per call. Reports stay correct in the
-   * meantime.
+   * Rolls up hourly counts of past days into daily counts. Each call handles only some accounts. Reports stay correct
+   * in the meantime.
    * @returns whether there is more to roll up; also `false` if another replica is already doing it
    */
   rollUp(): Promise<boolean>;
   /**
-   * Returns how far back usage is still kept. Call it after reading rows: the rows are complete if their whole period
-   * is still kept.
+   * Returns how far back usage is still kept. Call it after reading rows, because usage may be deleted in the meantime.
+   * The rows are complete if their whole period is still kept.
    * @param parent parent in whose queue the call waits for the store
    */
   kept(parent?: AccountId): Promise<KeptUsage>;

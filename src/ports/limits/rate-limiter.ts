@@ -60,7 +60,7 @@ export interface Full {
 
 /**
  * Enforces limits that count requests across all replicas. A request waits only if this replica has too few units left
- * and has to ask a shared store, and then for at most 25 ms.
+ * and has to ask a shared store. The request then waits for at most 25 ms.
  */
 export interface RateLimiter {
   /**

@@ -10,7 +10,7 @@ export interface TokenQuestion extends BucketFigures, BucketQuestion {
   readonly spent: number;
   /** Tokens of `series` that the replica has on hand. */
   readonly hand: number;
-  /** Series of the last answer; `null` before the first one. */
+  /** Series of the last answer; `null` before the first answer. */
   readonly series: number | null;
 }
 
@@ -35,14 +35,15 @@ export interface QuotaWindow {
 }
 
 /**
- * Store of tokens for limits, shared by all replicas, with a single clock for all of them. Each limit per second or
- * minute is a bucket, and each limit per day or month is a quota. A store may lose buckets, even all at once: a missing
- * bucket counts as full.
+ * Store of the tokens of limits. All replicas share the store, and its clock applies to all of them. Each limit per
+ * second or minute is a bucket, and each limit per day or month is a quota. A store may lose buckets, even all at once:
+ * a missing bucket counts as full.
  */
 export interface TokenStore {
   /**
-   * Asks for tokens, with at most one question per limit. The result holds an answer to each question, or an error if
-   * only that limit's tokens cannot be reached. A call without questions checks whether the store can be reached.
+   * Asks for tokens, with at most one question per limit. The result holds an answer to each question. If the tokens of
+   * one limit cannot be reached although the rest of the store can, the result holds an error in place of the answer
+   * about this limit. A call without questions checks whether the store can be reached.
    *
    * @throws if the store cannot be reached
    */

@@ -5,7 +5,7 @@ import type { ExportedUsage } from '../../domain/usage-event.ts';
 export interface ExportPosition {
   /** Start of the hour that the export continues with, milliseconds since 1970. */
   readonly hourMs: number;
-  /** Last account whose usage in that hour has been exported; `null` before the first one. */
+  /** Last account whose usage in the hour `hourMs` has been exported; `null` if there is none. */
   readonly after: AccountId | null;
   /** Number of the last exported correction. */
   readonly corrections: number;
@@ -41,9 +41,9 @@ export interface ExportLock {
 export interface CorrectionsQuery {
   /** Number of the last correction already read; 0 to start with the first. */
   readonly after: number;
-  /** Start of the first hour, milliseconds since 1970. */
+  /** Start of the first hour whose corrections are read, milliseconds since 1970. */
   readonly fromMs: number;
-  /** End of the last hour, milliseconds since 1970. */
+  /** End of the last hour whose corrections are read, milliseconds since 1970. */
   readonly toMs: number;
   readonly most: number;
 }

@@ -22,7 +22,10 @@ export class PushFailed extends Error {
     this.retryAfterMs = retryAfterMs;
   }
 
-  /** Whether the receiver rejected the events themselves. It may still accept other events, or fewer at a time. */
+  /**
+   * Whether the receiver rejected the events themselves. The receiver may still accept other events, or fewer at a
+   * time.
+   */
   get aboutEvents(): boolean {
     return this.status !== null && statusesAboutEvents.has(this.status);
   }
