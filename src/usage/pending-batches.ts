@@ -61,7 +61,7 @@ export class PendingBatches {
       for (let batch = this.#batches[0]; batch !== undefined; batch = this.#batches[0]) {
         const rows = batch.rows ?? (await journal.read(batch.number)) ?? this.#missing(batch.number);
         await deliver(this.#parts, { ...batch, journal: id, rows });
-        // Another process has taken the journal meanwhile.
+        // If the id has changed, another process has taken the journal meanwhile.
         if (journal.id !== id) return;
         this.#throughMs = batch.throughMs;
         this.#batches.shift();
@@ -74,7 +74,10 @@ export class PendingBatches {
     }
   }
 
-  /** Tells the store that no more counts from before `throughMs` will follow; `Infinity` means none at all. */
+  /**
+   * Tells the store that no more counts from before `throughMs` will follow. `Infinity` means that no more counts will
+   * follow at all.
+   */
   async announce(throughMs: number): Promise<void> {
     const { store, clock, journal, host } = this.#parts;
     await clock.during(() => store.add({ journal: journal.id, from: 0, to: 0, rows: [], throughMs, host }));
@@ -87,7 +90,7 @@ export class PendingBatches {
   }
 
   /**
-   * Forgets all batches, because another process has taken the journal and adds those that have a file.
+   * Forgets all batches, because another process has taken the journal. That process adds the batches that have a file.
    *
    * @returns the rows of the other batches, which are only in memory
    */

@@ -6,8 +6,9 @@ const mostRows = 2_000;
 const more = 20;
 
 /**
- * Number of rows in a store transaction. Each failed transaction halves it, because the store was probably too busy to
- * finish in time. Each successful one raises it a little, so that a busy store does not fail again soon.
+ * Number of rows in a store transaction. A failed transaction halves the number, because the store was probably too
+ * busy to finish in time. A successful transaction raises the number only a little, so that a busy store does not fail
+ * again soon.
  */
 export class PortionSize {
   #rows = mostRows;

@@ -56,7 +56,7 @@ export class UsageRecorder implements UsageSink {
   #storeId: string | null = null;
   /** Whether the open batch has {@link mostRows} rows on disk and must be sealed before the next request is counted. */
   #full = false;
-  /** Whether the journal is new, and the store does not know yet that counts in it may follow. */
+  /** Whether the journal is new and has not been announced to the store yet. */
   #isNewJournal = false;
   #stopped = false;
   #callOff: () => void = () => undefined;
@@ -286,7 +286,7 @@ export class UsageRecorder implements UsageSink {
 
   /**
    * Goes on with a new journal if another process has taken this one. That process adds the counts from before its
-   * mark; all others stay in the open batch.
+   * mark. All other counts stay in the open batch.
    */
   #leaveIfTaken(): void {
     const { journal, logger } = this.#parts;

@@ -1,6 +1,9 @@
 import type { Clock } from '../ports/clock.ts';
 
-/** Maximum round trip, in milliseconds, of a response that sets the clock. The first response always sets the clock. */
+/**
+ * A response sets the clock only if its round trip took at most this many milliseconds. The first response always sets
+ * the clock.
+ */
 const longestMs = 1_000;
 
 /**

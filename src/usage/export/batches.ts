@@ -1,6 +1,6 @@
 import type { UsageExportConfig } from '../../config.ts';
 
-/** Maximum number of events pushed before the export position is saved, if each event needs its own request. */
+/** If each event needs its own request, the export position is saved after at most this many events. */
 const singleEvents = 20;
 /** Maximum number of concurrent requests, if each event needs its own request. */
 export const singlesAtOnce = 4;

@@ -56,8 +56,8 @@ export function lockOf({ id, config }: RunParts): Pick<ExportLock, 'holder' | 'l
  * Exports closed hours that have not been exported yet, then corrections. Saves the export position after each accepted
  * batch.
  *
- * @throws PushFailed if the receiver does not accept the next events; with {@link PushFailed.aboutEvents} if it rejects
- *   the content of all remaining events
+ * @throws PushFailed if the receiver does not accept the next events; {@link PushFailed.aboutEvents} is true if the
+ *   receiver rejects the content of all remaining events
  */
 export async function exportRun(parts: RunParts, state: ExportState, during: During): Promise<void> {
   const { position, closedUntilMs: untilMs, beganMs: correctionsFromMs } = state;
@@ -80,7 +80,7 @@ class Run {
   #receiver: Receiver | undefined;
   /** Export position that the store has saved. */
   #at: ExportPosition;
-  /** Export position after the last pushed event; later than `#at` while there are undecided events. */
+  /** Export position after the last pushed event; later than `#at` while `#undecided` holds events. */
   #reached: ExportPosition;
   /** Events rejected since the receiver last accepted one: either these events are at fault, or the receiver is. */
   #undecided: RejectedEvent[] = [];

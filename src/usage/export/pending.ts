@@ -4,7 +4,7 @@ import type { ExportPosition, UsageExportStore } from '../../ports/usage/export.
 
 export type ExportedKind = 'hour' | 'correction';
 
-/** Rows to push together, and the export position once they are accepted. */
+/** Rows to push together, and the export position that is reached once the receiver has accepted the rows. */
 export interface Pending {
   readonly kind: ExportedKind;
   /** Empty if nothing up to `through` needs exporting. */

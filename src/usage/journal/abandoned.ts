@@ -110,13 +110,16 @@ async function replay(
   parts.logger.info({ journal, requests }, 'the usage journal of a dead process was replayed');
 }
 
-/** Marks a file, so that its owner would notice, and returns its rows. @throws {UnknownFormat} before it is marked */
+/**
+ * Marks a file as taken and returns its rows. If the owner is alive, it notices the mark. @throws {UnknownFormat}
+ * before the file is marked
+ */
 async function takeRows(path: string): Promise<UsageRow[]> {
   const text = await readFile(path, 'latin1');
   const rows = rowsOf(beforeMark(text));
   if (beforeMark(text) !== text) return rows;
   await markTaken(path);
-  // If the owner is alive, it may have written more until the mark.
+  // An owner that is alive may have added rows before the mark, so the file is read again.
   return rowsOf(beforeMark(await readFile(path, 'latin1')));
 }
 

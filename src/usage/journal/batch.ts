@@ -71,7 +71,7 @@ const counts = [
 /**
  * Adds the counts of a row to a batch.
  *
- * @param before the row as another process has already taken it; its counts are left out
+ * @param before counts that another process has already taken from the row; these counts are left out
  */
 export function addCounts(batch: OpenBatch, row: UsageRow, before: UsageRow | undefined): void {
   if (counts.every((count) => row[count] === (before?.[count] ?? 0))) return;
@@ -109,10 +109,10 @@ export function newRow(accountId: AccountId, keyId: KeyId, hourMs: number, index
 
 /**
  * A journal file holds one batch. Its first line names the format. Each later line holds the changes made in one
- * iteration of the event loop and is written, including its line feed, by one call. So a process that dies leaves at
- * most one incomplete line, at the end. A line consists of entries, each ending in `;`:
+ * iteration of the event loop. A single call writes the line together with its line feed. So a process that dies leaves
+ * at most one incomplete line, at the end. A line consists of entries, each ending in `;`:
  *
- *     =INDEX,ACCOUNT,KEY,HOUR;      adds a row; INDEX is the next free one
+ *     =INDEX,ACCOUNT,KEY,HOUR;      adds a row; INDEX is the next free index
  *     INDEX,REQUESTS,READS,CLIENT_ERRORS,SERVER_ERRORS,BYTES_IN,BYTES_OUT,LAST_USED;
  *     INDEX,…,LAST_USED,WRITES_BY_DEFAULT,LAST_WRITE_BY_DEFAULT;      if the row has writes without the acting header
  *
@@ -152,7 +152,7 @@ export class UnknownFormat extends Error {
  */
 export function rowsOf(text: string): UsageRow[] {
   const rows: OpenRow[] = [];
-  // The process died before it wrote any row. The file has the first line, or only a part of it.
+  // If the process died before it wrote any row, the file has only the first line or a part of it.
   if (firstLine.startsWith(text) || firstLineOf1.startsWith(text)) return rows;
   if (!text.startsWith(firstLine) && !text.startsWith(firstLineOf1))
     throw new UnknownFormat('a usage journal in an unknown format');

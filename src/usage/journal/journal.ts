@@ -34,7 +34,10 @@ export interface JournalOptions {
 const marker = 'journal';
 /** Size in bytes above which the open batch's file is rewritten so that it holds each row only once. */
 const rewriteBytes = 8 * 1024 * 1024;
-/** A file is appended to, so that a mark of another process ({@link Journal.takenRows}) is not overwritten. */
+/**
+ * Flags for opening the file of a batch. The file is appended to, so that the mark of another process is not
+ * overwritten; see {@link Journal.takenRows}.
+ */
 const flags = constants.O_RDWR | constants.O_CREAT | constants.O_TRUNC | constants.O_APPEND;
 
 /**
@@ -59,7 +62,10 @@ export class Journal {
   readonly #sealed = new Map<number, number>();
   #sealedBytes = 0;
   #writable = false;
-  /** Rows of the open batch's former file at the moment in which another process took it; see {@link takenRows}. */
+  /**
+   * Rows that another process has taken from the open batch's former file; `null` if there are none. See
+   * {@link takenRows}.
+   */
   #taken: readonly UsageRow[] | null = null;
 
   constructor(options: JournalOptions) {
@@ -119,7 +125,7 @@ export class Journal {
       tryTo(() => unlinkSync(`${path}.new`));
       throw error;
     }
-    // Until the new file had the old one's name, another process may have taken the old one.
+    // Another process may have taken the old file before the new file replaced it.
     this.#taken ??= this.takenRows();
     if (this.#fd !== null) closeSync(this.#fd);
     this.#fd = fd;
@@ -130,9 +136,9 @@ export class Journal {
   }
 
   /**
-   * Returns the open batch's rows as another process has taken them, although this process is alive; `null` if none
-   * has. That happens if the processes cannot see each other's locks, such as over a network file system. The other
-   * process adds these rows and all sealed batches.
+   * Returns the rows of the open batch that another process has taken; `null` if no process has taken this journal. A
+   * process takes the journal of a living process if the two cannot see each other's locks, such as over a network file
+   * system. The other process adds the rows that it has taken, and all sealed batches.
    */
   takenRows(): readonly UsageRow[] | null {
     if (this.#taken !== null || this.#fd === null) return this.#taken;

@@ -5,20 +5,24 @@ import { appendFile } from 'node:fs/promises';
 const mark = '\n#\n';
 
 /**
- * Marks a file before another process reads it. If the file's owner is alive after all, it finds the mark, and knows
- * that only the counts before the mark were taken. A disk that is full takes no mark; then the owner is taken for dead.
+ * Marks a file before another process reads it. If the file's owner is alive after all, it finds the mark. It then
+ * knows that only the counts before the mark were taken. On a full disk, the mark cannot be written, and the owner is
+ * assumed to be dead.
  */
 export async function markTaken(path: string): Promise<void> {
   await appendFile(path, mark, 'latin1').catch(() => undefined);
 }
 
-/** Returns the part of a file that the first process to mark the file has taken; all of it if there is no mark. */
+/**
+ * Returns the part of a file before its first mark; the whole file if there is no mark. The process that wrote the
+ * first mark has taken that part.
+ */
 export function beforeMark(text: string): string {
   const at = text.indexOf(mark);
   return at === -1 ? text : text.slice(0, at);
 }
 
-/** Reads a whole file from its start, wherever the next write goes. */
+/** Reads a whole file from its start, whatever the descriptor's current position is. */
 export function readWhole(fd: number, bytes: number): string {
   const buffer = Buffer.alloc(bytes);
   let length = 0;
