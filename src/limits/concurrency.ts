@@ -5,8 +5,9 @@ import { Shares, type Share, type Tenancy } from './shares.ts';
 type InFlightLimits = Pick<LimitsConfig, 'inFlightPerTenant' | 'maxConnections'>;
 
 /**
- * Counts each tenant's and parent's requests and upstream connections, so that none of them can take everything. A
- * single instance outlives all configuration reloads, so requests from before a reload still count after it.
+ * Counts the requests and upstream connections of each tenant and each parent, so that no tenant or parent can take
+ * them all. A single instance outlives all configuration reloads, so requests from before a reload still count after
+ * it.
  */
 export class TenantConcurrency {
   /** Current limits. A reload may change them at any time, but a request that already has a slot keeps it. */
@@ -63,6 +64,6 @@ export class TenantConcurrency {
 export interface RouteShares {
   /** Connections that carry a request or are being opened for one. */
   readonly connections: Shares;
-  /** Connections used by WebSockets, and by requests to open one. */
+  /** Connections used by WebSockets, and by requests to open a WebSocket. */
   readonly webSockets: Shares;
 }

@@ -7,7 +7,7 @@ import { FairShares } from './shedding-order.ts';
 
 type Limits = Pick<LimitsConfig, 'maxEventLoopDelayMs' | 'maxHeapBytes' | 'maxMemoryBytes'>;
 
-/** Load of the process over one window. */
+/** Load of the process over one window of measurement. */
 export interface Pressure {
   /** Average event loop delay in milliseconds; 0 if nothing was measured. */
   readonly delayMs: number;
@@ -27,7 +27,7 @@ export interface Shedding {
   readonly active: boolean;
   /**
    * Capacity shares of parents, and of networks that send requests without a known caller; `null` while no shares are
-   * needed. A request is admitted only if its share has room.
+   * needed. A request is admitted only if the share of its parent or network has room.
    */
   readonly shares: FairShares | null;
 }
@@ -40,10 +40,10 @@ const resolutionMs = 10;
  */
 const windowsInARow = 2;
 /**
- * Rejects requests with 503 while the process cannot keep up, because a few responses in time are better than all of
- * them late. If only CPU time is short, requests without a known caller are rejected first, then those from the parents
- * that send the most. Management calls with a valid key still pass, because they may revoke access. If memory is short,
- * all requests are rejected. Call this on the root app, before adding any hook that does work for a request.
+ * Rejects requests with 503 while the process cannot keep up, because a few timely responses are better than many late
+ * ones. If only CPU time is short, requests without a known caller are rejected first, then those from the parents that
+ * send the most. Management calls with a valid key still pass, because they may revoke access. If memory is short, all
+ * requests are rejected. Call this on the root app, before adding any hook that does work for a request.
  *
  * @param look returns the pressure since the previous call
  */

@@ -26,7 +26,7 @@ export interface Share {
   users: number;
 }
 
-/** Connection pool of one generation of the configuration. Requests may have to wait for a connection. */
+/** Connection pool of one loaded configuration. Requests may have to wait for a connection. */
 export interface SharingPool {
   /** Serves waiting requests after connections have been given back, possibly by another pool. */
   serveWaiting(): void;

@@ -44,8 +44,8 @@ export class FairShares {
     this.#capacity = tooMuch
       ? lessBy * Math.min(this.#capacity, parents.admitted + networks.admitted)
       : moreBy * this.#capacity + 1;
-    // Rejecting a parent's request costs as much as rejecting a stranger's request with 401. So rejecting parents does
-    // not help if strangers send most of the requests. The capacity then covers all requests of parents.
+    // Rejecting a parent's request costs as much as rejecting a stranger's request with 401. So if strangers send most
+    // of the requests, rejecting parents saves little. The capacity then covers all requests of parents.
     if (networks.asked > parents.asked) this.#capacity = Math.max(this.#capacity, parents.asked);
     const left = Math.max(0, this.#capacity - parents.asked);
     parents.divide(this.#capacity);

@@ -117,9 +117,9 @@ export class AloneBucket implements Alone {
  */
 const beyond = 0.001;
 /**
- * If more than this fraction of a quota is left, all replicas together admit at most a quarter of what is left while
- * the store is unreachable. If less is left, they admit at most the fraction `beyond` of the quota. Either way, each
- * replica may admit one request as long as any of the quota is left.
+ * This fraction decides how many requests all replicas together admit while the store is unreachable. If more than this
+ * fraction of a quota is left, they admit at most a quarter of the remainder. If less is left, they admit at most the
+ * fraction `beyond` of the quota. Either way, each replica may admit one request as long as any of the quota is left.
  */
 const far = 0.1;
 

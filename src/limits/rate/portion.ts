@@ -12,8 +12,8 @@ export interface Pace {
   /** Time over which demand is averaged. After a longer pause, the average restarts at 0. */
   readonly averageMs: number;
   /**
-   * After the store had no tokens of a quota, the replica assumes for this long that there are none. For a bucket, the
-   * time is computed from the bucket's rate instead.
+   * After the store has run out of a quota's tokens, the replica rejects requests for this long without asking the
+   * store again. For a bucket, this time is computed from the bucket's rate instead.
    */
   readonly emptyMs: number;
 }
@@ -29,12 +29,13 @@ export const quotaPace: Pace = { aheadMs: 5_000, keptMs: 10_000, averageMs: 10_0
 /** Minimum time between two updates of the average demand, in milliseconds. */
 const leastMs = 5;
 /**
- * For this many milliseconds after an answer without tokens, the replica sends no query just to get tokens in advance.
+ * Pause in milliseconds after an answer without tokens. During the pause, the replica sends a query for tokens only if
+ * requests are waiting for tokens.
  */
 const noneSpareMs = 25;
 /**
- * Fraction of the computed time until the next token after which the replica asks again. The replica asks early,
- * because its clock and the store's may differ.
+ * A replica asks again after this fraction of the computed time until the next token. It asks early, because its clock
+ * and the store's may differ.
  */
 const sooner = 0.95;
 
@@ -77,7 +78,7 @@ export class Portion {
   #endsMs = Infinity;
   /** Time until which the store is expected to have no token for any replica. */
   #emptyUntilMs = -Infinity;
-  /** Time before which this replica sends no query just to get tokens in advance. */
+  /** Time at which the pause of {@link noneSpareMs} ends. */
   #noneSpareUntilMs = -Infinity;
   readonly #waiting: Waiting[] = [];
   /** Number of waiting requests that the current query covers. */
@@ -330,8 +331,8 @@ export class Portion {
   }
 
   /**
-   * Returns how many tokens to keep for the requests expected soon. A burst is not expected to continue. The rest of
-   * the burst may go to another replica, and that replica would lack the tokens kept here.
+   * Returns how many tokens to keep for the requests expected soon. A burst that has just begun is left out. Its other
+   * requests may go to another replica, and that replica would lack the tokens kept here.
    */
   #expected(nowMs: number, replicas: number): number {
     const { aheadMs, keptMs, averageMs } = this.#pace;

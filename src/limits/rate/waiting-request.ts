@@ -12,8 +12,9 @@ export interface WaitingParts {
 }
 
 /**
- * A request that has no token on hand for some of its limits. It takes the tokens that are on hand, and waits for the
- * rest. If the store is unreachable or does not answer in time, it takes the rest from this replica's own shares.
+ * A request that found no token on hand for some of its limits. For these limits, it waits for tokens. For its other
+ * limits, it takes the tokens on hand. If the store is unreachable or does not answer in time, it takes the missing
+ * tokens from this replica's own shares.
  */
 export class WaitingRequest {
   readonly #parts: WaitingParts;
@@ -30,7 +31,10 @@ export class WaitingRequest {
     for (const portion of portions) this.#begin(portion);
   }
 
-  /** Portions that had no token. If this is empty once the result is known, the request has all of its tokens. */
+  /**
+   * Portions that had no token for the request. If there are none once the result is known, the request has all of its
+   * tokens.
+   */
   get empty(): readonly Portion[] {
     return this.#empty;
   }
