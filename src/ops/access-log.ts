@@ -106,8 +106,8 @@ function userAgentOf({ rawHeaders }: ReceivedHead): string | undefined {
 }
 
 /**
- * Returns the length of an unknown key. The length can show that the key was truncated or belongs to another service,
- * without revealing a secret.
+ * Returns the length of the API key in a request. The log shows this length for an unknown key. The length can show
+ * that the key was truncated or belongs to another service, without revealing a secret.
  */
 function keyLength({ rawHeaders }: ReceivedHead, keyNames: readonly string[]): number | undefined {
   const bearer = headerValues(rawHeaders, 'authorization')[0]?.replace(/^bearer +/i, '');
@@ -119,7 +119,7 @@ function cut(text: string, length: number): string {
   return text.length > length ? `${text.slice(0, length)}…` : text;
 }
 
-/** Printable ASCII without quotes or backslashes, which JSON does not have to escape. */
+/** Matches a string that JSON does not have to escape: printable ASCII without quotes or backslashes. */
 const plain = /^[ !#-[\]-~]*$/;
 
 /** Quotes `text` as a JSON string, so that clients cannot break out of the string or the line. */

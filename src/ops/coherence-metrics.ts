@@ -17,7 +17,7 @@ export function coherenceMetrics(
   return events;
 }
 
-/** Counts where decisions find their facts, and how Redis reads turn out. */
+/** Counts decisions by the place in which their facts were found, and reads of Redis by outcome. */
 function countFacts(registry: Registry): CoherenceEvents {
   const decided = counter(
     registry,

@@ -18,7 +18,7 @@ export interface Unreadiness {
  *
  * Redis does not matter here, because without it the gateway is slower but still correct.
  *
- * @param unready reasons that keep the process from deciding; empty if it is ready
+ * @param unready returns the reasons why the process should get no requests; an empty list if it is ready
  */
 export function healthRoutes(app: FastifyInstance, unready: () => readonly Unreadiness[]): void {
   app.get('/livez', (_request, reply) => reply.header('cache-control', 'no-store').send({ status: 'live' }));

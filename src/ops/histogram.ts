@@ -10,8 +10,7 @@ interface Series {
 
 /**
  * A histogram for the hot path: a series is looked up only once, and each observation adds to three numbers.
- * prom-client hashes the labels on every observation, which costs more than everything else that is counted for a
- * request.
+ * prom-client would hash the labels on every observation. That costs more than all other counting for a request.
  */
 export class Histogram {
   readonly #bounds: readonly number[];

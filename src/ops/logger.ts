@@ -13,8 +13,8 @@ export interface Log {
 /** Maximum time in milliseconds that an exiting process waits for its last log lines to be read. */
 const closeMs = 1_000;
 /**
- * Maximum number of bytes to buffer while nothing reads the log. Any more are dropped, because the gateway matters more
- * than its log.
+ * Maximum number of bytes to buffer while nothing reads the log. Further lines are dropped, because the gateway matters
+ * more than its log.
  */
 const keptBytes = 16 * 2 ** 20;
 /** Maximum number of bytes in one write: the capacity of a pipe. */

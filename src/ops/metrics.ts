@@ -5,7 +5,7 @@ const prefix = 'tenancy_gateway_';
 /**
  * Creates a registry. Registries are not global, so tests and other apps in the same process are counted separately.
  *
- * @param lookMs how often the event loop delay is measured, in milliseconds; each measurement wakes the process
+ * @param lookMs milliseconds between two measurements of the event loop delay; each measurement wakes the process
  */
 export function createRegistry(lookMs = 10): Registry {
   const registry = new Registry();

@@ -7,7 +7,7 @@ import { clientGone, type RequestObserver } from '../ports/request-record.ts';
  * Calls `observe` for every request that Fastify answers under `app`, except those that a plugin has taken over
  * (`hijack`). Call this before registering plugins, so that they inherit the hook.
  *
- * @param nameOf returns a route's name, given its template or, if no route matched, `undefined`
+ * @param nameOf takes a route's template and returns the name of the route; takes `undefined` if no route matched
  */
 export function observeReplies(
   app: FastifyInstance,

@@ -17,20 +17,20 @@ export interface OldSnapshotParts {
 
 const everyMs = 30_000;
 /**
- * Age in milliseconds from which a snapshot's holder is named in the log. The alert in the Helm chart fires later and
- * refers to that log line.
+ * If a snapshot is at least this many milliseconds old, the log names its holder. The alert in the Helm chart fires
+ * later and refers to that log line.
  */
 const toldAfterMs = 30 * 60_000;
 /**
- * Maximum number of checks to remember: two days' worth. The age of a snapshot is estimated from these checks if the
- * database does not show it, so an estimate is at most two days.
+ * Maximum number of checks to remember: two days' worth. If the database does not show the age of a snapshot, the age
+ * is estimated from these checks. So an estimate is at most two days.
  */
 const mostLooks = 5_760;
 
 /**
  * Exposes the age of the oldest snapshot in the database. The dead rows kept by an old snapshot slow down statements
- * that have to read past them. One replica checks; the others show 0 and note transaction ids, so that they can take
- * over.
+ * that have to read past them. One replica checks. The others show 0, but note transaction ids. If one of them takes
+ * over, it estimates ages from its notes.
  *
  * @returns function that stops the checks
  */
@@ -75,9 +75,9 @@ export function watchOldSnapshots(parts: OldSnapshotParts): () => void {
 }
 
 /**
- * Estimates a transaction's age from when a later transaction was first seen. The estimate is needed because some
- * database roles may not see when a transaction began. A transaction that began before the first check is taken to be
- * as old as that check.
+ * Estimates the age of a transaction: the time since a later transaction was first seen. The estimate is needed because
+ * some database roles may not see when a transaction began. A transaction that began before the first check is taken to
+ * be as old as that check.
  */
 class TransactionAges {
   /** Checks in chronological order. `next` is the id of the next transaction at the time of the check. */
@@ -90,7 +90,7 @@ class TransactionAges {
 
   /**
    * Returns the minimum age of a transaction in milliseconds: the time since the first check after the transaction
-   * began. Drops earlier checks, because the oldest snapshot only moves forward.
+   * began. Drops earlier checks, because later calls never ask about an older transaction.
    */
   sinceAfter(transaction: number, nowMs: number): number {
     while ((this.#looks[0]?.next ?? Infinity) <= transaction) this.#looks.shift();

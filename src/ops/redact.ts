@@ -12,8 +12,9 @@ const maxDepth = 5;
 const maxLength = 4000;
 
 /**
- * Copies the few members of an error that are safe to log. Drivers attach queries, parameters, command arguments and
- * addresses with passwords to their errors. Secrets in messages and stacks are removed too.
+ * Copies the few members of an error that are safe to log. Other members are left out, because drivers attach queries,
+ * parameters, command arguments and addresses with passwords to their errors. Secrets in messages and stacks are
+ * removed.
  */
 export function describeError(error: unknown, depth = 0): ErrorDescription {
   if (!(error instanceof Error)) return { type: typeof error, message: redact(String(error)) };

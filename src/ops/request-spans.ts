@@ -42,8 +42,8 @@ class RequestSpans implements RequestTrace {
   readonly #inside: Context;
   readonly #method: string;
   /**
-   * Offset from the monotonic clock to the wall clock, read once so that durations stay correct if the wall clock is
-   * set.
+   * Offset from the monotonic clock to the wall clock. It is read only once, so that durations stay correct if the wall
+   * clock is set.
    */
   readonly #epochMs: number;
   #decidingMs = 0;

@@ -10,8 +10,8 @@ export interface MetricValues {
 }
 
 /**
- * Aggregators for prom-client's default gauges. With these, each gauge shows the value of the worst worker; an average
- * would hide that value. The gateway's own gauges specify their aggregators.
+ * Aggregators for prom-client's default gauges. Each gauge shows the highest or the lowest value of all workers,
+ * because an average would hide a single bad worker. The gateway's own gauges specify their aggregators.
  */
 const together: Readonly<Record<string, string>> = {
   nodejs_eventloop_lag_seconds: 'max',

@@ -8,7 +8,7 @@ import { statusOf } from './observe.ts';
  * Traces every request that Fastify answers under `app`, except those that a plugin has taken over (`hijack`) and
  * traces itself. Call this before registering plugins, so that they inherit the hook.
  *
- * @param nameOf returns a route's name, given its template or, if no route matched, `undefined`
+ * @param nameOf takes a route's template and returns the name of the route; takes `undefined` if no route matched
  */
 export function traceReplies(
   app: FastifyInstance,

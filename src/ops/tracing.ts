@@ -30,8 +30,8 @@ export interface Tracing {
 }
 
 /**
- * Maximum number of spans waiting to be sent. Any more are dropped, so that memory does not grow while the collector is
- * unreachable.
+ * Maximum number of spans waiting to be sent. Further spans are dropped, so that memory does not grow while the
+ * collector is unreachable.
  */
 const mostWaiting = 4096;
 const sendEveryMs = 1_000;
@@ -39,9 +39,9 @@ const giveUpMs = 5_000;
 const closeMs = 1_000;
 
 /**
- * Starts sending traces over OTLP/HTTP. A request that arrives with a trace follows that trace's sampled flag; the rest
- * are sampled by ratio. The exporter reads the variables `OTEL_EXPORTER_OTLP_HEADERS`, `…_CERTIFICATE` and
- * `…_COMPRESSION` itself.
+ * Starts sending traces over OTLP/HTTP. If a request arrives with a trace, the sampled flag of that trace decides
+ * whether the request is traced. Other requests are sampled by ratio. The exporter reads the variables
+ * `OTEL_EXPORTER_OTLP_HEADERS`, `…_CERTIFICATE` and `…_COMPRESSION` itself.
  */
 export function startTracing({ config, version, clock, timers, logger }: TracingParts): Tracing {
   const exporter = new OTLPTraceExporter({ url: config.endpoint, timeoutMillis: giveUpMs });
@@ -73,7 +73,7 @@ export function startTracing({ config, version, clock, timers, logger }: Tracing
 
 const sayAgainMs = 60_000;
 
-/** Wraps an exporter to log lost spans, at most once a minute. Always reports success to the processor. */
+/** Wraps an exporter to log lost spans, at most once a minute. The wrapper reports every export as a success. */
 function reporting(exporter: SpanExporter, logger: Logger, clock: Clock): SpanExporter {
   let quietUntilMs = -Infinity;
   let lost = 0;
