@@ -37,8 +37,8 @@ export interface CallOptions {
 /** Options for calls that create or change something. */
 export interface WriteOptions extends CallOptions {
   /**
-   * Value of `Idempotency-Key`; random by default. The change takes effect only once, even if the program is run again
-   * and repeats the call with the same value.
+   * Value of `Idempotency-Key`; random by default. A call may be repeated with the same value, even by a later run of
+   * the program: the change takes effect only once.
    */
   readonly idempotencyKey?: string;
 }
@@ -49,7 +49,7 @@ interface Page<Row> {
 }
 
 /**
- * Client for the management API that uses a parent's key. Every method throws a {@link ProblemError} if the gateway
+ * Client that calls the management API with a parent's key. Every method throws a {@link ProblemError} if the gateway
  * rejects the call.
  */
 export class TenancyClient {
@@ -112,7 +112,7 @@ export class TenancyClient {
     return this.#call<Caller>('GET', '/caller', undefined, options);
   }
 
-  /** Explains what the gateway would decide about a request with this key. */
+  /** Explains what the gateway would decide about a request with the API key of this client. */
   acting(query: ExplainActingQuery, options: CallOptions = {}): Promise<ActingDecision> {
     return this.#transport.call({ method: 'GET', path: '/acting', query, ...options });
   }
@@ -137,7 +137,8 @@ export class TenancyClient {
         const headers = new Headers(init.headers);
         headers.set('x-service-acting-tenant', acting);
         const reads = ['GET', 'HEAD', 'OPTIONS'].includes((init.method ?? 'GET').toUpperCase());
-        // A stream can be read only once, so a request whose body is a stream is never sent again.
+        // A stream can be read only once. So a request is sent again only if it has no body, or if its body is a
+        // string.
         const mayBeSentAgain = init.body === undefined || init.body === null || typeof init.body === 'string';
         return this.#transport.send(
           path,

@@ -26,7 +26,7 @@ export interface Call {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Sends requests with the key, and retries them if that is safe. */
+/** Sends requests with an API key, and retries them if that is safe. */
 export class Transport {
   readonly #options: TransportOptions;
   readonly #base: string;
@@ -84,8 +84,8 @@ export class Transport {
 }
 
 /**
- * Whether a later attempt may succeed. A 409 with `Retry-After` means that the first call with this `Idempotency-Key`
- * is still running.
+ * Whether a later attempt may succeed. A 409 with `Retry-After` means that an earlier call with the same
+ * `Idempotency-Key` is still running.
  */
 function isBusy({ status, headers }: Response): boolean {
   return status === 429 || status === 503 || (status === 409 && headers.has('retry-after'));
