@@ -45,7 +45,7 @@ import { targetNames, type Target } from './proxy/ingress/target.ts';
 import { openProxy, type ProxyDeps } from './proxy/proxy.ts';
 import type { Application } from './server/listener.ts';
 
-/** Dependencies of both applications. The applications use no global state. */
+/** Dependencies of the public and the internal application. Neither application uses global state. */
 export interface AppDeps extends ReplicasDeps, WhoamiDeps {
   readonly config: Config;
   readonly directory: Directory;
@@ -72,7 +72,7 @@ export interface AppDeps extends ReplicasDeps, WhoamiDeps {
   readonly tracer: Tracer | null;
   /** Returns the process's load. If omitted, the application measures the load itself. */
   readonly pressure?: () => Pressure;
-  /** Returns the reasons why this process cannot decide; empty if it is ready. */
+  /** Returns the reasons why this process should get no requests; an empty list if it is ready. */
   readonly unready: () => readonly Unreadiness[];
 }
 
@@ -92,7 +92,7 @@ export interface PublicApplication extends ServedApplication {
  * Builds the public listener's application. Its security depends on the order of the steps: each step may rely on the
  * ones before it. The function is unusually long so that the order can be read in one place.
  *
- * @throws if the configuration cannot be used; everything that the call had opened is closed
+ * @throws if the configuration cannot be used; everything that this call has opened is closed first
  */
 // eslint-disable-next-line max-lines-per-function -- the order of the steps is read in one place
 export async function publicServer(
@@ -111,8 +111,8 @@ export async function publicServer(
   const { typeBase } = config.problems;
   const reject = rejecter({ clock, newRequestId, typeBase, observe, tracer, nameOf, corsOf });
 
-  // 2. Management handles every method and every path under its prefix. The ingress never sends the proxy a request
-  // whose path could be read as a path under that prefix.
+  // 2. Management handles every method and every path under its prefix. The ingress makes sure that the proxy gets no
+  // request whose path could be read as a path under that prefix.
   const app = Fastify({
     ...fastifyOptions(config.limits),
     ...quiet(logger),
@@ -230,8 +230,8 @@ function broken(logger: Logger): Application['broke'] {
 }
 
 /**
- * Makes the function that finds the destination of a request without sending the request. It uses the dispatcher's
- * rules.
+ * Makes the function that finds the destination of a request without sending the request. The function follows the
+ * rules of the dispatcher.
  */
 function destinations(
   { routes, headers }: Config,

@@ -7,7 +7,7 @@ import { PrimaryLink } from './wiring/workers/primary-link.ts';
 
 // This process is a worker: one of several with the same listeners. Only the primary (src/wiring/workers) starts it.
 favourRequests();
-/** Called when this worker has to drain. Before it has started, there is nothing to drain, so it just ends. */
+/** Called when this worker has to drain. Before the worker has started, it has nothing to drain and just ends. */
 let stop = (): void => process.exit(0);
 const link = new PrimaryLink({ stop: () => stop() });
 // SIGHUP is ignored: terminals and some supervisors signal whole process groups, and only the primary may reload.
