@@ -35,9 +35,9 @@ const bearer = /^bearer +([^ ,]+)$/i;
 export type ReadCredentials = (sent: CredentialHeaders) => Credentials;
 
 /**
- * Returns a function that reads credentials (spec section 5, rule 1; RFC 6750 §2.1). It rejects keys with a wrong
- * checksum, which saves looking them up. It also rejects requests with two credentials, because the upstream might use
- * the one that the gateway did not check.
+ * Returns a function that reads credentials (spec section 5, rule 1; RFC 6750 §2.1). The function rejects keys with a
+ * wrong checksum, so that they need not be looked up. It also rejects requests with more than one credential: the
+ * upstream might use a credential that the gateway did not check.
  *
  * @param prefix prefix of new keys
  * @param headers names of the headers, besides `Authorization`, whose whole value is a key
@@ -63,9 +63,9 @@ export function credentialReader(prefix: string, headers: readonly string[]): Re
 }
 
 /**
- * Identifies the caller. The key must exist and be neither revoked nor expired; its account must be active, and so must
- * the account's parent, if it has one. Synchronous and free of side effects. Returns a {@link MissingFact} if a fact
- * has to be loaded first.
+ * Identifies the caller. The key must exist, and must not be revoked or expired. The key's account must be active. If
+ * the account has a parent, the parent must be active, too. Synchronous and free of side effects. Returns a
+ * {@link MissingFact} if a fact has to be loaded first.
  *
  * @param nowMs milliseconds since 1970
  */

@@ -18,7 +18,10 @@ import { factKey } from '../ports/facts.ts';
 export interface ManagementOperation {
   /** Scope that the operation requires (spec section 5, rule 3); absent if it requires none. */
   readonly scope?: string;
-  /** Set if there is no such operation: 405 if the path supports other methods, 404 if the path is unknown. */
+  /**
+   * Rejection if no operation has the call's path and method: 405 if the path supports other methods, 404 if the path
+   * is unknown.
+   */
   readonly rejection?: Problem;
 }
 
@@ -32,7 +35,8 @@ export interface ManagementCall {
 }
 
 /**
- * The caller if the call is admitted, otherwise a problem, with the caller and the key's id as far as they are known.
+ * The caller if the call is admitted, otherwise a problem. In a rejection, `caller` and `keyId` are `null` if they are
+ * not known.
  */
 export type ManagementDecision =
   | { readonly caller: ParentCaller }

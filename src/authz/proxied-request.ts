@@ -29,13 +29,13 @@ export interface ProxiedRequest {
   readonly method: MethodKind;
 }
 
-/** Admission of a request, which may go to its upstream on behalf of `permit.resolvedTenant`. */
+/** Decision to admit a request. The request may go to its upstream on behalf of `permit.resolvedTenant`. */
 export interface Admission {
   readonly caller: Caller;
   readonly permit: Permit;
   /**
-   * When the key expires, in milliseconds since 1970; `null` for never. The gateway ends the exchange if it is still
-   * active then.
+   * When the key expires, in milliseconds since 1970; `null` if it never expires. If the exchange is still active at
+   * that time, the gateway ends it.
    */
   readonly expiresAtMs: number | null;
   /** Limits that the request counts against; `null` if there are none. */
@@ -43,13 +43,15 @@ export interface Admission {
 }
 
 /**
- * Rejection of a request. `caller` is set if the key is valid. In this case, the acting rules rejected the request, or
- * the key lacks a scope.
+ * Decision to reject a request. If the key is valid, `caller` is set, and the reason is an acting rule or a missing
+ * scope. If the key is not valid, `caller` is `null`.
  */
 export interface Rejection {
   readonly problem: Problem;
   readonly caller: Caller | null;
-  /** Id of the key that was sent, if the key exists. It lets operators find uses of a revoked key in the log. */
+  /**
+   * Id of the key that was sent, if the key exists. With this id, operators can find uses of a revoked key in the log.
+   */
   readonly keyId: KeyId | null;
 }
 
@@ -79,8 +81,8 @@ export function readProxiedRequest(
 
 /**
  * Decides whether to admit a proxied request. Checks the caller, then the resolved tenant, then the scope that the
- * route requires. Synchronous and free of side effects: no fact can change before the caller acts on the decision in
- * the same tick. Returns a {@link MissingFact} if a fact has to be loaded first.
+ * route requires. Synchronous and free of side effects. No fact can have changed if the decision is acted on in the
+ * same tick. Returns a {@link MissingFact} if a fact has to be loaded first.
  *
  * @param nowMs milliseconds since 1970
  */
