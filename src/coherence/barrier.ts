@@ -33,26 +33,26 @@ interface Writer {
    * mutation yet.
    */
   seen: { readonly members: Members; readonly pending: readonly ReplicaRow[] } | undefined;
-  /** Number of replicas whose lease ran out before they confirmed and whose rows have since been deleted. */
+  /** Number of replicas whose rows were deleted because their leases ran out before they confirmed the mutation. */
   timedOut: number;
   resolve(receipt: Receipt): void;
   reject(error: unknown): void;
 }
 
 /**
- * Shortest pause between two reads of the member list, in milliseconds. A pause lasts a quarter of the time that the
- * newest writer has been waiting.
+ * Shortest pause between two reads of the member list, in milliseconds. A pause lasts a quarter of the time for which
+ * the newest writer has been waiting, but at least this long.
  */
 const shortestPauseMs = 1;
 /**
- * Longest pause between two reads of the member list, in milliseconds. It is also the longest time for which
- * {@link CommitBarrier} waits for this replica to apply a mutation before it looks at the members.
+ * Longest pause between two reads of the member list, in milliseconds. A round also waits at most this long for this
+ * replica to apply the mutations.
  */
 const longestPauseMs = 50;
 
 /**
- * Makes writers wait until no replica can still base a decision on facts older than their mutations. A single loop
- * reads the member list for all writers.
+ * Makes each writer wait until no replica can decide from facts that are older than the writer's mutation. A single
+ * loop reads the member list for all writers.
  */
 export class CommitBarrier implements Barrier {
   readonly #parts: BarrierParts;
@@ -84,7 +84,8 @@ export class CommitBarrier implements Barrier {
   }
 
   async #round(): Promise<void> {
-    // A reading shows nothing about mutations committed after it began, so later writers wait for the next reading.
+    // This reading may not show mutations that are committed after it began. Writers that arrive later therefore wait
+    // for the next reading.
     const asked = [...this.#writers];
     try {
       const [members] = await Promise.all([this.#parts.membership.read(), this.#catchUp(asked)]);
@@ -96,7 +97,7 @@ export class CommitBarrier implements Barrier {
 
   /**
    * Lets this replica apply the writers' mutations while the member list is being read. If there is no other replica,
-   * the same round can then confirm the mutations, without a second reading of the list.
+   * one reading of the list then suffices to confirm the mutations.
    */
   async #catchUp(asked: readonly Writer[]): Promise<void> {
     const { lease, view, timers } = this.#parts;
@@ -117,8 +118,9 @@ export class CommitBarrier implements Barrier {
   }
 
   /**
-   * Number of pending replicas whose rows have been deleted because their leases ran out. A replica that shuts down
-   * deletes its own row, but soon after a renewal. So a deleted row counts only if its last renewal was long ago.
+   * Returns how many pending replicas have lost their rows because their leases ran out. A missing row counts if, when
+   * last read, it had not been renewed for more than half its lease. Otherwise the replica has probably shut down and
+   * deleted the row itself.
    */
   #timedOut({ seen }: Writer, { rows }: Members): number {
     const gone = seen?.pending.filter(({ id }) => rows.every((row) => row.id !== id)) ?? [];
@@ -127,14 +129,15 @@ export class CommitBarrier implements Barrier {
 
   #checkWithoutStore(writer: Writer, error: unknown): void {
     if (!this.#leasesHaveEnded(writer)) return;
-    // Without a reading taken after the commit, this replica does not know the longest lease, so it cannot confirm.
+    // This replica has not read the members since the commit. It therefore does not know the longest lease, and cannot
+    // confirm the mutation.
     if (writer.seen === undefined) this.#done(writer).reject(unavailable(error));
     else this.#confirm(writer);
   }
 
   /**
-   * Whether the row belongs to this replica and this replica has already applied the mutation. In that case the row
-   * does not have to show a confirmation.
+   * Whether the row belongs to this replica, and this replica has already applied the mutation. The mutation then
+   * counts as confirmed, even if the row does not show this yet.
    */
   #isOwnAndThere(row: ReplicaRow, { seq, incarnation }: Writer): boolean {
     const { lease, view } = this.#parts;

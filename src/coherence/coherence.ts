@@ -51,7 +51,9 @@ export interface Coherence {
   /** Whether this replica may decide right now. */
   ready(): boolean;
   snapshot(): CoherenceSnapshot;
-  /** Tells operators that this replica is about to shut down. It keeps deciding until {@link Coherence.stop}. */
+  /**
+   * Tells operators that this replica is about to shut down. The replica keeps deciding until {@link Coherence.stop}.
+   */
   leave(): void;
   /** Stops deciding and deregisters, so that no writer waits for this replica. */
   stop(): Promise<void>;
@@ -96,7 +98,10 @@ function ownerOf(key: FactKey): string {
   return key.startsWith('k:') ? 'k' : key.split(':', 2).join(':');
 }
 
-/** Returns the caller's listeners, extended to log warnings about the clock and about facts that differed. */
+/**
+ * Returns the listeners in `events`, extended to log two warnings: that this machine's clock is off, and that facts in
+ * memory differed from the store's.
+ */
 function reporting({ logger, events }: CoherenceParts, storeClock: StoreClock): CoherenceEvents {
   const warnOfClock = clockWarnings((fields, message) => logger.warn(fields, message));
   return {

@@ -24,14 +24,15 @@ export interface DirectoryParts {
 }
 
 /**
- * Maximum number of loads and renewals for one request, to end a request that makes no progress. A decision needs at
- * most five facts, but each may change while the others are being loaded.
+ * Maximum number of loads and renewals for one request. A request that makes no progress fails at this limit. A
+ * decision needs at most five facts, but a fact may change while others are being loaded, and must then be loaded
+ * again.
  */
 const mostRounds = 24;
 
 /**
- * Stands in for the network of a client whose address is unknown. API key look-ups take turns by network, so all such
- * clients share their turns.
+ * Stands in for the network of a client whose address is unknown. Networks take turns at looking up API keys, so all
+ * clients with unknown addresses share the turns of one network.
  */
 const anyNetwork = '';
 
@@ -174,7 +175,8 @@ class FactsInMemory implements Facts {
 
 /**
  * Facts in memory plus those loaded for one request. Loaded facts are also kept here, because memory may lack them:
- * memory may be full, and of absent facts, it records only API keys. A loaded fact's stamp is checked on every use.
+ * memory may be full, and the only absent facts that it records are API keys. A loaded fact's stamp is checked on every
+ * use.
  */
 class LoadedFacts extends FactsInMemory {
   readonly #view: View;

@@ -11,12 +11,13 @@ export interface CoherenceEvents {
   cacheMiss?(): void;
   /** A key was rejected because memory records that it does not exist. */
   negativeHit?(): void;
-  /** A value was too old for this replica to use, so it is read again. */
+  /** A value was too old for this replica to use, so the fact is read again. */
   staleRefused?(from: 'shared-cache' | 'source'): void;
   sharedCacheHit?(): void;
   sharedCacheMiss?(): void;
   /**
-   * A value in the shared cache was stamped ahead of this replica's position, so it is read from the source instead.
+   * A value in the shared cache was stamped ahead of this replica's position, so the fact is read from the source
+   * instead.
    */
   sharedCacheAhead?(): void;
   breakerState?(state: 'closed' | 'open' | 'half-open'): void;
@@ -26,13 +27,13 @@ export interface CoherenceEvents {
   /** The lease ran out before it was renewed. */
   leaseLapsed?(): void;
   /**
-   * An account was given a quota. This replica confirms the change only once the promise resolves, which must happen
-   * well before the lease ends.
+   * An account was given a quota. This replica confirms the change after the returned promise has resolved. The promise
+   * must resolve well before the lease ends.
    */
   quotaSet?(): Promise<void>;
   /**
-   * Memory and the store held different values for these facts, with no logged change to explain it. Memory now holds
-   * the store's values.
+   * Memory held values for these facts that differed from the store's, and no logged change explains the difference.
+   * Memory now holds the store's values.
    */
   factsDiffered?(keys: ReadonlySet<FactKey>): void;
   /** This replica lost track of the log and started over, so anything may have changed. */

@@ -21,15 +21,15 @@ export interface LeaseParts {
   readonly timers: Timers;
   readonly timing: Timing;
   /**
-   * Returns the minimum number of milliseconds between the starts of two passes that are triggered by hints of new log
-   * entries. Renewals ignore this minimum.
+   * Hints of new log entries make this replica read the log. Returns the minimum number of milliseconds from the start
+   * of one pass over the log to the start of the next. Renewals ignore this minimum.
    */
   readonly paceMs: () => number;
   readonly events: CoherenceEvents;
   /** Returns a new, unguessable string on each call. */
   readonly randomId: () => string;
   readonly about?: ReplicaNote | undefined;
-  /** Called after this replica has started over, with every fact in memory unproven. */
+  /** Called after this replica has started over. At that time, every fact in memory is unproven. */
   readonly onBegunAnew?: () => void;
   /**
    * Called with the error once two passes in a row have failed, and with `undefined` on the first success after that.
@@ -56,7 +56,9 @@ export class Lease {
   #nonce = '';
   #acked: Seq = -1;
   #streamsEnded = 0;
-  /** Whether the lease was granted and has not been given up since, even if it has run out meanwhile. */
+  /**
+   * Whether the lease was granted and has not been given up since. A lease that merely ran out has not been given up.
+   */
   #granted = false;
   #renewAt = -Infinity;
   #pauseUntil = -Infinity;
@@ -254,7 +256,10 @@ export class Lease {
     return revocations.announce(differed);
   }
 
-  /** Registers this replica with a new nonce. Returns the position that its row had confirmed; 0 if it had no row. */
+  /**
+   * Registers this replica with a new nonce. Returns the position that the replica's row shows as confirmed; 0 if there
+   * was no row.
+   */
   async #register(): Promise<Seq> {
     const { log, timing, randomId, about, clock, storeClock } = this.#parts;
     this.#nonce = randomId();

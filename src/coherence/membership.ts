@@ -3,8 +3,8 @@ import type { CoherenceLog, ReplicaReading, ReplicaRow } from '../ports/coherenc
 import type { Timing } from './timing.ts';
 
 /**
- * Replicas that may hold a lease. `complete` means that no replica outside `rows` can hold one: either the store has
- * recorded this, or this replica itself has waited until all leases of earlier incarnations had run out.
+ * Replicas that may hold a lease. `complete` means that no replica outside `rows` can hold a lease: either the store
+ * has recorded this, or this replica itself has waited until all leases of earlier incarnations had run out.
  */
 export interface Members extends ReplicaReading {
   /** Longest lease that may still be running, in milliseconds. */

@@ -4,14 +4,17 @@ import type { View } from './memory/view.ts';
 import { repeat } from '../timing/repeat.ts';
 
 /**
- * Number of changes that the log keeps. A replica that falls further behind starts over. A value in the shared cache
- * that is older than all kept changes is read from the source again. The limit is a count, not an age: a clock that
- * jumps, in the database or on a replica, therefore deletes nothing.
+ * Number of changes that the log keeps. A replica that falls further behind starts over. If a value in the shared cache
+ * is older than all kept changes, the fact is read from the source again. The limit is a count, not an age: a clock
+ * that jumps, in the database or on a replica, therefore deletes nothing.
  */
 export const changesKept = 100_000;
 
 const everyMs = 60_000;
-/** Maximum number of entries deleted by one statement. Changes to the same facts have to wait for it. */
+/**
+ * Maximum number of log entries that one statement deletes. A change to a fact whose entry is being deleted has to
+ * wait.
+ */
 const mostAtOnce = 5_000;
 
 interface RetentionParts {

@@ -23,9 +23,9 @@ export class StoreClock implements Clock {
   /**
    * Sets the time from a response that has just arrived.
    *
-   * The store read its clock at some point between `sentMs` and now. This clock assumes that it was at `sentMs`, so it
-   * is at most a round trip ahead of the store's clock and never behind. No key is therefore accepted after it has
-   * expired.
+   * The store read its clock at some point between `sentMs` and now. This clock assumes the earliest possible point,
+   * `sentMs`. So this clock is never behind the store's clock, and at most a round trip ahead of it. A key is therefore
+   * never accepted after it has expired.
    *
    * @param storeMs time on the store's clock
    * @param sentMs when the request was sent to the store, on this machine's monotonic clock
@@ -40,19 +40,19 @@ export class StoreClock implements Clock {
     return this.#own.monotonicMs();
   }
 
-  /** Returns the store's time, or this machine's time before the first renewal, when nothing is decided yet. */
+  /** Returns the store's time. Before the first renewal, returns this machine's time; nothing is decided yet then. */
   wallMs(): number {
     const aheadMs = this.#aheadOfMonotonicMs;
     return aheadMs === undefined ? this.#own.wallMs() : Math.floor(this.#own.monotonicMs() + aheadMs);
   }
 }
 
-/** Operators are warned if the clocks differ by more than this many milliseconds. */
+/** Operators are warned if this machine's wall clock and the store's clock differ by more milliseconds than this. */
 const worthAWarningMs = 1_000;
 
 /**
- * Returns a function that warns when this machine's wall clock begins to differ too much from the store's clock. The
- * function warns again only after the difference has been small in between.
+ * Returns a function that warns when this machine's wall clock begins to differ too much from the store's clock. After
+ * a warning, the function stays silent until the difference has been small again.
  */
 export function clockWarnings(warn: (fields: object, message: string) => void): (aheadMs: number) => void {
   let wrong = false;

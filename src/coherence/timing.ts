@@ -1,6 +1,6 @@
 /**
- * The protocol's durations, in milliseconds. All except `proveMs` are derived, in this file only, from the lease
- * duration, which is the only one configured (`coherence.lease_ms`). A table in `docs/coherence.md` lists them.
+ * The protocol's durations, in milliseconds. This file derives all of them except `proveMs` from the lease duration.
+ * Only the lease duration is configured (`coherence.lease_ms`). A table in `docs/coherence.md` lists the durations.
  */
 export interface Timing {
   /**
@@ -67,11 +67,12 @@ export function storeMsFor(leaseMs: number): number {
 }
 
 /**
- * Returns how many milliseconds a replica has to wait, by its own clock, until another replica's lease has ended by
- * that replica's clock. The longer a lease, the further the two clocks can drift apart by its end. The waiting
- * replica's own lease does not matter. A replica that waits for several leases waits for the longest one.
+ * Returns how long a replica has to wait for another replica's lease to end, in milliseconds of the waiting replica's
+ * clock. The lease ends by the other replica's clock. The longer the lease is, the further the two clocks can drift
+ * apart by its end. The waiting replica's own lease does not matter. A replica that waits for several leases waits for
+ * the longest one.
  *
- * @param leaseMs duration of the other lease, as registered
+ * @param leaseMs duration of the other replica's lease, as registered
  */
 export function leaseWaitMs(leaseMs: number): number {
   return leaseMs + marginMsOf(leaseMs);
@@ -89,9 +90,10 @@ function marginMsOf(leaseMs: number): number {
 }
 
 /**
- * Returns the minimum number of milliseconds between the starts of two passes that are triggered by hints of new log
- * entries. A pass costs the store about the same for one change as for many, and the passes of many replicas could
- * overload it, so the minimum grows with the number of replicas. With few replicas it is 0.
+ * Hints of new log entries make a replica read the log. Returns the minimum number of milliseconds from the start of
+ * one pass over the log to the start of the next. A pass costs the store about the same for one change as for many. The
+ * passes of many replicas could overload the store, so the minimum grows with the number of replicas. With few replicas
+ * it is 0.
  *
  * @param replicas number of registered replicas
  */
@@ -100,11 +102,11 @@ export function passPaceMs(replicas: number): number {
 }
 
 const fewReplicas = 20;
-/** Milliseconds per registered replica: with 200 replicas, passes start at least 20 ms apart. */
+/** Milliseconds per registered replica: with 200 replicas, the passes of each replica start at least 20 ms apart. */
 const pacePerReplicaMs = 0.1;
 
 /**
- * Pauses after failed renewals, in milliseconds. They double from the first to the longest, whatever the lease
- * duration, because the store may be back at any time.
+ * Pauses after failed renewals, in milliseconds. Each pause is twice as long as the one before, from `firstMs` up to
+ * `longestMs`. The pauses stay short even if leases are long, because the store may be back at any time.
  */
 export const retryPauses = { firstMs: 25, longestMs: 500 };

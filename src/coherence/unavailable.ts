@@ -2,7 +2,7 @@ import { ProblemError } from '../domain/problem.ts';
 
 /**
  * Returns the problem to report if a request cannot be decided safely right now. The client may retry after a second.
- * `cause` only goes to the log, unless it is a problem itself: then it is returned unchanged.
+ * If `cause` is itself a problem, returns `cause` instead. Any other `cause` only goes to the log.
  */
 export function unavailable(cause?: unknown): ProblemError {
   if (cause instanceof ProblemError) return cause;

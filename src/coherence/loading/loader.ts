@@ -21,13 +21,13 @@ export interface LoaderParts {
   readonly events: CoherenceEvents;
 }
 
-/** Limits on reads of API keys. A key does not name a tenant, so reads take turns by client network. */
+/** Limits on reads of API keys. A key does not name a tenant, so the clients' networks take turns. */
 const keyLimits: ReadsLimits = {
   ...{ readings: 4, facts: 128, ofOne: 128, turn: 8, waitingOfOne: 2_000, waiting: 4_000 },
   ...{ gatherMs: 5, pauseMs: 0, tooMuchOfOne: overloaded },
 };
 
-/** Limits on reads of accounts, external ids and counts. Reads take turns by tenant. */
+/** Limits on reads of accounts, external ids and counts. Tenants take turns. */
 const factLimits: ReadsLimits = {
   ...{ readings: 4, facts: 128, ofOne: 32, turn: 8, waitingOfOne: 2_000, waiting: 10_000 },
   ...{ gatherMs: 0, pauseMs: 50, tooMuchOfOne: tooManyLookUps },
@@ -89,11 +89,11 @@ export class Loader {
    * @param missing the fact and the tenant it is loaded for
    * @param arrived when the request arrived. "Does not exist" is trusted only if the load began after this: a creation
    * does not wait for the replicas, so an older load may have missed something created before the request
-   * @param from network of the request's client; API key loads take turns by network
+   * @param from network of the request's client; networks take turns at loading API keys
    */
   async load({ key, tenant }: MissingFact, arrived: Moment, from: string): Promise<StampedFact> {
-    // A load waits its turn among one tenant's loads. Tenants do not share loads, so no tenant waits for another's
-    // turn.
+    // A load waits for its tenant's turn. If tenants shared loads, one tenant would wait for another tenant's turn. So
+    // the name of a load includes the tenant.
     const name = hash('sha256', tenant === undefined ? key : `${key} ${tenant}`, 'base64url');
     for (;;) {
       const flight = this.#flights.get(name) ?? this.#begin(key, tenant ?? turnOf(key, from), name);
@@ -182,8 +182,8 @@ function isApiKey(key: FactKey): key is ApiKeyName {
 }
 
 /**
- * Returns the asker whose turn a load takes: for an API key the client's network, for an account the account itself,
- * and for an `external_id` or a count the parent in the fact's name.
+ * Returns the asker for whose turn a load waits. For an API key, the asker is the client's network. For an account, it
+ * is the account itself. For an `external_id` or a count, it is the parent in the fact's name.
  */
 function turnOf(key: FactKey, from: string): string {
   return isApiKey(key) ? from : key.slice(2, 2 + uuidLength);

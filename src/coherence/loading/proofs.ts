@@ -14,9 +14,9 @@ export interface ProofsParts {
 }
 
 /**
- * Maximum number of facts per read. Normally this is the number of facts that fall due in a second, but at least
- * `fewest` and at most `facts`. While facts are unproven, it is `inBulk`. Each fact takes about 10 µs of this process's
- * only thread.
+ * Maximum number of facts per read. While facts are unproven, the maximum is `inBulk`. Otherwise it is the number of
+ * facts that fall due in a second, but at least `fewest` and at most `facts`. Each fact takes about 10 µs of this
+ * process's only thread.
  */
 const most = { evenly: { fewest: 128, facts: 1_000 }, inBulk: 500 };
 /** Longest pause between two reads, in milliseconds, however few facts memory holds. */
@@ -26,7 +26,8 @@ const longestPauseMs = 60_000;
  * Keeps rereading the facts in memory, starting with the one read longest ago. Reads are normally spread evenly, so
  * that each fact is reread within {@link Timing.proveMs}; unproven facts are read without pauses. The log contains
  * every change that the gateway makes, so rereading finds only what the log does not show, such as the effects of a bug
- * in the gateway or of a manual change to the database. A fact that differs is replaced and reported.
+ * in the gateway or of a manual change to the database. If a value in memory differs from the store's, the value is
+ * replaced and reported.
  */
 export class Proofs {
   readonly #parts: ProofsParts;
@@ -66,12 +67,12 @@ export class Proofs {
     this.#in(done ? this.#pauseMs() : this.#backoff.failed());
   }
 
-  /** Returns whether the round made progress. */
+  /** Rereads the facts that are due. Returns whether the round made progress. */
   async #proveSome(): Promise<boolean> {
     const { view, loader } = this.#parts;
     const before = view.unproven;
-    // Memory admits no fact before the log has been read for the first time. A round is then a failure only if facts
-    // are waiting to be proven.
+    // Before the log is read for the first time, memory admits no fact, so this round reads none. The round counts as a
+    // failure only if facts are unproven.
     if (view.incarnation === null) return before === 0;
     const [first, ...others] = view.oldest(this.#portion());
     if (first !== undefined) await loader.prove([first, ...others]);

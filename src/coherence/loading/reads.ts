@@ -41,7 +41,7 @@ interface Waiting {
 
 /**
  * Reads facts from the source. Each read takes a few facts from each asker in turn. An asker with one fact therefore
- * need not wait for the thousands of another asker, and a thousand askers with one fact each need only a few reads.
+ * need not wait for the thousands of another asker. A thousand askers with one fact each are served in a few reads.
  *
  * Results are processed on this process's only thread. If `pauseMs` is set, an asker with more facts waiting pauses
  * after each read. Its reads then take up at most half of the time.
@@ -157,8 +157,8 @@ export class Reads {
   }
 
   /**
-   * Returns whether a fact can still be read in time. If not, rejects it, because its request would time out before a
-   * new read could finish.
+   * Returns whether a fact can still be read in time. If not, rejects the call that waits for the fact, because the
+   * call would time out before a new read could finish.
    */
   #isInTime({ sinceMs, reject }: Waiting): boolean {
     if (this.#clock.monotonicMs() - sinceMs <= this.#mayWaitMs) return true;
@@ -167,8 +167,8 @@ export class Reads {
   }
 
   /**
-   * Periodically rejects calls that have waited too long for their fact, as long as any are waiting. They share one
-   * timer: with a timer each, a flood of made-up keys would create too many timers.
+   * Rejects calls that have waited too long for their fact, and checks again as long as any calls are waiting. All
+   * calls share one timer. With a timer for each call, a flood of made-up keys would create too many timers.
    */
   #expire(): void {
     if (this.#expiring || this.#waiting.size === 0) return;

@@ -27,14 +27,16 @@ export class Differences {
    * @param since position that this replica has read the log up to
    */
   note(key: FactKey, seq: Seq, since: Seq): void {
-    // The first difference of a fact is kept. A change after the first reading could explain a later difference, and
-    // the first difference would then go unreported.
+    // An earlier difference of the fact is kept. If this difference replaced it, a change between the two readings
+    // could explain this difference, and the earlier one would go unreported.
     if (!this.#waiting.has(key)) this.#waiting.set(key, { seq, since });
   }
 
   /**
-   * Removes every difference whose reading is not ahead of `applied`, the position up to which the log has been
-   * applied. Returns the facts whose difference is not explained by any logged change.
+   * Judges the differences whose reading is at or before `applied`, and removes them. Returns the facts whose
+   * difference no logged change explains.
+   *
+   * @param applied position up to which the log has been applied
    */
   unexplained(applied: Seq, changes: RecentChanges): ReadonlySet<FactKey> {
     const unexplained = new Set<FactKey>();

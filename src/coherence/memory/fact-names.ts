@@ -5,8 +5,8 @@ import type { FactKey } from '../../ports/facts.ts';
  * any other fact. Decisions already have digests and ids in this form. Building the full name would cost more than the
  * rest of the decision.
  *
- * API keys have a table of their own. In the table for other facts, every name begins with a kind and a colon, except
- * for the names of accounts.
+ * No two facts in one table share a name. API keys have a table of their own. In the table for other facts, every name
+ * begins with a kind and a colon, except for the names of accounts.
  */
 export function nameInMemory(key: FactKey): string {
   if (!key.startsWith('k:') && !key.startsWith('a:')) return key;

@@ -32,7 +32,7 @@ export class LocalCache {
     return this.#unproven;
   }
 
-  /** The entry read longest ago. If any entries are {@link unproven}, it is one of those. */
+  /** The entry read longest ago. If any entries are {@link unproven}, the oldest entry is unproven, too. */
   get oldest(): Entry | undefined {
     return this.#order.oldest;
   }
@@ -83,9 +83,7 @@ export class LocalCache {
     }
   }
 
-  /**
-   * Removes every entry's value but keeps its name, so that the fact can be reread later, perhaps from another history.
-   */
+  /** Removes every entry's value but keeps its name, so that the fact can be reread later. */
   unprove(): void {
     for (const entry of this.table.all()) {
       entry.value = undefined;

@@ -59,7 +59,7 @@ export class RecentChanges {
     return stamp + 1 >= this.#floor && stamp >= (this.#touched.get(key) ?? 0);
   }
 
-  /** Whether the fact changed after position `seq`, or may have, because later changes have been forgotten. */
+  /** Whether the fact changed after position `seq`. Also `true` if a later change may have been forgotten. */
   mayHaveTouched(key: FactKey, seq: Seq): boolean {
     return seq + 1 < this.#floor || (this.#touched.get(key) ?? 0) > seq;
   }
@@ -71,8 +71,8 @@ export class RecentChanges {
   }
 
   /**
-   * Evicts many facts at once: the more entries have been deleted from the front of a Map, the longer it takes to find
-   * the first one that is left.
+   * Evicts many facts at once. A Map keeps the places of deleted entries for a while, and every search for the first
+   * entry has to skip them.
    */
   #evictOldest(count: number): void {
     let left = count;

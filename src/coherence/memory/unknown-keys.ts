@@ -2,7 +2,8 @@ import { getRandomValues } from 'node:crypto';
 import type { Seq } from '../../ports/facts.ts';
 
 /**
- * Digests of keys that do not exist. Holds those looked up most recently: at most `most`, and at least half as many.
+ * Digests of keys that do not exist, at most `most` of them. To make room, at most half of the digests are dropped:
+ * those looked up longest ago.
  *
  * A client can make up thousands of keys a second. An object for each would keep the garbage collector busy, so the
  * digests are stored in two tables of plain numbers. When the newer table is full, the older one is emptied and takes
@@ -68,7 +69,7 @@ export class UnknownKeys {
 
 const wordsOfDigest = 8;
 
-/** A SHA-256 digest as numbers. A single object reads all digests, so that they leave no garbage behind. */
+/** A SHA-256 digest as numbers. One object is reused for all digests, so that they leave no garbage behind. */
 class Words {
   readonly at = new Int32Array(wordsOfDigest);
   readonly #bytes = Buffer.from(this.at.buffer);

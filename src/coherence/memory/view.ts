@@ -16,7 +16,10 @@ export interface ViewSize {
   readonly unknownKeys: number;
 }
 
-/** Changes found in a log reading that can end or affect open exchanges. */
+/**
+ * What a log reading has shown: the changes that can end or affect open exchanges, and the facts that were wrong in
+ * memory.
+ */
 export interface Taken {
   /** Facts that were revoked: they may permit less than before. */
   readonly revoked: ReadonlySet<FactKey>;
@@ -25,7 +28,8 @@ export interface Taken {
   /** Whether an account was given a quota. */
   readonly hasNewQuota: boolean;
   /**
-   * Facts whose values in memory differed from the store's with no logged change to explain it; see {@link View.keep}.
+   * Facts whose values in memory differed from the store's, although no logged change explains the difference; see
+   * {@link View.keep}.
    */
   readonly differed: ReadonlySet<FactKey>;
 }
@@ -42,7 +46,7 @@ export class View {
   readonly #unknownKeys: UnknownKeys;
   readonly #differences = new Differences();
   #version = 0;
-  /** Deadline for decisions on each of this machine's two clocks, in milliseconds; see {@link mayDecide}. */
+  /** Deadline for decisions on the monotonic clock, in milliseconds. `#wallUntil` is the deadline on the wall clock. */
   #until = -Infinity;
   #wallUntil = -Infinity;
   #incarnation: string | null = null;
@@ -79,12 +83,12 @@ export class View {
     return this.#incarnation === null ? null : this.#through;
   }
 
-  /** Log position below which this replica has evicted excess changes. The log need not keep them either. */
+  /** Log position below which this replica has evicted excess changes. The log need not keep these changes either. */
   get evictedBelow(): Seq {
     return this.#recentChanges.evictedBelow;
   }
 
-  /** Numbers of facts that decisions may use, absent keys and remembered changes. */
+  /** The number of facts that decisions may use, the number of absent keys, and the number of remembered changes. */
   get sizes(): { readonly facts: number; readonly unknownKeys: number; readonly recentChanges: number } {
     const [unknownKeys, recentChanges] = [this.#unknownKeys.size, this.#recentChanges.size];
     return { facts: this.held - this.unproven, unknownKeys, recentChanges };
@@ -109,8 +113,8 @@ export class View {
   }
 
   /**
-   * Returns up to `most` facts to reread, beginning with those read longest ago. All of them are API keys, or none is,
-   * because the two kinds are read by different statements.
+   * Returns up to `most` facts to reread, beginning with those read longest ago. The result has only API keys or only
+   * other facts, because different statements read them.
    */
   oldest(most: number): FactKey[] {
     const cache = this.#oldestOf();
@@ -141,7 +145,7 @@ export class View {
     return clock.monotonicMs() < this.#until && clock.wallMs() < this.#wallUntil;
   }
 
-  /** Milliseconds until the deadline for decisions; negative afterwards. */
+  /** Milliseconds until the earlier of the two deadlines for decisions; negative afterwards. */
   remainingMs(clock: Clock): number {
     return Math.min(this.#until - clock.monotonicMs(), this.#wallUntil - clock.wallMs());
   }
@@ -174,9 +178,9 @@ export class View {
   }
 
   /**
-   * Puts a fact into memory if it is admitted. Absence is remembered only for API keys: no client knows a new key
-   * before it exists, and importing a known key waits for the replicas. Creating an account or `external_id` does not
-   * wait for the replicas.
+   * Puts a fact into memory if it is admitted. Memory records absent API keys, but no other absent facts. Recording
+   * keys is safe: no client knows a new key before it exists, and an import of a known key waits for the replicas. The
+   * creation of an account or `external_id` does not wait, so a record of its absence could be out of date.
    *
    * Returns whether memory had a different value. The difference is usually explained by a change that this replica has
    * yet to read from the log. If no change explains it, a later log reading reports the fact ({@link Taken.differed}).
@@ -248,7 +252,8 @@ export class View {
   }
 
   /**
-   * Returns the cache to reread next: one with unproven facts if there is one, otherwise the one with the oldest fact.
+   * Returns the cache to reread next. A cache with unproven facts comes first. If neither cache has any, the cache with
+   * the oldest fact is next.
    */
   #oldestOf(): LocalCache {
     const [keys, others] = [this.#keys, this.#others];
