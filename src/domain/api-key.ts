@@ -47,7 +47,7 @@ export function formatSecret(prefix: string, random: Uint8Array): string {
   return body + base62(BigInt(crc32(body)), checksumDigits);
 }
 
-/** Parses the API key of a request. Returns `undefined` if the text cannot be a key, which saves a look-up. */
+/** Parses the API key of a request. Returns `undefined` if the text cannot be a key, so that no look-up is needed. */
 export type ReadApiKey = (text: string) => ApiKeyText | undefined;
 
 /**

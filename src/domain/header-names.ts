@@ -1,6 +1,6 @@
 /** Names of the headers that the gateway reads from callers and sets for upstreams. */
 export interface HeaderNames {
-  /** Prefix of all these names except those in `apiKey`, spelled as configured. */
+  /** Common prefix of the other names except those in `apiKey`; spelled as configured. */
   readonly prefix: string;
   readonly acting: string;
   readonly resolvedTenant: string;
@@ -92,8 +92,8 @@ export function headerRule(rawName: string, names: NamesToRead): HeaderRule {
   if (names.apiKey.some((one) => one.toLowerCase() === lower)) return 'api-key';
   const exact = exactRules.get(lower);
   if (exact !== undefined) return exact;
-  // Anyone can send a long name, even without a key. So only the first `longestName` characters are folded. No known
-  // name is longer.
+  // Only the first `longestName` characters are folded, because anyone can send a long name, even without a key. No
+  // known name is longer.
   const name = foldHeaderName(rawName.slice(0, longestName));
   if (name.startsWith('x-service-') || name.startsWith(foldHeaderName(names.prefix))) return 'drop';
   if (singleHop.has(name) || ownSpellingOnly.has(name)) return 'drop';

@@ -4,7 +4,7 @@ export const managementPath = '/v1/sub-accounts';
 /** The operator API, on the internal listener. */
 export const operatorPath = '/admin/v1';
 
-/** Returns a request target without its query, which may contain a secret, so that the target can be logged. */
+/** Returns a request target without its query, for the log. A query may contain a secret. */
 export function withoutQuery(target: string): string {
   const query = target.indexOf('?');
   return query === -1 ? target : target.slice(0, query);

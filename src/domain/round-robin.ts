@@ -15,7 +15,7 @@ export class RoundRobin<T, Tenant = string> {
    * class may write it.
    */
   size = 0;
-  /** Waiting items by tenant, with the next tenant to serve first. */
+  /** Waiting items by tenant. The tenant that comes first in the map is served next. */
   readonly #waiting = new Map<Tenant, T[]>();
 
   /** Returns the number of waiting items of one tenant. */
@@ -35,7 +35,7 @@ export class RoundRobin<T, Tenant = string> {
    * Returns the next tenant to serve, and moves it behind all other waiting tenants. The tenant's items stay in the
    * queue.
    *
-   * @param mayTake tenants for which it returns false are skipped and keep their positions
+   * @param mayTake says whether a tenant may be served; other tenants are skipped and keep their positions
    * @returns `undefined` if no tenant is waiting, or if all are skipped
    */
   next(mayTake: (tenant: Tenant) => boolean = () => true): Tenant | undefined {

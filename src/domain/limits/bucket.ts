@@ -33,8 +33,9 @@ export interface BucketAnswer {
 
 /**
  * Answers a query: refills the bucket up to `nowMs`, takes back unused tokens, and grants new ones. Waiting requests
- * come first. If the bucket is then more than half full, expected requests get at most a quarter of the tokens above
- * the half. Otherwise they get none. So scarce tokens are not spread over replicas that may not need them.
+ * come first. If the bucket is still more than half full, expected requests get at most a quarter of the tokens above
+ * one half. Otherwise expected requests get none. Scarce tokens are thus not spread over replicas that may not need
+ * them.
  *
  * @param before level after the last answer; `undefined` if the bucket has not been used recently and is therefore full
  * @param nowMs current time by the same clock as `before.atMs`; if it is earlier than that, no tokens are added
