@@ -13,9 +13,9 @@ export class Alarm {
   #underWay: Promise<void> = Promise.resolve();
 
   /**
-   * @param run the task, which must never reject. It resolves to a function that is called right after the run and
-   * returns the time of the next run, in milliseconds of the monotonic clock. `Infinity` means that the next run waits
-   * for {@link wakeAt}
+   * @param run the task, which must never reject. It resolves to a function. The function is called right after the
+   * run, and returns the time of the next run in milliseconds of the monotonic clock. If it returns `Infinity`, the
+   * next run waits for {@link wakeAt}
    */
   constructor(clock: Pick<Clock, 'monotonicMs'>, timers: Timers, run: () => Promise<() => number>) {
     this.#clock = clock;
@@ -24,8 +24,8 @@ export class Alarm {
   }
 
   /**
-   * Requests a run no later than `atMs` on the monotonic clock. Calls during a run have no effect, because that run
-   * decides when the next one is.
+   * Requests a run no later than `atMs` on the monotonic clock. Calls during a run have no effect, because the run
+   * itself sets the time of the next run.
    */
   wakeAt(atMs: number): void {
     if (this.#stopped || this.#busy || atMs >= this.#dueMs) return;
