@@ -107,7 +107,7 @@ export function makeEngine(parts: EngineParts): Engine {
   const alone = config.store.kind === 'embedded';
   const begin = async (): Promise<void> => {
     await refuseTakenPrefix(store, config.keys.prefix);
-    // Counting starts first, so that no report is called complete without this replica's requests.
+    // Counting starts before this replica serves requests, so that no report counts as complete without these requests.
     await counting.begin();
     const about = { version: version(), host: hostname() };
     const read = { log: store.log, source: store.facts, cache, config: config.coherence, events, about };

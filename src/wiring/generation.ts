@@ -4,7 +4,7 @@ import { ActiveExchanges } from '../proxy/active-exchanges.ts';
 import type { Timers } from '../ports/timers.ts';
 import type { Application } from '../server/listener.ts';
 
-/** Both applications for one version of the configuration. */
+/** The public and the internal application, made for one version of the configuration. */
 export interface Generation {
   readonly publicApp: Application;
   readonly internalApp: Application;
@@ -22,7 +22,7 @@ export interface Generation {
 const lookMs = 500;
 
 /**
- * Builds both applications.
+ * Builds the public and the internal application.
  *
  * @param deps `concurrency` is shared by all generations, so that tenants get no extra slots during a reload
  * @throws if the configuration cannot be used; everything that the call had opened is closed

@@ -11,7 +11,7 @@ import { generation, type Generation } from './generation.ts';
 import type { Services } from './services.ts';
 import type { Stage, Stages } from './stages.ts';
 
-/** Both open listeners and the applications they serve. */
+/** The open public and internal listeners, and the applications that they serve. */
 export interface OpenListeners {
   readonly applications: Applications;
   readonly publicAddress: Address;
@@ -27,7 +27,7 @@ export interface OpenListeners {
   readonly prepare: () => (made: Generation, limits: LimitsConfig) => void;
 }
 
-/** Fraction of the drain time reserved for storing usage and releasing the lease. */
+/** Fraction of the drain time that is reserved for storing usage and releasing the lease. */
 const finishShare = 0.2;
 
 /** Makes the applications and opens the listeners that serve them. */

@@ -15,8 +15,8 @@ export function warn(logger: Pick<Logger, 'warn'>, warnings: readonly Fault[]): 
 /**
  * Makes the function that reloads a gateway's configuration, all or nothing. It logs the outcome and every fault.
  *
- * Only one reload runs at a time. All calls during a reload share one further reload, which reads the file once the
- * running reload has finished.
+ * Only one reload runs at a time. All calls during a reload share one further reload. The further reload reads the file
+ * after the running reload has finished.
  */
 export function reloader(env: NodeJS.ProcessEnv, logger: Logger): (gateway: Reloaded) => Promise<void> {
   let reading = Promise.resolve();

@@ -34,7 +34,10 @@ export function mustNotNeedRestart(running: Config, wanted: Config): void {
   if (fixed.length > 0) throw new NeedsRestart(`takes effect only with a restart: ${fixed.join('; ')}`);
 }
 
-/** Returns the sections of the file that differ and need a restart. Both configurations are as they were read. */
+/**
+ * Returns the sections of the file that differ and need a restart. Both configurations are as they were read, before
+ * the gateway adds parts of its own.
+ */
 export function restartNeeded(running: Config, wanted: Config): string[] {
   const names = Object.entries(fixed)
     .filter(([key]) => !isDeepStrictEqual(running[key as keyof Config], wanted[key as keyof Config]))

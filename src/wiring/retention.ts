@@ -24,7 +24,7 @@ interface RetentionParts {
   readonly registry: Registry;
 }
 
-/** Makes the retention of events and usage, with a counter for each. */
+/** Makes the parts that delete events and usage, and their metrics. */
 export function makeRetention({ config, store, registry, ...tools }: RetentionParts): Retention {
   const events = counter(
     registry,

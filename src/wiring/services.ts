@@ -36,7 +36,7 @@ export interface Services {
   readonly timers: Timers;
   /** Metrics of this process only. */
   readonly registry: Registry;
-  /** Returns a route's observer for requests that wait for a connection to the upstream. */
+  /** Returns the observer of requests that wait for an upstream connection, for the route with this prefix. */
   readonly waitsOf: (prefix: string) => ConnectionWaits;
 }
 

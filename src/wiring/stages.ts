@@ -1,6 +1,7 @@
 /** Stages of the process, in the order in which they are closed when the gateway stops or a stage fails to open. */
 export const shutdownOrder = [
-  // `/readyz` says `draining`. Requests are accepted for another `drain_delay_ms`, so that balancers notice in time.
+  // `/readyz` says `draining`. Requests are accepted for another `drain_delay_ms`, so that load balancers notice in
+  // time.
   'readiness',
   // New connections are refused, requests finish, and WebSocket clients are asked to reconnect elsewhere. Connections
   // still open at the end of the drain are cut.
@@ -19,7 +20,7 @@ export const shutdownOrder = [
 
 export type Stage = (typeof shutdownOrder)[number];
 
-/** A step in the life of a stage. Each step is reported before it happens, at most once. */
+/** A step in the life of a stage. Each step is reported just before it happens. */
 export type StageStep = 'opening' | 'closing';
 
 /**
@@ -50,7 +51,7 @@ export class Stages<Name extends string> {
    * Closes the open stages in order, even if some of them fail. No stage may be opened afterwards. Further calls return
    * the same promise.
    *
-   * @throws the first failure, once all stages are closed
+   * @throws the first failure, after all stages have been closed
    */
   close(): Promise<void> {
     return (this.#closing ??= this.#closeAll());

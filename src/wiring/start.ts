@@ -34,7 +34,7 @@ export interface RunningGateway {
 }
 
 /**
- * Starts the gateway: store, engine, two listeners. The gateway connects to the store only once it is listening. While
+ * Starts the gateway: store, engine, two listeners. The gateway begins to listen before it connects to the store. While
  * PostgreSQL cannot be reached, the gateway responds with 503 and keeps trying to connect.
  *
  * @param workers worker group that this process belongs to; `null` if it is the only process

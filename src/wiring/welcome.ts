@@ -16,8 +16,8 @@ import { operatorTokenFile } from './operator-token.ts';
 import type { RunningGateway } from './start.ts';
 
 /**
- * Returns a greeting for anyone who starts the embedded store. On the first start, it also creates a parent account
- * with a key, and the greeting shows three calls to paste. The key is shown only here and only once.
+ * Returns a greeting for anyone who starts the embedded store. If there is no parent account yet, the function creates
+ * one with a key. The greeting then shows the key, and three calls to paste. The key is never shown again.
  */
 export async function welcome({
   config,

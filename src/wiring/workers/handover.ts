@@ -66,7 +66,7 @@ export class Handover {
     const [worker, underWay] = [...this.#workers][tries % Math.max(1, this.#workers.size)] ?? [];
     if (worker === undefined || underWay === undefined || tries >= 2 * this.#workers.size)
       return handle.close();
-    // The cluster ignores an acknowledgement whose `seq` it did not issue.
+    // The cluster did not issue this `seq`, so it ignores the worker's acknowledgement.
     const handedOn = { ...message, seq: `handed on ${this.#nextId++}` };
     underWay.set(handedOn.seq, { message, handle, tries: tries + 1 });
     worker.send(handedOn, handle as never);

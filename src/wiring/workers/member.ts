@@ -15,7 +15,7 @@ export interface WorkerProcess {
 /** One worker, from its fork to its end. */
 export class Member {
   readonly id: number;
-  /** Number of the worker, which its successor inherits. */
+  /** Number of the worker. The worker's successor inherits the number. */
   readonly slot: number;
   readonly process: WorkerProcess;
   readonly bornMs: number;

@@ -39,13 +39,13 @@ const startingLooks = 30;
  */
 const leastSilentLooks = 4;
 /**
- * Number of consecutive checks in which a worker may be unready while other workers are ready. After one more such
- * check, the worker is replaced, unless it was never ready.
+ * A worker is replaced if it has been unready in more than this many consecutive checks while another worker was ready.
+ * A worker that was never ready is not replaced.
  */
 const behindLooks = 10;
 /**
- * A worker that fails less than this many milliseconds after its start has ended "at once". If that happens repeatedly,
- * its successor starts only after a pause.
+ * A worker that fails less than this many milliseconds after its start has ended "at once". If the workers of a slot
+ * repeatedly end "at once", the next one starts only after a pause.
  */
 const soonMs = 30_000;
 const firstPauseMs = 500;
