@@ -35,7 +35,7 @@ export interface ActiveExchange {
  * so each may search all exchanges for those that depend on the revoked fact.
  *
  * The exchanges are kept in an array. When an exchange leaves, the last exchange in the array moves to the free index.
- * A Set would cost ten times as much, because V8 would treat every exchange as a long-lived object.
+ * A Set would cost ten times as much, because V8's garbage collector would treat every exchange as a long-lived object.
  */
 export class ActiveExchanges {
   readonly #active: ActiveExchange[] = [];

@@ -44,22 +44,22 @@ export interface UnitsUser {
   /**
    * Called once it is known whether all units could be taken.
    *
-   * @param full `undefined` if they could; otherwise the problem to report, because a limit is used up
+   * @param full `undefined` if all units were taken; otherwise the problem to report, about a used-up limit
    */
   onUnits(full: Problem | undefined): void;
 }
 
-/** Whether two lists name the same accounts and keys. Their limits may differ. */
+/** Whether two lists name the same accounts and keys, even if the limits differ. */
 function sameLimited(a: readonly LimitedBy[], b: readonly LimitedBy[]): boolean {
   return a.length === b.length && a.every(({ kind, id }, i) => kind === b[i]?.kind && id === b[i].id);
 }
 
 /**
- * The decision on one request, which may be made more than once. While the request is admitted, it occupies one of its
- * tenant's slots for requests in flight.
+ * The decision on one request. The gateway may decide more than once. While the request is admitted, it occupies one of
+ * its tenant's slots for requests in flight.
  */
 export class Decision {
-  /** The admission while the request is admitted; otherwise `null`. */
+  /** Set while the request is admitted; otherwise `null`. */
   admission: Admission | null = null;
   /** Caller to log, once known. */
   caller: Caller | null = null;
@@ -69,7 +69,7 @@ export class Decision {
   rateLimit: readonly string[] | null = null;
   readonly #route: Route;
   readonly #trace: RequestTrace | null;
-  /** The tenant's share that the request counts against while it is in flight. */
+  /** The tenant's share of all requests in flight; `null` while the request is not admitted. */
   #place: Share | null = null;
   /** Units taken from the request's limits; `null` if none were taken. */
   #units: Taken | null = null;
@@ -144,8 +144,8 @@ export class Decision {
   }
 
   /**
-   * Whether the current facts still lead to the same decision. Returns `false` if a look-up is needed. The request may
-   * be sent only if {@link mayAct} is true as well.
+   * Whether the current facts still lead to the same decision. Returns `false` if a look-up is needed. Even after
+   * `true`, the request may be sent only if {@link mayAct} returns `true`.
    *
    * @param sameTurn whether the decision was made in this turn of the event loop. If so, the decision holds unless
    * facts have changed

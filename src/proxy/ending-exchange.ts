@@ -17,7 +17,7 @@ import type { Route } from './route.ts';
 import { Counted } from './counted-request.ts';
 import { writeProblem } from './write-problem.ts';
 
-/** Status and body byte counts of an exchange so far. */
+/** Status of an exchange's response, and the body bytes received and sent so far. */
 export interface ResponseProgress {
   readonly status: number;
   readonly bytesIn: number;
@@ -73,7 +73,7 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
   abstract check(nowMs: number): void;
   /** Releases the upstream connection and the request body. */
   protected abstract release(): void;
-  /** Returns the status and the body byte counts so far. */
+  /** Returns the status, and the body bytes received and sent so far. */
   protected abstract progress(): ResponseProgress;
 
   /** Rejects the request with a problem and ends the exchange. @param cause error to log */
@@ -175,7 +175,7 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
     }
     if (isOut || this.#problemBytes !== null) return;
     cutResponse(this.response);
-    // The response of an open WebSocket no longer has a socket, so the socket is destroyed here.
+    // If a WebSocket is open, Node's response no longer has a socket, so the socket is destroyed here.
     this.request.socket.destroy();
   }
 
@@ -220,7 +220,7 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
   /**
    * Replaces the upstream's rate limit and CORS headers with the gateway's own.
    *
-   * @param headers flat list of names and values, as is the result
+   * @param headers flat list of names and values; the result has the same form
    */
   protected withOwn(headers: string[]): string[] {
     const { rateLimit } = this.decision;

@@ -56,7 +56,7 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
   }
 
   protected admitted(): void {
-    // If the request was decided again, its body may already exist.
+    // A request that is decided again may already have its body object.
     if (this.#body instanceof BufferedBody) return this.#send(this.#body.content);
     if (this.#body instanceof StreamedBody) return this.#send(this.#body);
     if (this.#bodyLength === 0) return this.#send(null);
@@ -98,7 +98,7 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
       this,
       this,
     );
-    // From here on facts may change before the request is sent.
+    // From here on, facts may change before the request is sent.
     if (this.state === 'ready') this.state = 'queued';
   }
 
@@ -220,7 +220,7 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
     this.onFailure(error);
   }
 
-  /** Streams a held body once chunks may be sent. The client may wait for a response before it sends the rest. */
+  /** Streams a held body once chunks may be sent. Some clients send the rest only after the response has begun. */
   #checkHeld(nowMs: number): void {
     const { version } = this.route.upstream;
     const wait = version === null && nowMs - this.waitingSinceMs <= mostHeldMs;

@@ -2,7 +2,7 @@ import { servedMethods } from '../domain/acting-decision.ts';
 import type { Problem } from '../domain/problem.ts';
 import { UpstreamTimeout } from './upstream/errors.ts';
 
-// Problems that the proxy itself detects. Those with a request's target, head, key and acting header are defined
+// Problems that the proxy itself detects. Problems of a request's target, head, key or acting header are defined
 // elsewhere.
 
 /** The acting rules do not cover the method, so the request is not proxied. */
@@ -38,8 +38,8 @@ export const tooSlow: Problem = {
 };
 
 /**
- * The upstream accepts only HTTP/1.0, so it needs the length of a chunked body, and this body is too long to hold until
- * its length is known.
+ * The upstream accepts only HTTP/1.0, so the gateway must tell it the length of a chunked body. This body is too long
+ * to hold until its length is known.
  */
 export const lengthRequired: Problem = {
   code: 'length_required',

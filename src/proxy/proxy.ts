@@ -44,7 +44,7 @@ export interface ProxyDeps {
   readonly rateLimiter: Pick<RateLimiter, 'take'>;
   readonly logger: FailureLogger;
   readonly newRequestId: (request: IncomingMessage) => string;
-  /** Rules for client header names. The ingress uses the same ones. */
+  /** Rules for client header names. The ingress uses the same rules. */
   readonly rules: HeaderRules;
 }
 

@@ -27,8 +27,9 @@ export interface BodyHandler extends Breakable {
 
 /**
  * A short body that is read whole and then sent together with the head. So a client that sends its body slowly does not
- * tie up an upstream connection. A chunked body for an HTTP/1.0 upstream is also read whole, because such an upstream
- * needs its length. While the upstream's version is unknown, a chunked body is held for at most {@link mostHeldMs}.
+ * tie up an upstream connection. A chunked body for an HTTP/1.0 upstream is also read whole, because HTTP/1.0 has no
+ * chunks and the head must state the length. While the upstream's version is unknown, a chunked body is held for at
+ * most {@link mostHeldMs}.
  */
 export class BufferedBody implements BodyProgress {
   bytes = 0;

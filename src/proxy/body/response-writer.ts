@@ -70,14 +70,14 @@ export class ResponseWriter {
     if (this.#collecting) return;
     this.#writeHead();
     // Writes the head right away, because an event stream may send nothing for a while after its head. `flushHeaders()`
-    // would write the head as UTF-8, which turns one non-ASCII byte into two.
+    // would write the head as UTF-8, which turns each non-ASCII byte into two bytes.
     this.#response.write('', 'latin1');
     this.#response.on('drain', drained);
   }
 
   /**
-   * Takes a piece of the body. Returns `false` if the caller should pause, because too many bytes are waiting for the
-   * client.
+   * Takes a piece of the body. Returns `false` if too many bytes are waiting for the client. The caller should then
+   * pause.
    */
   data(chunk: Buffer): boolean {
     this.bytes += chunk.length;
@@ -116,7 +116,7 @@ export class ResponseWriter {
     const { socket } = this.#response;
     // On a pipelined connection, this response has no socket until all earlier responses have ended.
     if (socket === null) return void this.#response.end(text, 'latin1');
-    // If the socket were not corked yet, Node's response would cork it, and write only in the next tick.
+    // The socket is corked here. Otherwise Node's response would cork it, and write only in the next tick.
     socket.cork();
     this.#response.write(text, 'latin1');
     socket.uncork();

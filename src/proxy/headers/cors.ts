@@ -16,7 +16,7 @@ export interface CorsPolicy {
    * Returns the headers of a response to any request but a preflight. The gateway's CORS headers replace the
    * upstream's.
    *
-   * @param headers flat list of names and values, as is the result
+   * @param headers flat list of names and values; the result has the same form
    * @param origin the page's origin; `undefined` if the request has none
    */
   replace(headers: readonly string[], origin: string | undefined): string[];

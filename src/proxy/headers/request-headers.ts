@@ -47,7 +47,7 @@ export type OutboundHeaders = (
 ) => string[];
 
 /**
- * Creates the one function that writes all headers to upstreams, for plain requests and upgrades alike.
+ * Creates the function that writes the headers of every request to an upstream, whether a plain request or an upgrade.
  *
  * Identity headers from the client are dropped in every spelling. The gateway's own are appended last, after the
  * headers named in `Connection` have been removed. So a client cannot remove the gateway's identity headers by naming
@@ -60,7 +60,7 @@ export function outboundHeaders(rules: HeaderRules, names: HeaderNames): Outboun
     let named: Set<string> | undefined;
     let host = '';
     let length = '';
-    // A preflight has no key, so its header names are not cached.
+    // Anyone can send a preflight, because it has no key. So its header names are not cached.
     const known = context.identity !== null;
     const said: ForwardedWords = { for: '', host: '', proto: '' };
 

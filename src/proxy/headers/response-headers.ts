@@ -20,7 +20,7 @@ export interface ResponseHeaderFilter {
    *
    * @param rawHeaders flat list of names and values
    * @param resolvedTenant `null` if none was resolved
-   * @throws Error if the body has a transfer coding other than `chunked`, which cannot be passed on
+   * @throws Error if the body has a transfer coding that cannot be passed on: any coding other than `chunked`
    */
   headers(
     status: number,
@@ -29,7 +29,7 @@ export interface ResponseHeaderFilter {
     resolvedTenant: string | null,
   ): FilteredHeaders;
   /**
-   * Filters trailers. A name that is dropped as a header is dropped here as well.
+   * Filters trailers. If a name is dropped as a header, it is also dropped as a trailer.
    *
    * @param rawTrailers flat list of names and values
    */

@@ -5,14 +5,14 @@ const waiting = new WeakMap<IncomingMessage, ServerResponse>();
 
 /**
  * Holds `100 Continue` back until the gateway reads the body, so that a client need not send the body of a rejected
- * request. Node closes the connection after such a rejection, because a server cannot tell whether the body will still
+ * request. After the rejection Node closes the connection, because a server cannot tell whether the body will still
  * come.
  */
 export function noteContinue(request: IncomingMessage, response: ServerResponse): void {
   waiting.set(request, response);
 }
 
-/** Tells the client to send its body, if it is waiting for that. Call this right before the body is read. */
+/** Sends `100 Continue` if the client is waiting for it. Call this right before the body is read. */
 export function sendContinue(request: IncomingMessage): void {
   const response = waiting.get(request);
   if (response === undefined) return;

@@ -25,9 +25,9 @@ export interface ParsedHead {
 export type ReadHead = (head: ParsedHead, kind: MethodKind) => RequestHead | { readonly problem: Problem };
 
 /**
- * Creates the function that reads heads. The function rejects a message if two servers could disagree about where it
- * ends, or if it has too many headers. For these checks, the function needs all headers. So Node's own limit, beyond
- * which it drops headers, is turned off (`server-options.ts`).
+ * Creates the function that reads heads. The function rejects a message if two servers could disagree about where the
+ * message ends, or if it has too many headers. For these checks, the function needs all headers. Node drops headers
+ * beyond a limit of its own, so that limit is turned off (`server-options.ts`).
  */
 /* eslint-disable max-lines-per-function -- one pass over the headers */
 export function headReader(rules: HeaderRules, maxHeaders: number): ReadHead {
@@ -38,7 +38,7 @@ export function headReader(rules: HeaderRules, maxHeaders: number): ReadHead {
 
   return ({ rawHeaders, httpVersion }, kind) => {
     if (rawHeaders.length > 2 * maxHeaders) return { problem: tooMany };
-    // Node's parser takes `GET /path` followed by a bare LF for HTTP/0.9, and still reads headers after it.
+    // If `GET /path` ends with a bare LF, Node's parser takes it for an HTTP/0.9 request, but still reads headers.
     if (httpVersion !== '1.1' && httpVersion !== '1.0')
       return malformed('Its version is neither 1.1 nor 1.0.');
     let authorization: string[] | undefined;

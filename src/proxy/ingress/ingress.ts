@@ -38,8 +38,8 @@ export interface IngressReader {
 }
 
 /**
- * Creates the reader. A request that passes means the same to every server: the upstream gets the same path that the
- * gateway has chosen the route by, and all servers agree on where the message ends.
+ * Creates the reader. A request that passes means the same to every server: the upstream gets the path by which the
+ * gateway has chosen the route, and all servers agree on where the message ends.
  *
  * @throws Error if two routes have the same prefix, ignoring case
  */
@@ -89,7 +89,7 @@ function faultOfUpgrade(request: IncomingMessage, head: RequestHead): Problem | 
 /** Where a request may go once the ingress has read it. */
 export interface Destinations {
   readonly ingress: IngressReader;
-  /** Load shedding state. While it is `active`, the dispatcher rejects requests for upstreams with 503. */
+  /** Load shedding state. While it is `active`, the dispatcher responds with 503 to requests for upstreams. */
   readonly shedding: Shedding;
   readonly reject: (
     request: IncomingMessage,
@@ -103,7 +103,7 @@ export interface Destinations {
     request: IncomingMessage,
     response: ServerResponse,
   ) => void;
-  /** Logs an exception that ended a request before a destination took it over. */
+  /** Logs an exception that ended a request before any destination had taken the request over. */
   readonly broke: (error: unknown) => void;
 }
 
@@ -117,8 +117,8 @@ export interface Dispatcher {
 }
 
 /**
- * Creates the dispatcher, through which every request enters. Whichever Node event delivered the request, the ingress
- * reads it, and the dispatcher passes it to one destination.
+ * Creates the dispatcher. Requests from all Node events enter through it: the ingress reads a request, and the
+ * dispatcher passes the request to one destination.
  */
 export function dispatcher({
   ingress,

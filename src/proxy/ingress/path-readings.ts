@@ -167,10 +167,10 @@ const reshapings: readonly Habit[] = [
 ];
 
 /**
- * Folds a path as it is read by servers that ignore case and normalise Unicode. To these servers, full-width `／` is
- * `/`, and long `ſ` is `s`. Converting to lower case, upper case and lower case again makes letters equal if they map
- * to the same letter in either direction, such as `ß` and `ẞ`, or dotless `ı` and `i`. Java's equalsIgnoreCase and
- * Python's re.IGNORECASE do the same. `İ` becomes `i` plus a combining dot, which is removed.
+ * Folds a path like a server that ignores case and normalises Unicode. To such a server, full-width `／` is `/`, and
+ * long `ſ` is `s`. Converting to lower case, upper case and lower case again makes letters equal if they map to the
+ * same letter in either direction, such as `ß` and `ẞ`, or dotless `ı` and `i`. Java's equalsIgnoreCase and Python's
+ * re.IGNORECASE do the same. `İ` becomes `i` plus a combining dot, which is removed.
  */
 function fold(text: string): string {
   const folded = text.normalize('NFKC').toLowerCase().toUpperCase().toLowerCase();
@@ -194,8 +194,8 @@ const stackOfMarks = /\p{M}{31}/u;
 const ascii = /^[\x00-\x7f]*$/;
 
 /**
- * Matches a segment of dots, or of dots and blanks. Windows treats `.. ` and `. .` as dot segments, old versions of
- * Windows took `...` to mean two levels up, and a server that drops a trailing dot turns `...` into `..`.
+ * Matches a segment of dots, or of dots and blanks. Windows treats `.. ` and `. .` as dot segments. Old versions of
+ * Windows took `...` to mean two levels up. A server that drops a trailing dot turns `...` into `..`.
  */
 const dotSegment = /[/\\][\s\x85+]*\.[.\s\x85+]*(?:;[^/\\]*)?(?:[/\\?#]|$)/;
 // eslint-disable-next-line no-control-regex

@@ -19,7 +19,7 @@ export interface RejectDeps {
   readonly observe: RequestObserver;
   /** `null` if requests are not traced. */
   readonly tracer: Tracer | null;
-  /** Returns a target's name for logs and metrics, which never contains text from the client. */
+  /** Returns a target's name for logs and metrics. The name never contains text from the client. */
   readonly nameOf: (target: Target) => string;
   /** Returns the CORS policy of the target's route; `null` if there is no route, or if it has no policy. */
   readonly corsOf: (target: Target) => CorsPolicy | null;

@@ -20,7 +20,7 @@ interface ClientParts {
 export class ClientConnection implements PooledConnection<ForwardedRequest>, Breakable {
   /** undici handles `Keep-Alive` itself. */
   readonly keepAliveMs = null;
-  /** Reader of the client's current connection; `null` before there is a connection. */
+  /** Reader of undici's current connection to the upstream; `null` before there is a connection. */
   reading: PausableReading | null = null;
   readonly #client: Client;
   readonly #owner: ConnectionOwner;

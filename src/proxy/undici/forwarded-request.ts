@@ -61,7 +61,7 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
   /**
    * Sends the request on a connection, with its target and headers byte for byte.
    *
-   * @param leave called once undici has finished with the request, with the error if there was one
+   * @param leave called with the error, or with `null`, once undici has finished with the request
    */
   dispatch(client: Client, connection: PausableConnection, leave: (error: Error | null) => void): void {
     this.#connection = connection;
@@ -203,8 +203,8 @@ guardMethods(ForwardedRequest, undefined, 'onRequestStart', 'onResponseStart');
 guardMethods(ForwardedRequest, undefined, 'onResponseData', 'onResponseEnd', 'onResponseError');
 
 /**
- * Stands in for the response body, which @fastify/http-proxy destroys if the client has left. Only the exchange may end
- * the real body.
+ * Stands in for the response body. If the client has left, @fastify/http-proxy destroys the stand-in. Only the exchange
+ * may end the real body.
  */
 const unused = { destroy: () => undefined };
 

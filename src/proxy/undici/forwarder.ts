@@ -16,7 +16,7 @@ import { ForwardedRequest } from './forwarded-request.ts';
 /** Milliseconds after which an idle connection is closed: the same as in `proxy/upstream`. */
 const idleMs = 4_000;
 
-/** Property that carries a request through @fastify/http-proxy, which copies only headers. */
+/** Property of the headers object. It carries a request through @fastify/http-proxy, which passes on only headers. */
 const forwarded = Symbol('the request that is forwarded');
 
 interface MarkedHeaders {
@@ -24,13 +24,13 @@ interface MarkedHeaders {
 }
 
 /**
- * Opens a route's client for an upstream that the gateway's own client cannot talk to (`client: undici`). It forwards
- * requests through @fastify/http-proxy and undici.
+ * Opens a route's client for an upstream that the gateway's own client cannot talk to (`client: undici`). The opened
+ * client forwards requests through @fastify/http-proxy and undici.
  *
  * Each route has its own @fastify/http-proxy, which forwards the request that the exchange gives it. As with the
- * gateway's own client, the exchange handles headers in both directions, timeouts, problem bodies, and the decision in
- * the tick of sending. Features of @fastify/http-proxy that would change a request are not used: its own headers,
- * rewritten paths, up to ten retries of a GET, and connections without verified certificates.
+ * gateway's own client, the exchange handles headers in both directions, timeouts and problem bodies, and checks the
+ * decision in the tick that sends the request. Features of @fastify/http-proxy that would change a request are not
+ * used: its own headers, rewritten paths, up to ten retries of a GET, and connections without verified certificates.
  */
 export async function openForwarder(
   address: Address,

@@ -7,7 +7,9 @@ export type OnBytes = (bytes: Buffer, from: number, to: number) => void;
 
 /** Maximum number of bytes in the chunk extensions and trailers of one body. */
 const mostOverheadBytes = 16 * 1024;
-/** Matches a size of at most 13 hexadecimal digits, which JavaScript represents exactly, and any chunk extensions. */
+/**
+ * Matches a chunk size and any chunk extensions. JavaScript represents a size of up to 13 hexadecimal digits exactly.
+ */
 const sizeLine = /^([0-9a-f]{1,13})(?:[\t ]*;[\t\x20-\x7e\x80-\xff]*)?$/i;
 
 /** Writes bytes as one chunk (RFC 9112 §7.1). `bytes` must not be empty, because an empty chunk would end the body. */

@@ -68,8 +68,8 @@ export function openConnection({ origin, socketPath, tls }: Address, { session, 
 }
 
 /**
- * Creates the function that a pool uses to open connections to one upstream. A TLS connection resumes the session of an
- * earlier one.
+ * Creates the function that a pool uses to open connections to one upstream. Each new TLS connection resumes the TLS
+ * session of an earlier connection, if there is one.
  *
  * @param connectMs maximum number of milliseconds for opening a connection
  * @param parts dependencies that all connections to the upstream share

@@ -11,8 +11,8 @@ import type { OutgoingRequest, ResponseHead } from './message-head.ts';
 import type { ConnectionOwner, InFlightRequest, ResponseHandler } from './upstream-client.ts';
 
 /**
- * Number of unsent bytes in a socket at which reading from the other side pauses. The result of `write` is no help: it
- * is `false` for every large piece, even if the operating system took the piece at once.
+ * If a socket has this many unsent bytes, reading from the other side pauses. The result of `write` is no help: it is
+ * `false` for every large piece, even if the operating system took the piece at once.
  */
 export const mostUnsentBytes = 64 * 1024;
 

@@ -1,6 +1,6 @@
 /**
- * Error for a response that violates HTTP/1.1, or that two parsers could understand differently. Its message is for the
- * log; the client gets a 502 without it.
+ * Error for a response that violates HTTP/1.1, or that two parsers could understand differently. The message is only
+ * logged; the client gets a 502.
  */
 export class ResponseFault extends Error {
   /** @param what the fault, completing "the upstream's response has …", without any bytes of the response */
@@ -10,10 +10,7 @@ export class ResponseFault extends Error {
   }
 }
 
-/**
- * Error for an upstream that took longer than its route allows. Its message is for the log; the client gets a 504
- * without it.
- */
+/** Error for an upstream that took longer than its route allows. The message is only logged; the client gets a 504. */
 export class UpstreamTimeout extends Error {
   /** @param what the step that was late, completing "the upstream did not … in time" */
   constructor(what: string) {

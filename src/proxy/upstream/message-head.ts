@@ -49,7 +49,7 @@ const lineForm = /^[\x21-\x7e\x80-\xff]+$/;
  *
  * @param host `Host` for requests that have none
  * @returns the head in Latin-1
- * @throws Error if a character would end a line early. The ingress rejects those too; this is the second check
+ * @throws Error if a character would end a line early. The ingress has already rejected such requests
  */
 export function requestHead(
   { method, target, headers, body }: Omit<OutgoingRequest, 'admission'>,
@@ -124,8 +124,8 @@ const timeoutParameter = /(?:^|[\s,])timeout=(\d{1,6})/i;
 const bodyless: BodyFraming = { kind: 'length', length: 0 };
 
 /**
- * Reads the head of a response. It rejects every head that two parsers could understand differently: one with two
- * lengths, with a length as well as chunks, or with codings other than `chunked`.
+ * Reads the head of a response. It rejects every head that two parsers could understand differently: a head with two
+ * lengths, with a length as well as chunks, or with a transfer coding other than `chunked`.
  *
  * @param text Latin-1, up to and including the CRLF of the last line
  * @param toHead whether the request was a HEAD

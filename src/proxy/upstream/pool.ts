@@ -8,9 +8,9 @@ import type { PooledConnection, PoolOptions } from './upstream-client.ts';
 import { WaitingRequests, type Failing } from './waiting-requests.ts';
 
 /**
- * Milliseconds after which an idle connection is closed: `mostMs`, or `marginMs` before the time that the upstream
- * states in `Keep-Alive` if that is sooner. Otherwise a request could be written to a connection just as the upstream
- * closes it.
+ * Limits in milliseconds. An idle connection is closed after `mostMs`. If the upstream states a time in `Keep-Alive`,
+ * the connection is closed `marginMs` before the end of that time, if that is sooner. Without these limits, a request
+ * could be written to a connection just as the upstream closes it.
  */
 const idle = { mostMs: 4000, marginMs: 2000 };
 
@@ -18,10 +18,10 @@ const idle = { mostMs: 4000, marginMs: 2000 };
  * Connections to one upstream.
  *
  * An upstream may send extra bytes after any response, at any time, and the gateway would take them for the response to
- * the next request on that connection. So each connection carries only requests of one
- * tenant and one caller. A parent that acts as a sub-account and the sub-account itself have separate connections, though
- * both count against the sub-account's share. Idle connections are kept, but may be closed to make room for another
- * owner. A connection without a tenant is never kept.
+ * the next request on that connection. So each connection carries only requests of one owner: a caller that acts as one
+ * tenant. A parent that acts as a sub-account and the sub-account itself have separate connections, though both count
+ * against the sub-account's share. Idle connections are kept, but may be closed to make room for another owner. A
+ * connection without a tenant is never kept.
  *
  * A request takes its owner's most recently used idle connection. The request waits if its tenant or parent has used up
  * its share, or if all connections are taken. Waiting owners are served in turn.
@@ -143,7 +143,7 @@ export class Pool<Handler extends Failing> implements SharingPool {
 
   serveWaiting(): void {
     if (this.#waiting.size === 0 || this.#serving) return;
-    // A request that is not sent after all frees its connection right away. That calls this function again, so
+    // If a request is not sent after all, its connection is freed right away. That calls this function again, so
     // `#serving` prevents a nested run.
     this.#serving = true;
     try {

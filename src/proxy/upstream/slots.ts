@@ -52,8 +52,8 @@ export class Slot<Handler extends Failing> {
   }
 
   giveBack(request: OutgoingRequest, handler: Handler): void {
-    // The upstream has probably ended the owner's other idle connections as well, because each has been idle for
-    // longer.
+    // The upstream has probably ended the owner's other idle connections as well, because each has been idle for longer
+    // than this one.
     for (const { connection } of [...this.own.idle]) connection?.close();
     this.#pool.send(request, handler);
   }

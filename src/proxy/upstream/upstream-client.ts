@@ -5,7 +5,7 @@ import type { HttpVersion, OutgoingRequest, ResponseHead } from './message-head.
 
 /** Client that sends one route's requests to its upstream. */
 export interface UpstreamClient {
-  /** Sends one request. @param client the client's request as parsed by Node, and its response */
+  /** Sends one request. @param client request and response objects that Node made for the client */
   send(request: OutgoingRequest, handler: ResponseHandler, client: ClientMessages): void;
   /** Ends all connections, along with their requests. */
   close(): void;
@@ -32,7 +32,7 @@ export interface InFlightRequest {
 
 /** Parts of a response's head that its handler needs. */
 export interface AnsweredHead extends Pick<ResponseHead, 'status' | 'reason' | 'headers'> {
-  /** `null` if whatever reads the response does not report it. */
+  /** HTTP version of the response; `null` if unknown. */
   readonly version: HttpVersion | null;
 }
 
@@ -53,7 +53,11 @@ export interface ResponseHandler {
    * @returns `false` if the request must not be sent after all, in which case the handler has undone the count
    */
   sending(inFlight: InFlightRequest): boolean;
-  /** Called for each 103 (RFC 8297) before the head. @param headers flat list of names and values */
+  /**
+   * Called for each Early Hints response (103, RFC 8297), before the final response.
+   *
+   * @param headers flat list of names and values
+   */
   onEarlyHints(headers: readonly string[]): void;
   onHead(head: AnsweredHead): void;
   /**

@@ -21,7 +21,7 @@ export interface Upstream extends Address, UpstreamClient {
    * sent in chunks if it proves too long or too slow.
    */
   version: HttpVersion | null;
-  /** Slots for WebSockets, each of which has a separate connection. */
+  /** Slots for WebSockets. Each open WebSocket has its own connection. */
   readonly webSockets: WebSocketPlaces;
 }
 
@@ -30,7 +30,7 @@ export interface Upstream extends Address, UpstreamClient {
  *
  * @param version the response's version; `null` if unknown
  * @param inChunks whether the request was sent in chunks
- * @returns a fault if the upstream did not see the body, because it accepts only HTTP/1.0
+ * @returns a fault if the upstream accepts only HTTP/1.0 and so did not see the body
  */
 export function noteVersion(
   upstream: Pick<Upstream, 'version'>,
@@ -39,8 +39,8 @@ export function noteVersion(
   inChunks: boolean,
 ): ResponseFault | undefined {
   if (version === null) return undefined;
-  // An HTTP/1.0 error may come from another proxy in front of an HTTP/1.1 upstream, so it does not change a known
-  // version.
+  // An HTTP/1.0 error response may come from another proxy in front of an HTTP/1.1 upstream, so it does not change a
+  // known version.
   if (version === '1.1' || status < 400 || upstream.version === null) upstream.version = version;
   return inChunks && version === '1.0' && status < 400
     ? new ResponseFault('HTTP/1.0, for a request in chunks')
@@ -108,8 +108,8 @@ function tlsOf(tls: RouteConfig['tls'], hostname: string): UpstreamTls {
 }
 
 /**
- * Opens a connection to an upstream outside the pool, verified like any other. Each of its directions can end on its
- * own.
+ * Opens a connection that does not belong to the pool. The upstream's certificate is verified as for the pool. Each
+ * direction of the connection can end on its own.
  *
  * @param ready called when the connection can be written to; if the connection fails first, the socket emits `error`
  */

@@ -15,7 +15,7 @@ interface Waiting<Handler> {
   readonly handler: Handler;
   readonly sinceMs: number;
   /**
-   * Whether the request is waiting for a connection to become free, because none could be opened for it when it
+   * Whether the request waits until a connection becomes free, because no connection could be opened when the request
    * arrived.
    */
   forItsTurn: boolean;

@@ -7,7 +7,7 @@ import { ResponseParser, type ResponseEvents } from '../upstream/response-parser
 
 /** Receives the events of a handshake. An exception in the handshake's code ends the user as well. */
 export interface HandshakeUser extends Breakable {
-  /** Called if the upstream agrees to a WebSocket. @param rest bytes after its response, which are frames */
+  /** Called if the upstream agrees to a WebSocket. @param rest bytes after the response, which belong to frames */
   onConsent(response: ResponseHead, rest: Buffer): void;
   /** Called if the upstream responds without an upgrade. */
   onHead(response: ResponseHead): void;
@@ -32,7 +32,7 @@ export class Handshake implements ResponseEvents {
   /**
    * @param headers flat list of names and values, without connection headers. The headers and the target are written
    * unchanged
-   * @param host `Host` for requests that have none, because HTTP/1.1 requires one (RFC 9112 §3.2)
+   * @param host `Host` header for a request that has none, because HTTP/1.1 requires `Host` (RFC 9112 §3.2)
    * @param key the client's `Sec-WebSocket-Key`
    * @throws Error if a character would end a line early
    */
@@ -63,7 +63,7 @@ export class Handshake implements ResponseEvents {
   }
 
   onEarlyHints(): void {
-    // Early Hints are dropped: browsers use them only for pages, and a WebSocket handshake does not fetch one.
+    // Early Hints are dropped: browsers use them only for pages, and a WebSocket handshake fetches no page.
   }
 
   onHead(head: ResponseHead): void {

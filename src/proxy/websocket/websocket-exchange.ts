@@ -35,7 +35,7 @@ export class WebSocketExchange extends Exchange implements HandshakeUser, Tunnel
   #tunnel: Tunnel | null = null;
   #responseBytes = 0;
   #responseTimeout: IdleTimeout | null = null;
-  /** The tenant's share of the route's WebSockets that the request counts against. */
+  /** The tenant's share of the route's WebSockets; `null` while the request occupies no slot. */
   #place: Share | null = null;
 
   start(head: RequestHead): void {
@@ -132,7 +132,7 @@ export class WebSocketExchange extends Exchange implements HandshakeUser, Tunnel
     pushUpgradeOption(response.status, headers, this.response);
     this.response.writeHead(response.status, response.reason, headers);
     this.state = 'responding';
-    // `flushHeaders()` would write the head as UTF-8, which turns one non-ASCII byte into two.
+    // `flushHeaders()` would write the head as UTF-8, which turns each non-ASCII byte into two bytes.
     this.response.write('', 'latin1');
     const drained = (): void => this.#handshake?.resume();
     this.response.on('drain', guarded(this, drained));
