@@ -36,7 +36,7 @@ function respond(error: ClientError, socket: Socket, said: Said): void {
   const { _httpMessage: busy, parser } = socket as Parsed;
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
   if (busy) return respondBehind(busy, error, socket, said);
-  // If the request has already been answered, its malformed body gets no second response.
+  // If the malformed bytes are the body of a request that has already been answered, no second response is sent.
   if (parser?.incoming?.complete !== false) socket.write(rawResponse(error, said, isHead(error, socket)));
   hangUp(socket);
 }
@@ -52,7 +52,7 @@ function respondBehind(busy: ServerResponse, error: ClientError, socket: Socket,
     hangUp(socket);
   };
   if (inBody) {
-    // Tells the code that is serving the request that its response can no longer be sent.
+    // The code that serves the request must learn that its response can no longer be sent.
     busy.detachSocket(socket);
     busy.emit('close');
     return respond();

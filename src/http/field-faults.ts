@@ -50,7 +50,7 @@ const bodyWording: Wording = {
   otherwise: bound(() => 'be otherwise'),
 };
 
-/** Reported for `limits` in a call that cannot set them. Silently ignoring the member would mislead the caller. */
+/** Reported if a call contains `limits` but cannot set them. Silently ignoring `limits` would mislead the caller. */
 const noLimits = 'cannot be set by this call: change the account or the key by PATCH.';
 
 const queryWording: Wording = {
@@ -58,7 +58,7 @@ const queryWording: Wording = {
   additionalProperties: (finding) => `is not a parameter of this operation.${meant(finding)}`,
 };
 
-/** Suggests a known name similar to the unknown one, without repeating the unknown one. */
+/** Suggests a known name that is similar to the unknown name. The suggestion does not repeat the unknown name. */
 function meant({ member = '', known }: SchemaFinding): string {
   // A short name is similar to too many others.
   const near = member.length < 3 ? undefined : suggest(member, known);

@@ -31,7 +31,7 @@ export function guarded<Args extends unknown[]>(
   };
 }
 
-/** Names of the methods whose return type includes `Result`. */
+/** Names of the methods of `Kind` whose return type includes `Result`. */
 type MethodsWith<Kind, Result> = {
   [Name in keyof Kind]: Kind[Name] extends (...args: never[]) => infer Returned
     ? Result extends Returned
@@ -44,7 +44,7 @@ type MethodsWith<Kind, Result> = {
  * Wraps methods in the same way as {@link guarded} wraps callbacks. The caller of a method may be serving other
  * exchanges too, so the caller must not see the exception.
  *
- * @param instead what the method returns if it throws
+ * @param instead value that the caller gets if a method throws
  */
 export function guardMethods<Kind extends Breakable, Result>(
   { prototype }: { readonly prototype: Kind },
@@ -84,7 +84,7 @@ export function guardedConnection(listener: (socket: Socket) => void): (socket: 
 }
 
 /**
- * Wraps a function that returns a result. If the function throws, only the connection ends.
+ * Wraps a function that returns a result. If the function throws, only the connection of `socket` ends.
  *
  * @param instead what to return after an exception
  */
@@ -103,7 +103,7 @@ export function guardedAnswer<Args extends unknown[], Answer>(
   };
 }
 
-/** Wraps a callback. If the callback throws, only the connection ends. */
+/** Wraps a callback. If the callback throws, only the connection of `socket` ends. */
 export function guardedOn<Args extends unknown[]>(
   socket: Socket,
   callback: (...args: Args) => void,

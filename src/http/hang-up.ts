@@ -57,8 +57,8 @@ export function readAfterParser(socket: Socket): void {
 }
 
 /**
- * Cuts a response short. In HTTP/1.0 the end of the connection may mark the end of the body, so the connection is
- * reset; otherwise the client could mistake the partial body for the whole.
+ * Cuts a response short, so that the client notices. In HTTP/1.0, a normal end of the connection may mark the end of
+ * the body, so the connection is reset.
  */
 export function cutResponse(response: ServerResponse): void {
   const { socket, req } = response;

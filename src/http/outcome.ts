@@ -5,9 +5,9 @@ import type { ProblemCode, ReachedLimit } from '../domain/problem.ts';
 
 /** Outcome of a request that Fastify serves. Logs, metrics and usage read it. */
 export interface Outcome {
-  /** Set if the request was rejected. */
+  /** Code of the problem, if the request was rejected. */
   readonly code?: ProblemCode;
-  /** Limit that the request exceeded; set only if that is why it was rejected. */
+  /** Used-up limit, if the request was rejected because of it. */
   readonly limit?: ReachedLimit | undefined;
   /** Set once the caller is known. */
   readonly caller?: Pick<Caller, 'accountId' | 'keyId'>;

@@ -6,7 +6,7 @@ export const problemContentType = 'application/problem+json';
 /** Default of `problems.type_base`. A problem's `type` is this prefix followed by the problem's code. */
 export const usualTypeBase = 'urn:tenancy-gateway:problem:';
 
-/** Members of the body that depend on the request or the configuration. */
+/** Members of a problem body that depend on the request or the configuration. */
 export interface ProblemContext {
   /** Path of the request. The query is left out because it may contain a secret. */
   readonly instance: string;

@@ -9,7 +9,7 @@ import { problemBody, problemContentType, problemHeaders } from './problem-body.
 /** Response header that carries the request id, for logs and support. */
 export const requestIdHeader = 'x-request-id';
 
-/** Name of the Fastify decorator that holds the start of the `type` of problems. */
+/** Name of the Fastify decorator that holds the start of every problem's `type`. */
 export const typeBaseDecorator = 'problemTypeBase';
 
 /** Responds with a problem (RFC 9457). */
@@ -28,8 +28,7 @@ export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply
       .headers(problemHeaders(problem))
       .header(requestIdHeader, request.id)
       .header('content-type', problemContentType)
-      // Sent as bytes, because Fastify would add a charset to the content type of text, and this media type has no
-      // charset.
+      // Sent as bytes: Fastify adds a charset to the content type of a string body, but this media type has no charset.
       .send(Buffer.from(problemBody(problem, context)))
   );
 }
@@ -37,7 +36,7 @@ export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply
 const drainBytes = 64 * 1024;
 
 /**
- * Whether much of a rejected request's body may still arrive. Closing the connection is then cheaper than reading the
+ * Whether much of a rejected request's body may still arrive. If so, closing the connection is cheaper than reading the
  * body.
  */
 export function bodyMayBeLong({ complete, headers }: IncomingMessage): boolean {

@@ -31,7 +31,7 @@ export function nodeServerOptions(limits: ServerLimits): ServerOptions {
     requestTimeout: requestTimeoutMs,
     connectionsCheckingInterval: Math.min(1000, limits.headTimeoutMs),
     insecureHTTPParser: false,
-    // The ingress rejects requests without Host the way it rejects other malformed requests, with a problem body.
+    // The ingress itself rejects a request without Host, with a problem body.
     requireHostHeader: false,
     noDelay: true,
   };

@@ -4,7 +4,8 @@ import type { ReceivedHead } from '../ports/request-record.ts';
 import { headerValues } from '../domain/header-names.ts';
 
 /**
- * Whether the peer of a connection is a trusted proxy. The gateway believes such a peer's headers about the request.
+ * Whether the peer of a connection is a trusted proxy. The gateway believes what a trusted proxy's headers say about a
+ * request.
  */
 export type TrustedPeers = (socket: Pick<Socket, 'remoteAddress'>) => boolean;
 
@@ -124,8 +125,8 @@ function withoutPort(hop: string): string {
 const idBytes = 16;
 const poolBytes = idBytes * 256;
 /**
- * Incoming ids that are accepted, such as UUIDs, trace ids and `Root=1-…`. None of these characters can break out of a
- * log line, a header or a quoted string.
+ * Matches an incoming request id that is accepted, such as a UUID, a trace id or `Root=1-…`. None of its characters can
+ * break out of a log line, a header or a quoted string.
  */
 const acceptable = /^[A-Za-z0-9_.:=+/-]{1,128}$/;
 
@@ -152,7 +153,7 @@ function acceptedId(rawHeaders: readonly string[]): string | undefined {
   return values.length === 1 && value !== undefined && acceptable.test(value) ? value : undefined;
 }
 
-/** Makes ids from a pool of random bytes, ten times as fast as calling `randomBytes` for each id. */
+/** Makes request ids from a pool of random bytes, ten times as fast as calling `randomBytes` for each id. */
 function freshIds(randomBytes: (size: number) => Uint8Array): () => string {
   let pool: Buffer = Buffer.alloc(0);
   let next = 0;
