@@ -7,7 +7,7 @@ import type { Listener } from './listener.ts';
 
 /** Settings for draining a listener. */
 export interface DrainPlan {
-  /** Milliseconds after which all remaining connections are cut, since upgraded connections never end on their own. */
+  /** Milliseconds after which all remaining connections are cut. Upgraded connections may never end on their own. */
   readonly limitMs: number;
   /**
    * Milliseconds during which the listener still accepts connections and keeps idle connections open. Each response

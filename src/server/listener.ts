@@ -78,7 +78,7 @@ export function createListener(
       breakConnection(socket as Socket, exception);
     }
   });
-  // Once one of these events has a listener, Node no longer takes its default action.
+  // Node takes its default action for an event only if the event has no listener.
   for (const event of ['checkContinue', 'checkExpectation'] as const) {
     if (application[event] === undefined) continue;
     const serve = guardedServe((request, response) => current[event]?.(request, response));

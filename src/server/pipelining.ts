@@ -4,8 +4,8 @@ import { guardedAnswer, guardedConnection, guardedOn } from '../http/guarded.ts'
 import { discardInput, readAfterParser } from '../http/hang-up.ts';
 
 /**
- * Number of bytes waiting behind a request at which the gateway stops reading from the connection. Reading resumes once
- * the response has been sent. Bytes arrive in chunks of up to 64 KB, so the number may be exceeded. While fewer bytes
+ * If this many bytes are waiting behind a request, the gateway stops reading from the connection. Reading resumes once
+ * the response has been sent. Bytes arrive in chunks of up to 64 KB, so more bytes may be waiting. While fewer bytes
  * are waiting, the gateway keeps reading, so it notices when the client disconnects.
  */
 const mostWaitingBytes = 16 * 1024;
@@ -83,17 +83,18 @@ export class UnreadRequests {
 }
 
 /**
- * Returns whether a new request on a connection must not be served now. Either an earlier response is incomplete, or
- * the connection is no longer writable, so that the request can never be served.
+ * Returns `true` if a new request on a connection must not be served now: an earlier response is incomplete, or the
+ * connection is no longer writable.
  */
 export function mustWait(socket: Socket): boolean {
   return responseOn(socket) !== undefined || !socket.writable;
 }
 
 /**
- * Rebuilds the bytes of a request's head from the values that Node has parsed and trimmed. Node trims tabs
- * around `chunked`, so a request whose head is rebuilt may have such tabs. RFC 9110 §5.6.3 allows them as white space,
- * but Node rejects them in other requests.
+ * Rebuilds the bytes of a request's head from the names and values that Node has parsed.
+ *
+ * Node rejects a request with tabs around `chunked`, although RFC 9110 §5.6.3 allows them. A rebuilt head has no such
+ * tabs, because Node has trimmed the values. So a request is served despite its tabs if its head was rebuilt.
  *
  * @param without lower-case name of a header to leave out
  */

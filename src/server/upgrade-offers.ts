@@ -10,8 +10,8 @@ export type TakeUpgrade = (request: IncomingMessage, socket: Socket, head: Buffe
 /**
  * Serves the requests on a connection one at a time, each after the previous response has been sent.
  *
- * An application can take the upgrades it wants and ignore the rest, as RFC 9110 §7.8 allows: Java's HttpClient and
- * `curl --http2` offer HTTP/2 with every plain request.
+ * An application can take the upgrades it wants and ignore the rest (RFC 9110 §7.8). For example, it can ignore the
+ * offer of HTTP/2 that Java's HttpClient and `curl --http2` send with every plain request.
  *
  * Node itself cannot ignore an offer safely. If it does not upgrade, it drops the rest of the packet after the request,
  * so the next packet may begin in the middle of a body. If it upgrades, it treats the body as the other protocol's
@@ -25,7 +25,7 @@ export function serveOffers(server: Server, secure: boolean, take: TakeUpgrade):
   const unread = new UnreadRequests(server, secure);
   const serve = (request: IncomingMessage, stream: unknown, behind: Buffer): void => {
     const { socket } = request;
-    // Node may have read past the head, depending on its version. It is then unknown which bytes come next.
+    // Depending on its version, Node may have read past the head. If so, it is unknown which bytes come next.
     if (stream !== socket || request.readableLength > 0) return void socket.destroy();
     if (mustWait(socket))
       return unread.readAfterResponse(socket, Buffer.concat([headBytes(request), behind]));
