@@ -8,9 +8,9 @@ create index coherence_log_of_key on coherence_log (key);
 -- Positions that changes have taken, one row each, so that no two changes can have the same position. The newest row is
 -- the current position.
 --
--- Every update of a row leaves a dead version behind. While a transaction holds an old snapshot (a `pg_dump`, an idle
--- session), each read of the row goes through all of its dead versions. So `coherence_seq.v` is no longer written with
--- each change. Replicas of 0.1.0 read `v`, so it is still written while one of them is registered.
+-- Earlier, each change wrote its position to `coherence_seq.v`. Every update of a row leaves a dead version behind.
+-- While a transaction holds an old snapshot (a `pg_dump`, an idle session), each read of the row goes through all of
+-- its dead versions. So changes write `v` only while a replica of 0.1.0, which reads `v`, is registered.
 create table coherence_taken (
   seq bigint primary key
 );
@@ -21,7 +21,7 @@ create view coherence_now as
 
 -- One row: the newest history for which all leases from earlier histories are known to have ended. A copied database
 -- also contains the name of the original's history, but that name is not valid in the copy (`named_in`). A later
--- migration fills this table, because it needs functions.
+-- migration fills this table with the help of functions that do not exist yet.
 create table coherence_adopted (
   one boolean primary key default true check (one),
   history text not null,
@@ -30,17 +30,17 @@ create table coherence_adopted (
 );
 
 -- How far each replica's wall clock is ahead of this server's, in milliseconds, for operators to read. This is not a
--- column of `replica`, because adding one takes a lock that renewals wait for. A row is written only if its value has
--- changed by more than 100 ms, so that few dead versions build up.
+-- column of `replica`, because adding a column takes a lock that lease renewals wait for. A row is written only if its
+-- value has changed by more than 100 ms, so that few dead versions build up.
 create table replica_clock (
   id text primary key,
   ahead_ms bigint not null
 );
 
 -- Rules for fleets that run several versions at once. Each version has a level, which stands for the rules that it can
--- enforce. A replica's nonce contains the level of its version (`replica_level`). A change is rejected while any
--- registered replica's level is too low to enforce it. After the first change that needs a certain level, no replica of
--- a lower level can register.
+-- enforce. A replica's nonce contains the level of the replica's version (`replica_level`). A change is rejected while
+-- the level of any registered replica is too low to enforce the change. After the first change that needs a certain
+-- level, no replica of a lower level can register.
 --
 -- One row: the minimum level. All registered replicas have at least this level, and no replica below it can register.
 create table fleet (
@@ -49,8 +49,8 @@ create table fleet (
 );
 insert into fleet (level) values (1);
 
--- Migrations have replaced functions of 0.1.0. Until this time, a statement from 0.1.0 may still be running a
--- function's old body. An empty table means that the time is not known yet.
+-- Migrations have replaced functions of 0.1.0. A statement that began earlier may still be running a function's old
+-- body, but has ended by the time `until`. An empty table means that the time is not known yet.
 create table released_bodies (
   until timestamptz not null
 );

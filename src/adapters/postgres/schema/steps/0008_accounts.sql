@@ -4,14 +4,14 @@
 -- creation order. The new columns are empty, so adding them neither rewrites the table nor reads its rows.
 --
 -- Replicas of 0.1.0 read accounts as before: they know only their own version's columns, and cache a parent's
--- external_id without sending it to upstreams. They still list accounts by id, using the indexes from 0001, and are the
--- only ones that still use `account_of_parent_by_status`.
+-- external_id without sending it to upstreams. They still list accounts by id, using the indexes from 0001. Only
+-- replicas of 0.1.0 use `account_of_parent_by_status`.
 
 -- Constraints are not validated, because that would read the whole table under the lock. Existing rows satisfy the
 -- stricter constraint from 0001.
 alter table account
-  -- A parent's own limits, which override the configured ones. The database checks them, so they also apply to replicas
-  -- of 0.1.0, whose configuration has no such limits.
+  -- A parent's own maximum numbers, which override the configured ones. The database checks them. So they also apply to
+  -- requests that replicas of 0.1.0 handle.
   add column max_sub_accounts int,
   add column max_api_keys int,
   -- Limits on an account's requests. Replicas of 0.1.0 cannot enforce these (`limits_begin`).

@@ -12,7 +12,8 @@ create table usage_daily (
   -- UTC
   day date not null,
   key_id uuid not null,
-  -- These columns have no checks, because a row that was edited by hand must not keep usage from being added.
+  -- These columns have no checks. If someone edited a row by hand, a check could reject all usage that is added to the
+  -- row later.
   requests bigint not null,
   reads bigint not null,
   writes bigint not null,
@@ -107,7 +108,7 @@ insert into write_by_default_from default values;
 
 -- Usage is exported to a billing system hour by hour. An hour is closed before the export reads it, and later changes
 -- to the hour are noted in `usage_late`. So every export of the same hour has the same counts. Late counts are exported
--- as separate corrections, which never change either.
+-- as separate corrections. A correction never changes after it has been numbered.
 
 -- One row: the progress of the export. No hour is closed before the export has begun.
 create table usage_export (

@@ -6,8 +6,8 @@
 --
 -- Each parent's event ids ascend in commit order, so a reader that continues after the newest id it knows misses
 -- nothing. A per-parent advisory lock ensures that (`event_tick`). A change takes this lock after its row locks and
--- holds it from its write to its commit. Later locks (quota rows, log entries, then the position) are always taken in
--- the same order, so no two changes can deadlock.
+-- holds it from its write to its commit. Every change takes its later locks in the same order (quota rows, log entries,
+-- then the position), so no two changes can deadlock.
 
 create table event (
   -- UUIDv7 (RFC 9562). It contains the time in milliseconds, 12 bits for the fraction of the millisecond, the number of

@@ -13,6 +13,6 @@ insert into coherence_adopted (history, named_in)
   select case when s.adopted = coherence_incarnation() then s.marker::text else '' end, coherence_place() from coherence_seq s;
 
 -- From here on, replicas of 0.1.0 call the new functions. A statement that began earlier may still be running a
--- function's old body.
+-- function's old body; this migration allows 10 minutes for it.
 insert into released_bodies (until)
   select case when exists (select from replica) then now() + interval '10 minutes' else '-infinity' end;

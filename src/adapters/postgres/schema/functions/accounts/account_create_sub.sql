@@ -2,9 +2,9 @@
 -- of sub-accounts; `account` then contains that maximum. `outcome` is 'burst-alone' if the account would have a burst
 -- but no limit per second.
 --
--- The new account's fact is not logged, because no replica can have cached an account that does not exist yet. Only the
--- parent's fact is logged, and only if the new account is the parent's first active sub-account. From then on, the
--- parent must send the acting header with its writes.
+-- The new account's fact is not logged, because no replica can have cached an account before it exists. If the new
+-- account is the parent's first active sub-account, the parent's fact `n:` is logged: from then on, the parent must
+-- send the acting header with its writes.
 create or replace function account_create_sub(
   request jsonb,
   new_parent uuid, new_id uuid, new_name text, new_external_id text, new_metadata jsonb, max_sub_accounts int,
@@ -18,8 +18,8 @@ declare
 begin
   select b.outcome, b.made into outcome, account from change_begin(request) b;
   if outcome is not null then
-    -- 'again': an earlier request made this change, and may still be waiting for the change's position. The current
-    -- position is at least as new, so this request waits for it.
+    -- 'again': an earlier request made this change, and some replicas may not have confirmed it yet. So this request
+    -- waits for the current position, which is at least as new as the change's position.
     seq := case outcome when 'again' then coherence_position() end;
     return;
   end if;
@@ -29,8 +29,8 @@ begin
     outcome := 'burst-alone';
     return;
   end if;
-  -- Creations under the same parent wait for each other here. So each creation counts the sub-accounts of all earlier
-  -- ones and sees their external_ids.
+  -- The lock lets only one sub-account of a parent be created at a time. So each creation sees the count and the
+  -- external_ids of the sub-accounts created before.
   select * into parent from account a where a.id = new_parent and a.parent_id is null for no key update;
   if not found then
     outcome := 'no-parent';
@@ -60,8 +60,8 @@ begin
     where a.id = new_parent;
   outcome := 'done';
   account := to_jsonb(made);
-  -- Even if this change logs nothing, its 2xx waits for earlier changes, because some replicas may not know yet that
-  -- the parent has an active sub-account, or that another account has given up the external_id.
+  -- Even if this change logs nothing, its 2xx waits for earlier changes: some replicas may not know yet that the parent
+  -- has an active sub-account, or that another account has given up the external_id.
   seq := coalesce(
     change_end(request, account),
     coherence_awaited(array['n:' || new_parent, external_id_log_key(made)])

@@ -1,13 +1,16 @@
 -- Imports many parents in one call. Each row is created, updated, left unchanged, or rejected for its own reason.
 --
--- `new_rows` is an array of objects. `results` has one object per row, in the same order, with `outcome` and, if there
--- is one, `id`. Outcomes are 'created', 'updated' and 'unchanged', or the reason for a rejection: 'no-account' and
--- 'no-sub-account' (the named account does not exist), 'external-id-taken' (an account with another id has it),
--- 'id-taken', 'too-many-pairs', 'limit', 'key-taken'. With `is_plan`, the outcomes say what would happen, and nothing
--- is locked or written.
+-- `new_rows` is an array of objects. `results` has one object per row, in the same order, with the row's `outcome` and,
+-- unless the row is rejected, the `id` of its account or key. `outcome` is 'created', 'updated' or 'unchanged', or else
+-- the reason for a rejection:
+-- - 'no-account' or 'no-sub-account' if the account that the row names does not exist;
+-- - 'external-id-taken' if an account with another id has the row's external_id;
+-- - 'id-taken', 'too-many-pairs', 'limit' or 'key-taken'.
 --
--- A row that belongs to a parent names that parent by `parent` (an id) or `parent_external_id`. An earlier call may
--- have changed the same rows and failed before its 2xx. So `seq` is at least as new as the changes of both calls.
+-- With `is_plan`, the outcomes say what would happen, and nothing is locked or written.
+--
+-- A row of a sub-account or a key names its parent by `parent` (an id) or `parent_external_id`. An earlier call may
+-- have imported the same rows and failed before its 2xx. So `seq` is never older than the changes of that call.
 --
 -- Before its first write, a call locks every row that it is going to write, top down like any single change: parents
 -- first, then sub-accounts, each in id order. Only one call writes at a time.

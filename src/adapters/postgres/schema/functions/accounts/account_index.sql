@@ -1,5 +1,5 @@
 -- This trigger keeps `account_listed` and `parent_external_id` in sync with `account`, whichever version of the gateway
--- writes to it.
+-- writes to `account`.
 create or replace function account_index() returns trigger language plpgsql as $$
 begin
   if tg_op <> 'INSERT' then

@@ -2,11 +2,12 @@
 -- are merged as in a PATCH, even for a new account. An existing account keeps its status. If the account already
 -- matches the request, nothing is locked or written.
 --
--- Otherwise, this function locks the parent, as every writer of an external_id under that parent does. If several
--- requests compete, the first one creates the account. The rest wait and then update it.
+-- If the account is missing or differs from the request, this function locks the parent. Every change that sets an
+-- external_id under the parent does the same. If several requests for the same external_id compete, the first one
+-- creates the account, and the others wait and then update it.
 --
 -- `outcome` is 'done', 'no-parent', 'limit', 'too-many-pairs' or 'burst-alone'; `created` says whether the account is
--- new. Another request may have created the account and failed before its 2xx. So `seq` is at least as new as that
+-- new. Another request may have created the account and failed before its 2xx. So `seq` is never older than that
 -- creation.
 create or replace function account_put_sub(
   request jsonb,

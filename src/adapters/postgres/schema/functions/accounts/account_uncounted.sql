@@ -1,5 +1,5 @@
--- Marks a parent's counts as possibly wrong. `change_end` clears the mark, because a change updates the counts itself.
--- In a transaction without `change_end`, `change_commit` recounts.
+-- Marks a parent's sub-account counts as possibly wrong. A function that calls `change_end` has updated the counts
+-- itself, so `change_end` clears the mark. In any other transaction, `change_commit` recounts.
 create or replace function account_uncounted(of_parent uuid) returns void language plpgsql as $$
 declare
   noted constant text := coalesce(current_setting('tenancy_gateway.uncounted', true), '');

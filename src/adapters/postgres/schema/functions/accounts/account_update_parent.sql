@@ -15,8 +15,8 @@ begin
   end if;
   perform limits_begin(change -> 'limits');
   if change ? 'max_api_keys' then
-    -- The creation of a key for a sub-account reads `max_api_keys` without a lock on this row. While this update runs,
-    -- the fence stops the parent's API keys from creating keys.
+    -- The creation of a sub-account's key reads `max_api_keys` without locking this row. So the fence keeps the
+    -- parent's API keys from creating keys while this update runs.
     perform change_fence(of_id);
   end if;
   if change ? 'external_id' then

@@ -1,6 +1,6 @@
--- Updates a sub-account. `change` is a PATCH: absent members stay unchanged, null clears the external_id, and metadata
--- and limits are merged, with null removing a pair or a limit. `outcome` is 'burst-alone' if the account would have a
--- burst but no limit per second.
+-- Updates a sub-account. `change` is a PATCH: absent members stay unchanged, and null clears the external_id. Metadata
+-- and limits are merged; null removes a pair or a limit. `outcome` is 'burst-alone' if the account would have a burst
+-- but no limit per second.
 create or replace function account_update_sub(
   request jsonb, of_parent uuid, of_id uuid, change jsonb, max_pairs int,
   out outcome text, out seq bigint, out holder uuid, out account jsonb

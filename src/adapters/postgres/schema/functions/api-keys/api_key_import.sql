@@ -3,14 +3,15 @@
 -- The digests are all different.
 --
 -- Replicas may have cached a new key as unknown, because its holder may already be using it. So all new keys are logged
--- at one position, which the 2xx waits for. A key that its owner already has is left unchanged, whatever its state. An
--- earlier import may have logged that key and failed before its 2xx, so this import waits at least for the newest
--- position.
+-- at one position, which the 2xx waits for. A key that its owner already has is left unchanged, even if it is revoked
+-- or expired. If no key is new, the 2xx waits for the newest position, because an earlier import may have logged the
+-- keys and failed before its 2xx.
 --
--- `outcome` is 'none' if the parent does not exist. Otherwise, `faults` lists the indexes (from 0) of the keys that
--- prevent the import: 'no-owner' if the owner is neither the parent nor one of its sub-accounts, 'taken' if another
--- account has the key, 'limit' if an account would exceed its maximum number of keys; `keys` then contains that
--- maximum.
+-- `outcome` is 'none' if the parent does not exist. Three outcomes say that some keys prevent the import; `faults` then
+-- lists the indexes (from 0) of those keys:
+-- - 'no-owner' if the owner is neither the parent nor one of its sub-accounts;
+-- - 'taken' if another account has the key;
+-- - 'limit' if an account would exceed its maximum number of keys; `keys` then contains that maximum.
 create or replace function api_key_import(
   request jsonb, of_parent uuid, new_keys jsonb, max_keys int,
   out outcome text, out seq bigint, out imported int, out keys jsonb, out faults jsonb
@@ -37,7 +38,7 @@ begin
     return;
   end if;
   -- Creating a key takes the same lock on its account, so the count below includes all keys created so far. Rows are
-  -- locked in id order, so two imports cannot deadlock.
+  -- locked in id order, as in `account_import_subs`, so the two functions cannot deadlock.
   perform from account a
     where a.parent_id = of_parent and a.id in (select (k ->> 'owner')::uuid from jsonb_array_elements(new_keys) k)
     order by a.id for no key update;
@@ -65,7 +66,8 @@ begin
     from jsonb_array_elements(new_keys) with ordinality k (key, n)
     where not exists (select from api_key there where there.digest = (k.key ->> 'digest')::bytea)
   ), counted as materialized (
-    -- Keys are counted before the join, once per owner. After the join, PostgreSQL would count once per key.
+    -- Each owner's existing keys are counted once, before the join. After the join, PostgreSQL would count them again
+    -- for every new key.
     select fresh.owner, count(*) + api_key_count(fresh.owner) as keys from fresh group by fresh.owner
   )
   select jsonb_agg(fresh.n - 1 order by fresh.n) into faults

@@ -16,8 +16,8 @@ begin
     return;
   end if;
   -- A rotation takes this fence, too, and creating or importing keys locks the account. So this call waits for
-  -- rotations, creations and imports that have begun, and the query below sees their keys. Those that begin later wait
-  -- for this call.
+  -- rotations, creations and imports that have begun, and the query below sees their keys. Rotations, creations and
+  -- imports that begin later wait for this call.
   perform change_fence(of_account);
   perform from account a where a.id = of_account for no key update;
   if not found then

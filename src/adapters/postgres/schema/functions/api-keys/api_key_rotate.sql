@@ -1,8 +1,8 @@
--- Creates a key that replaces an existing key of the same account. The new key inherits all columns that are not set
--- here, such as name, scopes and limits; both keys count together towards the limits. The old key is revoked if
--- `overlap_s` is 0. Otherwise, it expires after `overlap_s` seconds, unless it was due to expire earlier. The account's
--- maximum number of keys is not checked, because the old key soon ends. `outcome` is 'inactive' if the old key has been
--- revoked or has expired.
+-- Creates a key that replaces an existing key of the same account. The new key inherits the old key's name, scopes,
+-- limits and all other columns that are not set here. The requests of both keys count together towards the limits. The
+-- old key is revoked if `overlap_s` is 0. Otherwise, it expires after `overlap_s` seconds, unless it was due to expire
+-- earlier. The account's maximum number of keys is not checked, because the old key soon ends. `outcome` is 'inactive'
+-- if the old key has been revoked or has expired.
 --
 -- A lineage is a key and all keys rotated from it, directly or indirectly. A rotation leaves at most two keys of a
 -- lineage active. If it would leave more, nothing changes and `outcome` is 'rotated'; `newest` in `key` is then the id
@@ -24,8 +24,8 @@ declare
 begin
   select b.outcome, b.made into outcome, key from change_begin(request) b;
   if outcome is not null then
-    -- 'again': an earlier request made this change, and may still be waiting for the change's position. The current
-    -- position is at least as new, so this request waits for it.
+    -- 'again': an earlier request made this change, and some replicas may not have confirmed it yet. So this request
+    -- waits for the current position, which is at least as new as the change's position.
     seq := case outcome when 'again' then coherence_position() end;
     return;
   end if;

@@ -3,7 +3,7 @@
 --   caller does not get the result of an earlier request either;
 -- - 'no-account' if the owner in `request` does not exist;
 -- - 'again' if an earlier request with the same claim already made the change; `made` is the record that the change
---   created or changed, or null if a replica of 0.1.0 changed a status or revoked a key;
+--   created or changed. It is null for a status change or a revocation that a replica of 0.1.0 made;
 -- - 'mismatch' or 'in-flight', as in `idempotency_claim`.
 --
 -- A repeated request is never carried out again, because another request may have deliberately undone its effect.
@@ -16,21 +16,21 @@
 -- - `claim`, if the request has an Idempotency-Key. Its members are `caller` (the id of the caller's key, or the nil
 --   UUID for an operator), `key` and `fingerprint` (both SHA-256 in hex);
 -- - `limits`, the initial limits of a new account or key;
--- - `owner` (`id` and `parent`), if the keys to change must belong to a sub-account of this parent, or to a parent
---   account if `parent` is null. An account's parent never changes, so the check needs no lock.
+-- - `owner`, if the keys to change must belong to a given account: its `id`, and its `parent`, which is null for a
+--   parent account. An account's parent never changes, so the check needs no lock.
 --
--- Replicas of 0.1.0 send no caller, so their changes are made without this check.
+-- Replicas of 0.1.0 send no `caller`, so their changes are made without checking the key again.
 --
 -- Every change follows these steps in this order, so that no two changes can deadlock and the position lock is held as
 -- briefly as possible:
 -- - `change_begin`, before the change locks anything;
 -- - `change_fence`, if the change takes rights away from a key or a parent account;
 -- - the row locks, top down (parent, sub-account, key);
--- - the writes, for which triggers write the events and touch the facts to log;
+-- - the writes; triggers write their events, and note the facts to log;
 -- - `change_end`, which takes the position.
 --
--- The `outcome` of a change is 'done' or 'again', or says why nothing happened. `seq` is the position that its 2xx
--- waits for, or null if no replica can have cached an outdated fact.
+-- The `outcome` of a change is 'done' or 'again', or says why nothing happened. `seq` is the position that the change's
+-- 2xx waits for, or null if no replica can have cached an outdated fact.
 create or replace function change_begin(request jsonb, out outcome text, out made jsonb) language plpgsql as $$
 #variable_conflict use_column
 declare

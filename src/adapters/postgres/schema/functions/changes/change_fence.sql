@@ -1,6 +1,7 @@
--- Waits for changes that this account's keys have started, and keeps the keys from starting any others until the
--- commit. A change that may end a right, such as revoking a key, setting its expiry or suspending an account, calls
--- this before it locks any row, because the changes that it waits for may be waiting for that row.
+-- Waits for the running changes that were requested with this account's keys, and keeps the keys from starting other
+-- changes until the commit. A change that may end a right calls this, for example if it revokes a key, sets a key's
+-- expiry or suspends an account. The call comes before the change's first row lock, because the running changes may
+-- need the same rows.
 --
 -- The lock decides whether a change or a revocation comes first. A change made with a key holds the lock in shared
 -- mode, from `change_begin` to its commit. A revocation holds it in exclusive mode, so later changes wait for the

@@ -1,5 +1,5 @@
--- Notes the facts that a row change touches. The notes are kept in settings of this transaction, in the form that
--- `coherence_take` reads, and `change_position` logs them. Triggers call this for every row change, whichever statement
+-- Notes the facts that a row change touches, in the form that `coherence_take` reads. The notes are kept in settings of
+-- this transaction until `change_position` logs the facts. Triggers call this for every row change, whichever statement
 -- makes it.
 create or replace function change_touch(facts text[]) returns void language plpgsql as $$
 declare
@@ -9,8 +9,8 @@ begin
   if facts = '{}' then
     return;
   end if;
-  -- The facts are split across several settings, because each call rewrites a whole setting and hand-written SQL may
-  -- change 100,000 rows.
+  -- Each call rewrites a whole setting. Hand-written SQL may change 100,000 rows, so the facts are split across several
+  -- settings that stay short.
   if length(noted) > 30000 then
     part := coalesce(nullif(current_setting('tenancy_gateway.touched_parts', true), ''), '0')::int + 1;
     perform set_config('tenancy_gateway.touched_' || part, noted, true);

@@ -1,15 +1,18 @@
 -- Compares a request with earlier requests under the same claim. `outcome` is 'new' if there is none. `outcome` is
 -- 'again' if the request repeats an earlier one; `made` is then the record that the earlier one made. `outcome` is
 -- 'mismatch' if the earlier request had a different fingerprint. `outcome` is 'in-flight' if the earlier request's
--- transaction has not ended; this function does not wait for it. A change calls this before it locks the row of any
--- account or key. So no transaction that this function waits for can be waiting for such a row.
+-- transaction has not ended; this function does not wait for the transaction's end.
+--
+-- The first `delete` below may wait for a transaction that is deleting the same expired row. So a change calls this
+-- function before it locks the row of any account or key: the other transaction then cannot be waiting for a row that
+-- this transaction has locked.
 --
 -- The lock on the stored row makes the commit of a repeated request wait for the disk and for a synchronous standby.
 -- This is needed because the server that committed the first attempt may have failed before its standby received the
 -- commit.
 --
 -- Each new request deletes some long-expired rows, so they cannot pile up. A row that expired within the last hour
--- stays, because a transaction that began earlier may still need it.
+-- stays: a transaction that began before the row expired may still read it.
 create or replace function idempotency_claim(
   caller uuid, request_key bytea, request_fingerprint bytea, out outcome text, out made jsonb
 ) language plpgsql as $$

@@ -1,6 +1,6 @@
 -- Fails if the transaction's isolation level is not read committed. At a higher level, a transaction keeps its first
--- snapshot, so a statement that has waited for a lock would not see what was committed during the wait, and two
--- transactions would take the same position.
+-- snapshot, so a statement that has waited for a lock would not see changes committed during the wait. Two transactions
+-- could then take the same position.
 create or replace function require_read_committed() returns void language plpgsql as $$
 begin
   if current_setting('transaction_isolation') <> 'read committed' then

@@ -4,7 +4,8 @@
 --
 -- Log entries below the floor have been deleted, and some of them may have been about these facts. So if a replica has
 -- not confirmed all positions below the floor, the result is at least the last position below the floor. While a
--- restored database cannot tell who holds a lease, every change counts as unconfirmed.
+-- restored database cannot tell who holds a lease, every change counts as unconfirmed, and the result is the newest
+-- position.
 create or replace function coherence_awaited(keys text[]) returns bigint language sql volatile as $$
   select case when coherence_history() = (select h.history from coherence_adopted h) then greatest(
     (select max(l.seq) from coherence_log l where l.key = any (keys) and l.seq > a.acked),

@@ -1,9 +1,9 @@
--- Returns the cluster's system identifier and timeline, as `coherence_incarnation` does before the UUID. Each session
--- caches the plan of a PL/pgSQL function. PostgreSQL plans `coherence_incarnation`, an SQL function, in every call,
--- which would take half the time of a reading of the log.
+-- Returns the cluster's system identifier and timeline. `coherence_incarnation` starts with the same two values, but
+-- PostgreSQL plans that SQL function in every call, which takes half the time of a reading of the log. This function is
+-- PL/pgSQL, so each session caches its plan.
 --
--- Some services do not let functions read the write position. There, `0002_coherence` made `coherence_incarnation` read
--- the control file, and this function does so, too.
+-- A hosting service may not let functions read the write position. There, `0002_coherence` made `coherence_incarnation`
+-- take the timeline from the control file, and this function does the same.
 create or replace function coherence_cluster() returns text language plpgsql stable as $$
 declare
   cluster constant bigint := (select system_identifier from pg_control_system());

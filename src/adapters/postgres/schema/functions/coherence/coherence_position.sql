@@ -1,6 +1,6 @@
--- Returns the newest position. The 2xx of a change that turns out to have no effect waits for this position. Such a
--- change calls this function after it has locked and read the row. So the change that last wrote the row has this
--- position or an older one.
+-- Returns the newest position. If a change finds its row already as requested, it writes nothing, and its 2xx waits for
+-- the newest position. The change calls this function after it has locked and read the row, so the last change to the
+-- row cannot have a newer position.
 create or replace function coherence_position() returns bigint language plpgsql volatile as $$
 begin
   return (select seq from coherence_now);

@@ -28,8 +28,8 @@ begin
   taken := coherence_position() + 1;
   -- A replica of 0.1.0 lets a stream run until the key's old expiry, even if it reads a new one. While such a replica
   -- may be running, a new expiry is therefore logged as if it were `-`. This ends the streams, and clients reopen them.
-  -- A replica of 0.1.0 takes the lock above when it registers. So either its row is visible here, or it reads this
-  -- change before its first lease.
+  -- A replica of 0.1.0 takes the lock above when it registers. So either this function sees the replica's row, or the
+  -- replica reads this change before its first lease.
   beside_older := coherence_reads_v();
   if beside_older then
     update coherence_seq set v = taken;

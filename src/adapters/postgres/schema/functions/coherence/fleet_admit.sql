@@ -1,4 +1,5 @@
--- Fails if replicas of level `own` may no longer register. Registration calls this before it writes the replica's row.
+-- Fails if replicas of level `own` may no longer register. `replica_register` calls this before it writes the replica's
+-- row.
 create or replace function fleet_admit(own int) returns void language plpgsql as $$
 begin
   perform pg_advisory_xact_lock_shared(7311970453);

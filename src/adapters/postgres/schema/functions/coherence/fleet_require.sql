@@ -1,10 +1,10 @@
 -- Fails with TG001 if any replica below level `needed` is registered; the error's detail lists the versions of such
--- replicas. A change that only replicas of level `needed` and above can enforce calls this in its transaction, before
+-- replicas. If a change can be enforced only by replicas of level `needed` and above, its transaction calls this before
 -- it locks anything.
 --
 -- Replicas of lower levels register under the same lock, in shared mode (`fleet_admit`). So this function sees every
--- registration committed earlier, and a later registration sees the new level and fails. Only the first such change
--- takes the lock, because no replica of a lower level can register after it.
+-- registration committed earlier, and a later registration sees the new level and fails. Once one call has stored the
+-- new level, later calls need no lock, because no replica of a lower level can register any more.
 create or replace function fleet_require(needed int) returns void language plpgsql as $$
 declare
   versions text;

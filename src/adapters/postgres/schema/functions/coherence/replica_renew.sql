@@ -1,6 +1,6 @@
--- Renews the lease of a replica of this version. If the history has no name, names it first, so that no replica makes
--- decisions on an unnamed history. The lease depends on the row in `replica`, so the commit must survive a crash, even
--- if `synchronous_commit` is off on the server. The nonce starts with the replica's level (`replica_level`).
+-- Renews the lease of a replica of this version. First gives the history a name if it has none, so that no replica
+-- makes decisions on an unnamed history. The lease depends on the row in `replica`, so the commit must survive a crash,
+-- even if `synchronous_commit` is off on the server. The nonce starts with the replica's level (`replica_level`).
 -- `clock_ahead_ms` is how far the replica's wall clock was ahead of this server's at the last renewal, in milliseconds;
 -- null if unknown.
 create or replace function replica_renew(

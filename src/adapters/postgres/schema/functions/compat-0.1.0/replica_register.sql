@@ -1,6 +1,6 @@
 -- Renews the lease of a replica of 0.1.0, which reads the position from `coherence_seq.v`. When the replica's row first
--- appears, `v` is raised to the current position, under the lock that changes take. So `v` includes every change that
--- took its position earlier. Every later change sees the replica's row and writes `v` itself.
+-- appears, `v` is raised to the current position, under the lock that changes take. So `v` is not older than the
+-- position of any earlier change. Every later change sees the replica's row and writes `v` itself.
 create or replace function replica_register(
   new_id text, new_nonce text, new_lease_ms int, new_version text, new_host text, is_leaving boolean
 ) returns void language plpgsql as $$

@@ -1,5 +1,5 @@
--- Adds a batch from a replica of 0.1.0. Its rows have no last-used time, so the end of the hour is used; `usage_count`
--- replaces a future time with the current time.
+-- Adds a batch from a replica of 0.1.0. The batch's rows have no last-used time, so the end of each row's hour is used
+-- instead. If the hour ends in the future, `usage_count` uses the current time.
 create or replace function usage_add(batch text, counts jsonb, replica text, through_ms double precision) returns void
 language plpgsql as $$
 declare

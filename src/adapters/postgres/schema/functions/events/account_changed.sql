@@ -1,5 +1,5 @@
 -- This trigger writes the event for a changed account and touches its facts. A change to a parent's counts gets no
--- event, because the sub-account change that caused it gets one.
+-- event, because the change to the sub-account already has one.
 create or replace function account_changed() returns trigger language plpgsql as $$
 declare
   kind constant text := case when new.parent_id is null then 'account' else 'sub_account' end;

@@ -1,5 +1,5 @@
--- Forbids changing events, and deleting them except by `event_prune`. The trigger guards only against mistakes, because
--- the table's owner can drop it.
+-- Rejects every update of an event, and every deletion that `event_prune` does not make. The trigger guards only
+-- against mistakes, because the table's owner can drop it.
 create or replace function event_append_only() returns trigger language plpgsql as $$
 begin
   if tg_op <> 'DELETE' or current_setting('tenancy_gateway.event_retention', true) is distinct from 'on' then

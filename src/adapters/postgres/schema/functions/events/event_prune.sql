@@ -1,5 +1,5 @@
--- Deletes up to `most` events, oldest first, and returns how many were deleted. Only events from before `before`, a
--- time by the caller's clock, are deleted. They must also be more than `days` days old by the database's clock. So if
+-- Deletes up to `most` events, oldest first, and returns how many were deleted. An event is deleted only if it is from
+-- before `before`, a time by the caller's clock, and is also more than `days` days old by the database's clock. So if
 -- only one of the two clocks jumps, no event is deleted too early. Only one caller at a time deletes; the others return
 -- 0.
 create or replace function event_prune(before timestamptz, days int, most int) returns int language plpgsql as $$

@@ -1,5 +1,5 @@
--- Locks this parent's events until the commit, so that no other change gets an event id in the meantime. Returns a time
--- later than the parent's newest event, in units of 1/4096 ms since 1970.
+-- Locks this parent's events until the commit, so that no other change under this parent gets an event id in the
+-- meantime. Returns a time later than the parent's newest event, in units of 1/4096 ms since 1970.
 create or replace function event_tick(of_account uuid) returns bigint language plpgsql volatile as $$
 declare
   newest uuid;

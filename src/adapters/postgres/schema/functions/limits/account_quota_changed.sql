@@ -1,7 +1,7 @@
 -- This trigger runs when a quota of an account changes. If the account gets a quota, the trigger deletes the quota's
--- windows (`quota_forget`), so that the next question counts the current window from stored usage. The trigger also
--- touches a fact named `q:` and the account's id. Replicas that read its log entry add their pending counts to the
--- store before they confirm the entry. If only the size of a quota changes, the trigger lets the quota's events be
+-- windows (`quota_forget`), so that the next `quota_ask` counts the current window from stored usage. The trigger also
+-- touches a fact named `q:` and the account's id. A replica that reads the fact's log entry adds its pending counts to
+-- the store before it confirms the entry. If only the size of a quota changes, the trigger lets the quota's events be
 -- written again.
 create or replace function account_quota_changed() returns trigger language plpgsql as $$
 declare

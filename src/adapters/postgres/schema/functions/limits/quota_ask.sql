@@ -13,7 +13,7 @@ declare
   free bigint;
   granted bigint;
 begin
-  -- This commit need not survive a database crash, because the next question repeats the figures.
+  -- This commit need not survive a database crash, because the next question repeats the totals.
   perform set_config('synchronous_commit', 'off', true);
   -- All calls lock rows in the same order, so two replicas cannot deadlock.
   for asked in

@@ -2,8 +2,8 @@
 -- them has already been added. Returns the number below which all of the journal's rows have now been added. The lock
 -- on the journal's row makes processes that send the same journal wait for each other.
 --
--- A journal is remembered for 400 days after its last batch, even if its process stopped normally, because the
--- journal's folder may come back with a machine's disk, and its rows must not be counted twice.
+-- A journal is remembered for 400 days after its last batch, even if its process stopped normally. The journal's folder
+-- may come back with a machine's disk, and the rows in it must not be counted twice.
 create or replace function usage_add_rows(
   journal text, from_position bigint, to_position bigint, counts usage_counted[], through_ms double precision, of_host text
 ) returns table (rows_in bigint, now_ms double precision) language plpgsql as $$

@@ -1,5 +1,6 @@
 -- Returns `through`, the time up to which the store has all counts; `incomplete`, whether counts for the period may be
--- lost; and `silent`, the hosts (or ids) of silent journals whose counts may be missing from a report on the period.
+-- lost; and `silent`, the silent journals whose counts may be missing from a report on the period, by host, or by id if
+-- the host is unknown.
 --
 -- A journal that has been given up (`usage_silent`) does not hold back `through`. Its lost counts are from the time
 -- between its own `through` and one hour after its last batch. The journal's process counted nothing after that hour,

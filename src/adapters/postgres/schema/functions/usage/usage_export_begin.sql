@@ -1,6 +1,6 @@
 -- Takes or renews the export lock for the duration `lease`, or returns false if another replica holds the lock. Then
--- closes every hour that is complete and ended at least `settle` ago. Counts that came after their hour was closed become
--- corrections, each with a number.
+-- closes every hour that ended at least `settle` ago and whose counts are complete. Counts that arrive for a closed
+-- hour become corrections, each with a number.
 create or replace function usage_export_begin(replica uuid, lease interval, settle interval, lost_after interval) returns boolean
 language plpgsql as $$
 declare

@@ -2,9 +2,9 @@
 -- the id of their parent and then by their own id; a parent counts as its own parent. The first account is the one
 -- after `after`. Accounts without hourly rows in that hour are left out.
 --
--- A call looks at no more than `most` + 1 parents, by the index on parent and hour. If more parents may follow and fewer
--- than `most` accounts were found, one more row is returned, with null as `counts`: it names the account after which the
--- next call begins.
+-- A call looks at no more than `most` + 1 parents, by the index on parent and hour. If more parents may follow and
+-- fewer than `most` accounts were found, one more row is returned, with null as `counts`. This row names the account
+-- after which the next call begins.
 create or replace function usage_export_hour(of_hour timestamptz, after uuid, most int)
 returns table (account_id uuid, root_id uuid, external_id text, counts bigint[]) language sql stable
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$

@@ -1,5 +1,5 @@
--- Notes changes to closed hours for the export and, for days that have already been rolled up, updates `usage_daily` as
--- well. `sign` is 1 for added rows and -1 for removed rows.
+-- Notes changes to closed hours for the export. If a change is to a day that has already been rolled up, updates
+-- `usage_daily` as well. `sign` is 1 for added rows and -1 for removed rows.
 create or replace function usage_note_late(changes usage_hourly[], sign int) returns void language plpgsql as $$
 declare
   -- `closed` and `kept` are read only under the lock below. Without the lock, they could change before they are used.

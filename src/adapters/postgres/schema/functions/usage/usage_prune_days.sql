@@ -1,5 +1,5 @@
 -- Deletes up to `most` daily rows from before `before`, and returns how many were deleted. Only whole months are
--- deleted, just as `usage_prune_hours` deletes only whole days.
+-- deleted. Deleted rows are also more than `months` months old by the database's clock.
 create or replace function usage_prune_days(before timestamptz, months int, most int) returns int language plpgsql
 set enable_seqscan = off as $$
 declare

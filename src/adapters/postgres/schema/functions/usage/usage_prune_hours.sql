@@ -1,8 +1,8 @@
 -- Deletes up to `most` hourly rows from before `before`; daily rows stay. The function goes through parents in index
--- order: it starts after `after_root` and returns in `next_root` the last parent that is done, or null at the end. It
--- deletes only whole days. They must also be more than `days` days old by the database's clock. So if only one clock
--- jumps, the caller's or the database's, no row is deleted too early. Only one caller at a time deletes; the rest
--- return immediately.
+-- order: it starts after `after_root` and returns in `next_root` the last parent that is done, or null at the end. Only
+-- whole days are deleted. The days must also be more than `days` days old by the database's clock. So if only the
+-- caller's clock or only the database's clock jumps, no row is deleted too early. Only one caller at a time deletes;
+-- the rest return immediately.
 --
 -- While a replica of 0.1.0 is registered, nothing is deleted, because its reports read only hourly rows. Hourly rows
 -- are kept until they have been rolled up into daily rows (`usage_roll_up`).

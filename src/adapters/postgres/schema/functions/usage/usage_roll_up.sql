@@ -27,7 +27,7 @@ begin
   end if;
   perform usage_late_lock();
   -- Each account takes two index look-ups. They cost about as much as reading five rows, so an account counts as five
-  -- rows in addition to its own.
+  -- rows in addition to its own rows.
   while rows_read < most loop
     select h.root_id, h.account_id into kept.root_id, kept.account_id from usage_hourly h
       where (h.root_id, h.account_id) > (kept.root_id, kept.account_id) order by h.root_id, h.account_id limit 1;

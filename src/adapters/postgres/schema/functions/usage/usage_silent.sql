@@ -1,5 +1,5 @@
 -- Returns the silent journals. A journal is silent if it has not ended and has sent nothing for a minute (or for
--- `lost_after`, if that is shorter), so the store may be missing some of its counts. A journal is given up if
+-- `lost_after`, if that is shorter), so the store may be missing some of the journal's counts. A journal is given up if
 -- `usage_forget` was called for it, or if it has stayed silent for longer than `lost_after` after its lease ended. The
 -- store does not know how long the lease of the journal's process was, so the longest lease of any replica is used.
 create or replace function usage_silent(lost_after interval)
