@@ -83,7 +83,7 @@ export function nonEmpty<Body extends object>(body: Body): Body {
   throw new Failure(exitCode.usage, 'There is nothing to change: name an option (--help shows them).');
 }
 
-/** Turns the options into request body members. */
+/** Turns the options into members of a request body. */
 export function accountBody({ externalId, metadata }: AccountOptions): object {
   return {
     ...(externalId !== undefined && { external_id: externalId }),

@@ -16,7 +16,7 @@ interface Explanation {
   readonly reason: string;
   readonly because: string;
   readonly status: number | null;
-  /** Absent in responses from earlier versions. */
+  /** Absent in responses from earlier gateway versions. */
   readonly problem?: { readonly type: string } | null;
   readonly request: { readonly method: string; readonly path: string; readonly route: string };
   readonly caller: {
@@ -25,7 +25,7 @@ interface Explanation {
     readonly parent_id: string | null;
     readonly scopes: readonly string[];
   } | null;
-  /** Absent in responses from earlier versions. */
+  /** Absent in responses from earlier gateway versions. */
   readonly limits?: readonly Limit[];
 }
 

@@ -32,7 +32,7 @@ export function limitOptions(command: Command, kind: 'account' | 'key'): Command
     .option('--no-requests-per-month', 'no limit');
 }
 
-/** Turns the options into the member `limits` of a request body. Returns `{}` if none is given. */
+/** Turns the options into the member `limits` of a request body. Returns `{}` if no option is given. */
 export function limitsMember(options: LimitOptions): object {
   const { requestsPerSecond, burst, requestsPerMinute, requestsPerDay, requestsPerMonth } = options;
   const limits = {

@@ -11,7 +11,7 @@ interface Replica {
   readonly version: string | null;
   readonly lease_ms: number;
   readonly lease_age_ms: number;
-  /** Absent in responses from earlier versions. */
+  /** Absent in responses from earlier gateway versions. */
   readonly clock_offset_ms?: number | null;
   readonly applied: number;
   readonly lag: number;
@@ -21,7 +21,7 @@ interface Replicas {
   readonly position: number;
   readonly complete: boolean;
   readonly data: readonly Replica[];
-  /** Replicas whose usage counts may be missing; absent in responses from earlier versions. */
+  /** Replicas whose usage counts may be missing; absent in responses from earlier gateway versions. */
   readonly silent?: readonly {
     readonly id: string;
     readonly host: string | null;
@@ -73,7 +73,9 @@ function show({ position, complete, data, silent = [] }: Replicas): string {
   ].join('\n');
 }
 
-/** Formats how far a replica's wall clock is from the database's clock, which decides when keys expire. */
+/**
+ * Formats how far a replica's wall clock is from the database's clock. The database's clock decides when keys expire.
+ */
 function clockOf({ clock_offset_ms: ms = null }: Replica): string {
   if (ms === null) return '–';
   const text = `${ms < 0 ? '−' : '+'}${(Math.abs(ms) / 1000).toFixed(1)} s`;

@@ -87,8 +87,9 @@ export async function run(args: readonly string[]): Promise<ExitCode> {
 
 /**
  * Refuses a command line that contains an API key or a client secret. Arguments stay in the shell's history and are
- * visible in process lists. A key after `--prefix` is allowed, because people search for a leaked key that way. The
- * search for a whole key sends its digest. If no key has the digest, the search sends the first 16 characters.
+ * visible in process lists. A key after `--prefix` is allowed, because people search for a leaked key that way. For a
+ * whole key, the search first sends only the key's digest. If no key has the digest, the search sends the key's first
+ * 16 characters.
  *
  * @throws {Failure}
  */

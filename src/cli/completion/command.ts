@@ -2,7 +2,10 @@ import { Argument, type Command } from 'commander';
 import type { Context } from '../context.ts';
 import { candidates, files } from './candidates.ts';
 
-/** Completion scripts, keyed by shell. Each asks the program for candidates and leaves file names to the shell. */
+/**
+ * Completion scripts, keyed by shell. Each script asks the program for candidates, but lets the shell complete file
+ * names.
+ */
 const scripts = {
   bash: `_tenancy_gateway() {
   local line IFS=$'\\n'

@@ -8,7 +8,7 @@ import type { Report } from './report.ts';
 import { readRows, rowKinds, type FileRow, type RowFile, type RowType } from './rows.ts';
 import { eachOf, isSlow, patiently, type Patience } from './send.ts';
 
-/** Row counts for one type, by outcome. In a plan, these are the outcomes an import would have. */
+/** Number of rows of one type with each outcome. For a plan, the outcomes are those that an import would have. */
 export interface Tally {
   created: number;
   updated: number;
@@ -33,8 +33,8 @@ export interface ApplyDeps {
 }
 
 /**
- * Number of concurrent calls. The database processes one import call at a time. While one call waits for replicas to
- * confirm it, the database can process the next call.
+ * Number of concurrent calls. The database processes one import call at a time. While one call waits until replicas
+ * have confirmed its changes, the database can process the next call.
  */
 const atATime = 3;
 /** Maximum number of characters of row data per call, well below the gateway's limit. */

@@ -5,7 +5,7 @@ import { exitCode, Failure } from '../failure.ts';
 export interface Patience {
   /** Milliseconds for which a call is retried, counted from the first attempt. */
   readonly forMs: number;
-  /** Called before each wait, with its length in seconds and the reason for it. */
+  /** Called before each wait, with the seconds to wait and the reason for waiting. */
   readonly onWait?: (seconds: number, reason: string) => void;
 }
 
@@ -17,7 +17,7 @@ const longestWaitS = 30;
  * Makes a call, and retries it while the gateway is busy, unreachable or being rolled out. Between attempts it waits as
  * long as the gateway asks, up to {@link longestWaitS}. The call must be safe to repeat.
  *
- * @param isFinal returns whether retrying is pointless after this error
+ * @param isFinal returns whether an error makes retrying pointless
  * @throws {Failure} if the gateway rejects the call for another reason, or stays busy or unreachable for too long
  */
 export async function patiently<T>(

@@ -54,7 +54,7 @@ const whatIsShown =
   'The gateway knows at most the first 16 characters of a key and the last four; of imported keys fewer, or none.\n' +
   'Find such a key by its whole value (`tenancy-gateway keys find --stdin < file`) or by its account (--account).';
 
-/** Length of the shortest possible key, in characters. The gateway shows a prefix of at most the same length. */
+/** Length of the shortest possible key, in characters. The prefix that the gateway shows of a key is never longer. */
 const shortestKey = 16;
 
 /** Finds keys that match the options. If the prefix is long enough to be a whole key, searches by digest first. */
@@ -78,7 +78,9 @@ function digestOf(key: string): string {
   return createHash('sha256').update(key).digest('hex');
 }
 
-/** Reads a key from standard input and returns its SHA-256 in hexadecimal. @throws {Failure} if it is not one key */
+/**
+ * Reads a key from standard input and returns its SHA-256 in hexadecimal. @throws {Failure} if the input is not one key
+ */
 async function digestOfInput(): Promise<string> {
   const key = (await text(process.stdin)).trim();
   if (/^[!-~]+$/.test(key)) return digestOf(key);

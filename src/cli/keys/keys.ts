@@ -79,7 +79,7 @@ function keysOf(accountId: string): string {
   return `/accounts/${encodeURIComponent(accountId)}/api-keys`;
 }
 
-/** Formats keys as a table. Returns a hint if there are none. */
+/** Formats keys as a table. Returns a hint instead if there are no keys. */
 function list(id: string, page: Listing<ApiKey>): string {
   if (page.data.length === 0)
     return `There are no keys yet.\n\n  tenancy-gateway keys create ${id} --name <name>`;

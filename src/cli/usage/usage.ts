@@ -26,7 +26,7 @@ interface Report extends Listing<UsageRow> {
   readonly to: string;
   readonly complete_through: string;
   readonly incomplete: boolean;
-  /** Replicas whose counts may be missing; absent in responses from earlier versions. */
+  /** Replicas whose counts may be missing; absent in responses from earlier gateway versions. */
   readonly silent?: readonly string[];
 }
 
