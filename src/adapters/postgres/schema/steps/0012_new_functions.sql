@@ -56,8 +56,8 @@ declare
 begin
   select b.outcome, b.made into outcome, account from change_begin(request) b;
   if outcome is not null then
-    -- 'again': an earlier request made this change, and may still be waiting for the change's position. The current
-    -- position is at least as new, so this request waits for it.
+    -- 'again': an earlier request made this change, and some replicas may not have confirmed it yet. So this request
+    -- waits for the current position, which is at least as new as the change's position.
     seq := case outcome when 'again' then coherence_position() end;
     return;
   end if;
@@ -67,8 +67,8 @@ begin
     outcome := 'burst-alone';
     return;
   end if;
-  -- Creations under the same parent wait for each other here. So each creation counts the sub-accounts of all earlier
-  -- ones and sees their external_ids.
+  -- The lock lets only one sub-account of a parent be created at a time. So each creation sees the count and the
+  -- external_ids of the sub-accounts created before.
   select * into parent from account a where a.id = new_parent and a.parent_id is null for no key update;
   if not found then
     outcome := 'no-parent';
@@ -98,8 +98,8 @@ begin
     where a.id = new_parent;
   outcome := 'done';
   account := to_jsonb(made);
-  -- Even if this change logs nothing, its 2xx waits for earlier changes, because some replicas may not know yet that
-  -- the parent has an active sub-account, or that another account has given up the external_id.
+  -- Even if this change logs nothing, its 2xx waits for earlier changes: some replicas may not know yet that the parent
+  -- has an active sub-account, or that another account has given up the external_id.
   seq := coalesce(
     change_end(request, account),
     coherence_awaited(array['n:' || new_parent, external_id_log_key(made)])
@@ -488,8 +488,8 @@ begin
   end if;
   perform limits_begin(change -> 'limits');
   if change ? 'max_api_keys' then
-    -- The creation of a key for a sub-account reads `max_api_keys` without a lock on this row. While this update runs,
-    -- the fence stops the parent's API keys from creating keys.
+    -- The creation of a sub-account's key reads `max_api_keys` without locking this row. So the fence keeps the
+    -- parent's API keys from creating keys while this update runs.
     perform change_fence(of_id);
   end if;
   if change ? 'external_id' then
@@ -739,7 +739,7 @@ begin
     return;
   end if;
   -- Creating a key takes the same lock on its account, so the count below includes all keys created so far. Rows are
-  -- locked in id order, so two imports cannot deadlock.
+  -- locked in id order, as in `account_import_subs`, so the two functions cannot deadlock.
   perform from account a
     where a.parent_id = of_parent and a.id in (select (k ->> 'owner')::uuid from jsonb_array_elements(new_keys) k)
     order by a.id for no key update;
@@ -767,7 +767,8 @@ begin
     from jsonb_array_elements(new_keys) with ordinality k (key, n)
     where not exists (select from api_key there where there.digest = (k.key ->> 'digest')::bytea)
   ), counted as materialized (
-    -- Keys are counted before the join, once per owner. After the join, PostgreSQL would count once per key.
+    -- Each owner's existing keys are counted once, before the join. After the join, PostgreSQL would count them again
+    -- for every new key.
     select fresh.owner, count(*) + api_key_count(fresh.owner) as keys from fresh group by fresh.owner
   )
   select jsonb_agg(fresh.n - 1 order by fresh.n) into faults
@@ -970,8 +971,8 @@ begin
     return;
   end if;
   -- A rotation takes this fence, too, and creating or importing keys locks the account. So this call waits for
-  -- rotations, creations and imports that have begun, and the query below sees their keys. Those that begin later wait
-  -- for this call.
+  -- rotations, creations and imports that have begun, and the query below sees their keys. Rotations, creations and
+  -- imports that begin later wait for this call.
   perform change_fence(of_account);
   perform from account a where a.id = of_account for no key update;
   if not found then
@@ -1003,8 +1004,8 @@ declare
 begin
   select b.outcome, b.made into outcome, key from change_begin(request) b;
   if outcome is not null then
-    -- 'again': an earlier request made this change, and may still be waiting for the change's position. The current
-    -- position is at least as new, so this request waits for it.
+    -- 'again': an earlier request made this change, and some replicas may not have confirmed it yet. So this request
+    -- waits for the current position, which is at least as new as the change's position.
     seq := case outcome when 'again' then coherence_position() end;
     return;
   end if;
@@ -1233,8 +1234,8 @@ begin
   if facts = '{}' then
     return;
   end if;
-  -- The facts are split across several settings, because each call rewrites a whole setting and hand-written SQL may
-  -- change 100,000 rows.
+  -- Each call rewrites a whole setting. Hand-written SQL may change 100,000 rows, so the facts are split across several
+  -- settings that stay short.
   if length(noted) > 30000 then
     part := coalesce(nullif(current_setting('tenancy_gateway.touched_parts', true), ''), '0')::int + 1;
     perform set_config('tenancy_gateway.touched_' || part, noted, true);
@@ -1353,8 +1354,8 @@ begin
   taken := coherence_position() + 1;
   -- A replica of 0.1.0 lets a stream run until the key's old expiry, even if it reads a new one. While such a replica
   -- may be running, a new expiry is therefore logged as if it were `-`. This ends the streams, and clients reopen them.
-  -- A replica of 0.1.0 takes the lock above when it registers. So either its row is visible here, or it reads this
-  -- change before its first lease.
+  -- A replica of 0.1.0 takes the lock above when it registers. So either this function sees the replica's row, or the
+  -- replica reads this change before its first lease.
   beside_older := coherence_reads_v();
   if beside_older then
     update coherence_seq set v = taken;
@@ -1753,7 +1754,7 @@ declare
   free bigint;
   granted bigint;
 begin
-  -- This commit need not survive a database crash, because the next question repeats the figures.
+  -- This commit need not survive a database crash, because the next question repeats the totals.
   perform set_config('synchronous_commit', 'off', true);
   -- All calls lock rows in the same order, so two replicas cannot deadlock.
   for asked in
@@ -2264,7 +2265,7 @@ begin
   end if;
   perform usage_late_lock();
   -- Each account takes two index look-ups. They cost about as much as reading five rows, so an account counts as five
-  -- rows in addition to its own.
+  -- rows in addition to its own rows.
   while rows_read < most loop
     select h.root_id, h.account_id into kept.root_id, kept.account_id from usage_hourly h
       where (h.root_id, h.account_id) > (kept.root_id, kept.account_id) order by h.root_id, h.account_id limit 1;
