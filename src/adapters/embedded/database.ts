@@ -45,7 +45,7 @@ export async function openDatabase(databaseDir: string): Promise<PGlite> {
  * @param db returns the database; called for each new connection, since the database may not be open yet
  */
 export function connectTo(db: () => PGlite): Connect {
-  // The types of postgres.js lack the option `socket`.
+  // A cast is needed: postgres.js has the option `socket`, but its types lack it.
   return (extra = {}) =>
     postgres({ ...baseOptions, socket: () => new PgliteSocket(db()), ...extra } as typeof baseOptions);
 }

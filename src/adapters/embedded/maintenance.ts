@@ -19,8 +19,8 @@ export function startMaintenance(db: Runner): { stop(): void } {
 }
 
 /**
- * Runs one round, which ends with a checkpoint; `withVacuum` also removes dead row versions and updates the planner's
- * statistics.
+ * Runs one round of maintenance: a checkpoint. If `withVacuum` is set, a vacuum runs first. It removes dead row
+ * versions and updates the planner's statistics.
  */
 export async function tidy(db: Runner, withVacuum: boolean): Promise<void> {
   if (withVacuum) {

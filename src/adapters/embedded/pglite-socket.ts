@@ -17,7 +17,7 @@ export class PgliteSocket extends Duplex {
     this.#db = db;
   }
 
-  /** State, as in `net.Socket`: postgres.js sends its last message (`X`) only while this is `open`. */
+  /** State, as in `net.Socket`. postgres.js sends its last message (`X`) only while the state is `open`. */
   get readyState(): 'open' | 'closed' {
     return this.destroyed ? 'closed' : 'open';
   }

@@ -32,8 +32,9 @@ const deadlineMs = 5_000;
 const migrationMs = 600_000;
 
 /**
- * Opens a store for a single process without a database server: PGlite in `dataDir`, running the same statements as on
- * PostgreSQL. Its data survives a SIGKILL; `docs/embedded-store.md` describes what a power cut may destroy.
+ * Opens a store that needs no database server and serves a single process. PGlite runs the same statements as
+ * PostgreSQL would, and keeps the data in `dataDir`. The data survives a SIGKILL; `docs/embedded-store.md` describes
+ * what a power cut may destroy.
  *
  * The directory is locked right away. The first `migrate` or `ping` opens the database, and creates it if there is
  * none. Until the database is open, all other calls reject with `unavailable`.

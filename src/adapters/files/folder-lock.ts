@@ -24,9 +24,9 @@ export interface FolderLock {
  * Locks the folder `path`, so that only one process at a time works on it; `docs/decisions/data-directory-lock.md`
  * explains why it is done this way.
  *
- * The process listens on its own Unix socket in the folder, then asks the processes behind all other sockets there
- * whether they hold the lock. Each process listens before it asks, so of two processes, the later one always finds the
- * earlier one's socket. If two processes ask at the same time, the one whose socket name sorts first gets the lock.
+ * The process listens on its own Unix socket in the folder. Then it asks the processes behind all other sockets in the
+ * folder whether they hold the lock. Each process listens before it asks, so the later of two processes always finds
+ * the earlier one's socket. If both ask at the same time, the process whose socket name sorts first gets the lock.
  *
  * @throws {FolderInUse} if another process has the lock
  */
@@ -105,9 +105,9 @@ function ask(path: string): Promise<State | 'gone'> {
       .on('end', () => resolve(reply === 'holding' ? reply : 'asking'))
       .on('error', (error: NodeJS.ErrnoException) => {
         if (error.code === 'ECONNREFUSED' || error.code === 'ENOENT') resolve('gone');
-        // The socket's backlog is full: its process is suspended but alive, and may hold the lock.
+        // The socket's backlog is full. The process behind the socket is suspended but alive, and may hold the lock.
         else if (error.code === 'EAGAIN') resolve('holding');
-        // The process exited while it was being asked; the next connection attempt will find that out.
+        // The process exited before it replied. The next attempt to connect shows that it is gone.
         else if (error.code === 'ECONNRESET') resolve(ask(path));
         else reject(error);
       });
@@ -117,9 +117,9 @@ function ask(path: string): Promise<State | 'gone'> {
 function listen(server: Server, path: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    // Without `unref`, the lock would keep the process alive. Without `exclusive`, a worker of a Node.js cluster would
-    // leave the listening to the cluster's primary process. That process would look up a path through /proc/self in its
-    // own file descriptors, and the lock would outlive the worker.
+    // Without `unref`, the lock would keep the process alive. Without `exclusive`, the primary process of a Node.js
+    // cluster would listen in place of its worker. The lock would then outlive the worker. Also, a path through
+    // /proc/self would lead to the file descriptors of the primary process.
     server.unref().listen({ path, exclusive: true }, resolve);
   });
 }
@@ -129,9 +129,9 @@ const longestSocketPath = 103;
 const longestName = '/.lock-00000000-0000'.length;
 
 /**
- * Calls `work` with a path to the folder `wanted` that leaves room for a socket name. If `wanted` itself is too long,
- * the path goes through an open file descriptor on Linux, because containers often have no writable temporary
- * directory. On other systems, it goes through a symbolic link in the temporary directory.
+ * Calls `work` with a path to the folder `wanted`. The path is short enough for a socket name to follow. If `wanted`
+ * itself is too long, the path goes through a symbolic link in the temporary directory. On Linux, the path goes through
+ * an open file descriptor instead, because containers often have no writable temporary directory.
  */
 async function withShortPath(wanted: string, work: (folder: string) => Promise<void>): Promise<void> {
   const path = absolute(wanted);

@@ -48,15 +48,16 @@ export interface Store {
   readonly pool: () => PoolState;
   /**
    * Brings the schema up to this version; see {@link migrate}. Rejects with a `ProblemError` (`unavailable`) if a retry
-   * may succeed, and with a {@link SchemaMismatch} if none can.
+   * may succeed, and with a {@link SchemaMismatch} if no retry can succeed.
    */
   migrate(events?: MigrationEvents): Promise<number>;
   /** Resolves if the store is reachable and this version can work with its schema. */
   ping(): Promise<void>;
   /**
-   * Returns the number of active imported keys that could begin with `prefix` and `_`. The store keeps only the start
-   * of each key. A key is also counted if its stored start is too short to tell, but matches so far. Keys that were
-   * imported while `keys.prefix` was `prefix` are left out. The call reads all keys, which may take seconds.
+   * Returns the number of active imported keys that may begin with `prefix` followed by `_`. The store keeps only the
+   * start of each key. A key whose start is too short to tell is counted if the start matches as far as it goes.
+   * Keys that were imported while `keys.prefix` was `prefix` are left out. The call reads all keys, which may take
+   * seconds.
    */
   importedKeysLike(prefix: string): Promise<number>;
   /**
@@ -75,8 +76,8 @@ export interface PostgresOptions {
    */
   readonly directUrl?: string | null;
   /**
-   * Maximum number of open connections; migrations may open one more. Values below {@link fewestConnections} are raised
-   * to it.
+   * Maximum number of open connections; migrations may open one more. A value below {@link fewestConnections} counts as
+   * {@link fewestConnections}.
    */
   readonly maxConnections: number;
   /** Statement deadlines in milliseconds, including the wait for a connection. */
@@ -144,7 +145,7 @@ export function openPostgres({ url, directUrl, maxConnections, deadlines }: Post
     queries: shared.withDeadline(queryMs, 'queries', others),
     reports: shared.withDeadline(queryMs, 'reports', others, reports),
     background: shared.withDeadline(queryMs, 'background', others, background),
-    // HTTP requests wait for tokens, so statements about buckets and quotas have limits of their own.
+    // HTTP requests wait for tokens, so token requests do not share a connection limit with slower statements.
     buckets: shared.withDeadline(tokensMs, 'buckets', new Limit(1)),
     quotas: shared.withDeadline(tokensMs, 'quotas', new Limit(1)),
     log: session,

@@ -36,7 +36,7 @@ export class Breaker {
   allows(): boolean {
     if (this.#state === 'closed') return true;
     if (this.#clock.monotonicMs() < this.#tryAtMs) return false;
-    // If this caller never reports its result, another caller may try after the same pause.
+    // If this caller never reports a result, another caller may send a command after `#openMs`.
     this.#tryAtMs = this.#clock.monotonicMs() + this.#openMs;
     this.#become('half-open');
     return true;

@@ -5,7 +5,7 @@ const usualPort = '5432';
 /**
  * Returns a hash of a database's host, port and name, so that gateways with different databases can share a Redis
  * without reading each other's facts. The name of the history (incarnation) is not enough: a copied data directory has
- * the same history as the original. From then on, the two give the same positions to different changes.
+ * the same history as the original. Once copied, both databases give the same positions to different changes.
  *
  * @param url URL of the database, of which only host, port and name are used; `null` for the embedded store
  */

@@ -13,8 +13,8 @@ import { decodeFact, encodeFact } from './stamped-json.ts';
 export interface RedisFactCacheOptions extends RedisEvents {
   readonly address: RedisAddress;
   /**
-   * Time to live of a fact in Redis, in milliseconds. There is no point in exceeding the period that the coherence log
-   * covers, because facts whose stamp is older than the log are not used.
+   * Time to live of a fact in Redis, in milliseconds. It should not exceed the period that the coherence log covers,
+   * because facts whose stamp is older than the log are not used.
    */
   readonly ttlMs: number;
   /** MAC keys that authenticate values (see {@link sealFor}); if empty, values are not authenticated. */

@@ -7,9 +7,9 @@ export interface Seal {
    * are never read. Names that version 0.1.0 writes begin with `tg:` but have no number.
    */
   readonly prefix: string;
-  /** Returns the value to store under `name` for this text. */
+  /** Returns the value to store for `text` under `name`. */
   close(name: string, text: string): string;
-  /** Returns the text of the value stored under `name`; `undefined` if the value has no valid code for that name. */
+  /** Returns the text of the value stored under `name`; `undefined` if its authentication code is not valid. */
   open(name: string, stored: string): string | undefined;
 }
 
@@ -27,9 +27,9 @@ const codeBytes = 16;
 const codeLength = Math.ceil((codeBytes * 4) / 3);
 
 /**
- * Returns a seal that prefixes each text with an authentication code: the HMAC-SHA-256 of name and text. New values are
- * signed with the first MAC key. Values that are read may be signed with any of the MAC keys, so that operators can
- * replace the keys one replica at a time. Without MAC keys, values are not protected.
+ * Returns a seal that prefixes each text with an authentication code, made from the HMAC-SHA-256 of name and text. New
+ * values are signed with the first MAC key. Values that are read may be signed with any of the MAC keys, so that
+ * operators can replace the keys one replica at a time. Without MAC keys, values are not protected.
  *
  * @param keys MAC keys of at least 32 bytes each
  * @param place result of `databasePlace` for the database that the values come from
@@ -51,8 +51,8 @@ export function sealFor(keys: readonly Buffer[], place: string): Seal {
 }
 
 /**
- * Returns the code for a name and its text. Names never contain a line feed, so the boundary between the two is
- * unambiguous.
+ * Returns the authentication code of a name and its text. Names never contain a line feed, so the first line feed
+ * always separates name and text.
  */
 function codeOf(key: KeyObject, name: string, text: string): Buffer {
   return createHmac('sha256', key).update(`${name}\n${text}`).digest().subarray(0, codeBytes);

@@ -14,9 +14,9 @@ export function encodeFact({ value, seq, incarnation }: StampedFact): string {
 
 /**
  * Parses text that {@link encodeFact} wrote for the fact named `key`. Returns `undefined` for any other text, since
- * other programs may write to Redis. Also returns `undefined` for a value that PostgreSQL could not have stored for
- * this fact: an invalid UUID or another account's id would end up in upstream headers and usage counts. A key or
- * account without a `limits` member counts as absent, because its limits are unknown.
+ * other programs may write to Redis. An account fact must have the account id that `key` names, and every id must be a
+ * valid UUID, because ids are used in upstream headers and usage counts. A key or account without a `limits` member
+ * counts as absent, because its limits are unknown.
  */
 export function decodeFact(key: FactKey, text: string): StampedFact | undefined {
   const read = parse(text);
@@ -52,7 +52,7 @@ function readKeyFact(value: unknown): KeyFact | undefined {
   return { keyId, accountId, scopes, expiresAtMs: expiresAtMs as number | null, revoked, limits, limitId };
 }
 
-/** Returns `undefined` unless the value is a valid fact about the account `of`. */
+/** Returns the value if it is a valid fact about the account `of`; otherwise `undefined`. */
 function readAccountFact(of: string, value: unknown): AccountFact | undefined {
   if (!isObject(value)) return undefined;
   const { id, parentId, externalId, status } = value;
@@ -70,7 +70,7 @@ function readAccountFact(of: string, value: unknown): AccountFact | undefined {
     : undefined;
 }
 
-/** Returns the limits; `null` if the value is `null` (no limits), `undefined` if it is invalid. */
+/** Returns the limits in `value`: `null` stands for no limits. Returns `undefined` if `value` is not valid. */
 function readLimits(value: unknown): Limits | null | undefined {
   if (value === null) return null;
   if (!isObject(value)) return undefined;

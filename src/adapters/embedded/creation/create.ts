@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 /** Message that the creating process sends if it cannot create the database. */
 export interface CreationFailure {
   readonly message: string;
-  /** Error code, as in `storeCause`; `null` if the cause is unknown. */
+  /** Error code that `storeCause` knows; `null` if the cause is unknown. */
   readonly code: string | null;
 }
 
@@ -47,14 +47,14 @@ async function filesIn(folder: string): Promise<string[]> {
 }
 
 /**
- * Removes as much of the folder `draft` as possible. If a gateway was killed, its creating process may go on writing to
- * the folder until it notices the gateway's death. The next creation removes the rest.
+ * Removes the folder `draft`, but ignores errors. For example, the process of a killed gateway may still be writing to
+ * the folder. The next creation removes the rest.
  */
 function remove(draft: string): Promise<void> {
   return rm(draft, { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined);
 }
 
-/** Path of the program beside this file: `program.ts`, or `program.js` if compiled. */
+/** Path of the program that creates a database: `program.ts` beside this file, or `program.js` if compiled. */
 const program = fileURLToPath(new URL(`program${extname(import.meta.url)}`, import.meta.url));
 
 function runProgram(databaseDir: string, signal: AbortSignal): Promise<void> {

@@ -14,7 +14,7 @@ import type { Runner } from '../connection/pool.ts';
  * from the same snapshot.
  */
 interface ReadingRow extends Omit<LogReading, 'entries' | 'through'> {
-  /** Position of the page's last entry if the page is full; `null` if the page reaches the end of the log. */
+  /** Position of the last entry returned if more entries may follow; otherwise `null`. */
   readonly until: Seq | null;
   readonly entries: readonly (readonly [seq: Seq, key: FactKey, revoked: boolean])[];
 }
@@ -48,8 +48,8 @@ function replicas(db: Runner): Replicas {
   return {
     async register({ id, nonce, leaseMs, note, clockAheadMs = null }) {
       const { version = null, host = null, leaving = false } = note ?? {};
-      // `acked` is the value from before the renewal. A statement does not see the writes of a function that it calls,
-      // such as `replica_renew`.
+      // `acked` is the value from before the renewal: the statement calls `replica_renew`, but does not see what that
+      // function writes.
       const [{ acked, nowMs }] = await db.run(
         (sql) => sql<[Renewed]>`
           select coalesce((select r.acked from replica r where r.id = ${id}), 0) as acked,
@@ -109,13 +109,13 @@ function entries(db: Runner, background: Runner): Entries {
         );
         const start = Math.max(floor - 1, seq - most);
         const reading = await this.readAfter(start, most);
-        // Positions only grow within a history. If the newest position is lower now, the database has been replaced,
+        // Within a history, the newest position never decreases. If it is lower now, the database has been replaced,
         // for example by a restore, so reading starts over.
         if (reading.seq < seq) return this.readAfter(null, most);
         return { ...reading, floor: Math.max(reading.floor, start + 1) };
       }
-      // PostgreSQL plans this statement for the actual position. With a generic plan, it would assume that a third of
-      // the log comes after the position.
+      // PostgreSQL plans this statement for the actual value of `after`. A generic plan would be slow: it assumes that
+      // a third of the log comes after any position.
       const [{ until, entries, ...reading }] = await db.run(
         (sql) => sql<[ReadingRow]>`
           select s.seq, s.floor, coherence_history() as incarnation, u.until, coalesce((

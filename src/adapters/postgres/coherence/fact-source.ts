@@ -15,7 +15,7 @@ import type { Runner } from '../connection/pool.ts';
 import type { Sql } from '../connection/sql.ts';
 import { toLimits, type LimitColumns } from '../tenants/rows.ts';
 
-/** An account as JSON, as the statement returns it. */
+/** An account in the JSON form that {@link statement} returns. */
 interface AccountJson extends LimitColumns {
   readonly id: AccountId;
   readonly parent_id: AccountId | null;
@@ -76,8 +76,8 @@ export function factSource(db: Runner): FactSource {
  * it returns the position even if no fact is found. `coherence_history()` is called in a subquery, so that PostgreSQL
  * calls it once rather than for every row.
  *
- * Both variants are written out in full. A statement joined from fragments would survive two garbage collections, and
- * that costs more time than the statement itself.
+ * The variants for API keys and for other facts are both written out in full. A statement joined from fragments would
+ * survive two garbage collections, and that costs more time than the statement itself.
  */
 function statement(sql: Sql, asked: Asked): PromiseLike<[Found, ...Found[]]> {
   if (areApiKeys(asked)) {
@@ -106,7 +106,7 @@ function statement(sql: Sql, asked: Asked): PromiseLike<[Found, ...Found[]]> {
       left join account p on p.id = a.parent_id`;
 }
 
-/** Returns a fact's name without its kind, such as the id in `a:<id>`. */
+/** Removes the kind from a fact's name: `a:<id>` becomes `<id>`. */
 function restOf(key: FactKey): string {
   return key.slice(2);
 }

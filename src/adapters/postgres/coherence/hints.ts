@@ -6,7 +6,7 @@ export class Hints {
     this.#listeners.add(listener);
   }
 
-  /** Called after this process commits, or when the database reports a commit by another process. */
+  /** Called after this process commits a change, or when the database reports a commit by another process. */
   nudge(): void {
     for (const listener of this.#listeners) listener();
   }

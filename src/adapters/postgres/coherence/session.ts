@@ -10,9 +10,9 @@ import type { Connect, Work } from '../connection/sql.ts';
 const retryMs = 250;
 
 /**
- * The one connection that stays open. It runs the lease and barrier statements, and turns NOTIFY into hints. The server
- * runs statements in the order they are sent; all of them are short, so none waits long. Notifications do not get
- * through a transaction pooler; behind one, replicas learn of changes the next time they read the log.
+ * A connection that stays open. It runs the lease and barrier statements, and turns NOTIFY into hints. The server runs
+ * the statements in the order in which they are sent. All of them are short, so none waits long. Notifications do not
+ * get through a transaction pooler. Behind a pooler, replicas learn of changes the next time they read the log.
  */
 export class Session implements Runner {
   readonly #connection: Connection;
@@ -21,7 +21,7 @@ export class Session implements Runner {
   readonly #oneByOne: boolean;
   #last: Promise<unknown> = Promise.resolve();
   #wanted = false;
-  /** Connection that has sent LISTEN. */
+  /** Connection on which LISTEN was sent. */
   #listening: object | undefined;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;

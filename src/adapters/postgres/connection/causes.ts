@@ -26,7 +26,7 @@ export function sayCause({ code, cause, remedy }: StoreCause): string {
 
 const mostDepth = 5;
 
-/** Error codes for the errno values of the embedded engine, which are those of WebAssembly (WASI). */
+/** Error codes by errno value. The embedded engine uses the errno values of WebAssembly (WASI). */
 const wasiCodes: Readonly<Record<number, string>> = { 2: 'EACCES', 51: 'ENOSPC', 63: 'EPERM', 69: 'EROFS' };
 
 function* codesIn(error: unknown, depth: number): Generator<string> {

@@ -36,7 +36,7 @@ export class Connection {
     let running: PromiseLike<T> | undefined;
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
-        // The statement is still running and needs its arguments, so `releaseArguments` must not free them yet.
+        // The late statement still needs its arguments, so `releaseArguments` must not get the statement.
         running = undefined;
         this.#giveUp(sql);
         reject(unavailable(new Error(`no response from the store within ${deadlineMs} ms`)));
@@ -78,9 +78,9 @@ export class Connection {
   }
 
   /**
-   * Counts a commit that may not have reached the synchronous standby, because an operator or a shutdown cut the wait
-   * for it short. Such a commit is lost if the standby takes over. The server reports success with a warning, but the
-   * change must not get a 2xx. The warning may be in any language, so it is recognised by the name of the server
+   * Counts a commit that may not have reached the synchronous standby, because an operator or a shutdown ended the wait
+   * for the standby. If the standby takes over, the commit may be lost. The server reports success with a warning, but
+   * the client must not get a 2xx. The warning may be in any language, so it is recognised by the name of the server
    * function that issues it.
    */
   #note({ routine }: Readonly<Record<string, string>>): void {

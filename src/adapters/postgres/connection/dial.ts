@@ -13,7 +13,7 @@ const pauseMs = 100;
 
 /**
  * Returns a function that opens sockets for one client, at most ten per second. On its own, postgres.js would reconnect
- * without a pause if a load balancer accepted each connection and closed it at once because its server is down.
+ * without a pause if a load balancer whose server is down accepted each connection and closed it at once.
  */
 export function dialer(): (address: Address) => Promise<Socket> {
   let attempts = 0;

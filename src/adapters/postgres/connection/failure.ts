@@ -65,7 +65,7 @@ export function isRejectedValue(error: unknown): boolean {
   return error instanceof ProblemError && /^2[23]/.test(sqlState(error.cause));
 }
 
-/** `query_canceled`, which only `statement_timeout` causes here. */
+/** SQLSTATE `query_canceled`: the statement has exceeded `statement_timeout`. */
 const statementTimeout = '57014';
 
 /** Error code raised by `fleet_require`, which lists the versions of the older replicas in `detail`. */

@@ -11,7 +11,7 @@ export interface Runner {
    * `too_many_requests` if too many of this tenant's statements are waiting.
    *
    * @param tenant tenant that the statement belongs to; without one, it belongs to the gateway itself or to an
-   * operator. Tenants take turns, and none can take every connection
+   * operator. Tenants take turns, and no tenant can take every connection
    */
   run<T>(work: Work<T>, tenant?: string): Promise<T>;
 }
@@ -72,10 +72,10 @@ interface Line {
  * A few connections, each opened on first use. A statement gets the most recently used free connection, so that surplus
  * connections stay idle and are closed.
  *
- * A statement without a tenant waits for a connection for at most half of its deadline. A tenant's statement waits for
- * at most half to three quarters. Once a statement has started, it may run for the rest of its deadline, and always for
- * at least half of the deadline. So if a started statement takes too long, the cause is an unresponsive server, not a
- * long queue.
+ * A statement without a tenant waits for a connection for at most half of its deadline. For a tenant's statement, the
+ * maximum varies between half and three quarters of the deadline. A started statement may run for the rest of its
+ * deadline, and always for at least half of the deadline. So if a started statement takes too long, the cause is an
+ * unresponsive server, not a long queue.
  *
  * Waiting tenants take turns, and each tenant may have all connections but one. So even if one tenant sends a flood of
  * statements, another tenant's statement, such as a revoke, waits for at most one statement to end.

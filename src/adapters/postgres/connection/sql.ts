@@ -39,7 +39,7 @@ export const baseOptions = {
   // Fetching types would cost each new connection a round trip. Arrays are sent as JSON instead.
   fetch_types: false,
   connect_timeout: 2,
-  // postgres.js does not need to pause between connection attempts, since `dialer` does.
+  // `dialer` pauses between connection attempts, so postgres.js does not need to.
   backoff: () => 0,
   // By default, the library prints notices to the console.
   onnotice: (_notice: Readonly<Record<string, string>>): void => undefined,
@@ -48,8 +48,8 @@ export const baseOptions = {
 
 /**
  * Returns a function that connects to the PostgreSQL server at a URL. In addition to the options of postgres.js, the
- * URL may have `sslmode=verify-full` with `sslrootcert=<file>`, `prepare=false` for a transaction pooler (PgBouncer)
- * without prepared statements, and `prepare=true` for a pooler with them.
+ * URL may have `sslmode=verify-full` with `sslrootcert=<file>`. If the URL leads to a transaction pooler (PgBouncer),
+ * `prepare=true` or `prepare=false` says whether the pooler supports prepared statements.
  *
  * @param statementMs milliseconds after which the server cancels a statement; must be less than the client's own
  * deadline
@@ -72,8 +72,8 @@ export function connectByUrl(url: string, statementMs: number, options: ConnectO
         // Changes must see everything that was committed while they waited for a lock (`require_read_committed`),
         // whatever the server's default is.
         default_transaction_isolation: 'read committed' as const,
-        // With `jit`, PostgreSQL would compile statements that it expects to be expensive, and a lease cannot wait that
-        // long.
+        // With `jit`, PostgreSQL would compile statements that it expects to be expensive. A lease renewal cannot wait
+        // for the compilation.
         jit: 'off',
         // Reports may take a long time, so each may use only one of the server's processors.
         max_parallel_workers_per_gather: 0,
@@ -86,7 +86,7 @@ export function connectByUrl(url: string, statementMs: number, options: ConnectO
       ...(options.idleMs !== undefined && { idle_timeout: options.idleMs / 1000 }),
       connection: { application_name: 'tenancy-gateway', ...session },
       ...extra,
-      // The types of postgres.js lack the option `socket`.
+      // Spread, because the types of postgres.js lack the option `socket`.
       ...{ socket: dialer() },
     });
 }

@@ -77,8 +77,8 @@ export function eventStore(db: Runner, reports: Runner, background: Runner): Eve
 const dayMs = 86_400_000;
 
 /**
- * Lists the events on a page, plus one more if there is one. The query reads a range of an index; `aboveEveryId` in
- * `page.ts` explains how.
+ * Lists the events on a page, plus the first event of the next page, if any. The query reads a range of an index;
+ * `aboveEveryId` in `page.ts` explains how.
  */
 function listEvents(
   sql: Sql,

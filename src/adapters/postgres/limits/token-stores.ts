@@ -22,7 +22,7 @@ export function postgresBuckets(db: Runner): TokenStore {
  * Quotas in PostgreSQL. Each call runs one statement for all of its questions.
  *
  * @param background runs the statements that write quota events, which no request waits for
- * @param replica name under which this process asks for units; no process may have used it before
+ * @param replica name under which this process asks for quota units; no process may have used it before
  */
 export function postgresQuotas(db: Runner, background: Runner, replica: string): TokenStore {
   const events = new QuotaEvents(background);

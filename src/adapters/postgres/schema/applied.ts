@@ -46,7 +46,10 @@ export async function checkSchema(sql: Statements): Promise<void> {
   if (missing) throw new SchemaMismatch(`the database lacks migration ${missing.version} (${missing.name})`);
 }
 
-/** @throws {SchemaMismatch} */
+/**
+ * Returns the migrations that have not been applied.
+ * @throws {SchemaMismatch} if this version cannot work with the applied migrations
+ */
 function pendingOf(known: readonly Migration[], applied: readonly Applied[]): readonly Migration[] {
   const newest = known.length;
   for (const step of applied) {

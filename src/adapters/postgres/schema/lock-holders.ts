@@ -12,8 +12,8 @@ interface Blocked {
 }
 
 /**
- * Describes which lock the session `pid` is waiting for and which sessions hold it, as far as this user may see them.
- * Returns `undefined` if the session is not waiting.
+ * Describes which lock the session `pid` is waiting for, and which sessions hold the lock. Details that this
+ * user may not see are left out. Returns `undefined` if the session is not waiting.
  */
 export async function describeWait(sql: Statements, pid: number): Promise<string | undefined> {
   const rows = await sql<Blocked[]>`

@@ -10,8 +10,8 @@ export interface Migration {
   readonly checksum: string;
   /**
    * Oldest schema version whose code still works after this migration. A migration that only adds things may declare
-   * this in a line such as `-- compatible with: 7`; a release can then be rolled back while the database keeps its
-   * schema. Without that line, older code refuses to start on the database.
+   * the version in a line such as `-- compatible with: 7`. A release can then be rolled back while the database keeps
+   * its schema. Without the line, older code refuses to start on the database.
    */
   readonly compatibleWith: number;
 }

@@ -8,7 +8,7 @@ import { accountColumns, type AccountRow } from './rows.ts';
 const noParent = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Lists the accounts on a page, plus one more if there is one.
+ * Lists the accounts on a page, plus the first account of the next page, if any.
  *
  * `account_listed` is read in order from the end of the previous page; accounts that a filter excludes are skipped.
  *
@@ -40,7 +40,7 @@ export function listAccounts(
     order by l.owner_id desc, l.created_at desc, l.id desc limit ${limit + 1}`;
 }
 
-/** Looks up the account with this `external_id`. */
+/** Lists at most one account: the one with the `external_id`. */
 function listByExternalId(
   sql: Sql,
   parent: AccountId | null,
@@ -70,8 +70,8 @@ function listParentOf(
 }
 
 /**
- * Lists accounts by id, for cursors issued by 0.1.0, which lists accounts in this order. The indexes for this order
- * stay as long as 0.1.0 replicas may run alongside this version.
+ * Lists accounts in the order of their ids, like version 0.1.0, for cursors that 0.1.0 has issued. The indexes for this
+ * order stay as long as 0.1.0 replicas may run alongside this version.
  */
 function listById(
   sql: Sql,
@@ -104,8 +104,8 @@ function narrowed(sql: Sql, filter: SubAccountFilter | ParentFilter) {
 }
 
 /**
- * Returns an SQL condition: the account `a`, or one of its sub-accounts, has used at least the fraction `near` of a
- * quota.
+ * Returns the SQL condition that the account `a`, or one of its sub-accounts, has used at least the fraction `near` of
+ * a quota.
  */
 function nearQuota(sql: Sql, near: number) {
   return sql`and a.id in (

@@ -44,7 +44,7 @@ export class Changes {
   readonly #db: Runner;
   readonly #hints: Pick<Hints, 'nudge'>;
 
-  /** @param hints nudged after every change that a request may wait for */
+  /** @param hints nudged after every change that has a position in the coherence log */
   constructor(db: Runner, hints: Pick<Hints, 'nudge'>) {
     this.#db = db;
     this.#hints = hints;
@@ -53,9 +53,9 @@ export class Changes {
   /**
    * Makes a change.
    *
-   * @param claim idempotency key of a request that may be sent again. The result is stored under it; if a result is
-   * already stored, that one is returned and nothing changes
-   * @param caller author of the change, named in its event: an operator, or an API key whose rights are checked again
+   * @param claim idempotency key of a request that may be sent again. The result is stored under this key. If the key
+   * already has a result, the change is not made and that result is returned
+   * @param caller author of the change, for the event: an operator, or an API key whose rights are checked again
    * @throws ProblemError `idempotency_mismatch` or `idempotency_in_flight` if the claim conflicts with an earlier
    * request; `invalid_request` for a burst without a rate; `not_found` if the `owner` does not exist; or the problem
    * for a caller whose key or account has lost its rights
@@ -105,7 +105,7 @@ export function requiredOwner(
   return id === null || parent === undefined ? undefined : { id, parent };
 }
 
-/** Returns the result of a change, with the position to wait for. */
+/** Returns `value` as the result of a change, together with the position of the change. */
 export function committed<T>(
   changed: Pick<Changed<never>, 'seq' | 'incarnation'> & { readonly outcome: string },
   value: T,
@@ -119,7 +119,7 @@ export function replayOf({ outcome }: { readonly outcome: string }): Replay {
   return outcome === 'again' ? { replayed: true } : {};
 }
 
-/** Returns the limit that was reached, which change functions return in place of the account or key. */
+/** Returns the limit that was reached. Change functions return it in place of the account or key. */
 export function limitReached(record: object): LimitReached {
   return { limit: (record as LimitReached).limit };
 }
@@ -129,7 +129,7 @@ export function digestBytes(digest: string): Buffer {
   return Buffer.from(digest, 'base64url');
 }
 
-/** Returns the data about the request that change functions take; see `change_begin`. */
+/** Returns the members of a change function's `request` that describe the HTTP request; see `change_begin`. */
 function requestOf(
   claim: IdempotencyClaim | null,
   caller: ChangedBy | undefined,
@@ -164,7 +164,7 @@ function callerMember(caller: ChangedBy) {
 
 const nilUuid = '00000000-0000-0000-0000-000000000000';
 
-/** Problems for the outcomes with which any change function may reject a change. */
+/** Problems by outcome, for the rejections that all change functions have in common. */
 const requestProblems: Readonly<Record<string, Problem | undefined>> = {
   'key-unknown': callerProblems.unknown,
   'key-revoked': callerProblems.revoked,

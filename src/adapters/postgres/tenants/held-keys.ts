@@ -56,8 +56,8 @@ export function accountOfKey(sql: Sql, account: AccountId | null, key: KeyId): R
 }
 
 /**
- * Returns SQL that adds a column `holding` to a change's statement, with the accounts that hold the key. Returns empty
- * SQL if the account was given.
+ * Returns SQL that adds the column `holding` to a change's statement. The column has the account that holds the key,
+ * and the account's parent. Returns empty SQL if `account` is given.
  */
 export function andHolding(sql: Sql, account: AccountId | null, key: KeyId): ReturnType<Sql> {
   if (account !== null) return sql``;

@@ -12,7 +12,7 @@ interface Results {
   readonly results: readonly ImportedRow[];
 }
 
-/** Imports many rows per call, with one statement. */
+/** Imports many parents, sub-accounts or keys per call, with one statement. */
 export function imports(changes: Changes): Imports {
   return {
     async importParents(rows, { isPlan = false, claim = null, caller } = {}) {

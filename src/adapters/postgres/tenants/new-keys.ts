@@ -58,9 +58,9 @@ export function newKeys(changes: Changes): Pick<TenantStore, 'createKey' | 'impo
 const importsKeys = 2;
 
 /**
- * Returns SQL for an extra column in a statement that stores a key with this prefix; empty SQL for the usual prefix.
- * The column makes the statement fail while replicas below the level `importsKeys` are running, because such replicas
- * treat keys with other prefixes as mistyped.
+ * Returns SQL for an extra column in a statement that stores a key with this prefix. The column makes the statement
+ * fail while replicas below the level `importsKeys` are running. Such replicas accept only keys with the usual prefix,
+ * and treat all others as mistyped. Returns empty SQL for the usual prefix.
  */
 export function andReplicasFor(sql: Sql, { prefix }: Pick<NewApiKey, 'prefix'>): ReturnType<Sql> {
   return prefix.startsWith(`${usualKeyPrefix}_`) ? sql`` : sql`, fleet_require(${importsKeys})`;

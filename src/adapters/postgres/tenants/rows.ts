@@ -14,8 +14,8 @@ import type { KeyChange } from '../../../ports/api-keys.ts';
 type Time = Date | string;
 
 /**
- * Limits in an account or key row; keys have no daily or monthly limits. Results that were stored for an
- * `Idempotency-Key` before these columns existed lack them.
+ * Limits in an account or key row; keys have no daily or monthly limits. The columns are missing in results that were
+ * stored for an `Idempotency-Key` before the columns existed.
  */
 export interface LimitColumns {
   readonly requests_per_second?: number | null;
@@ -37,7 +37,7 @@ export interface AccountRow extends LimitColumns {
   readonly status: 'active' | 'deactivated' | 'suspended';
   readonly metadata: Metadata;
   readonly active_sub_accounts: number | null;
-  /** Results stored for an `Idempotency-Key` before these columns existed lack them. */
+  /** Absent in results that were stored for an `Idempotency-Key` before this column existed; so is `max_api_keys`. */
   readonly max_sub_accounts?: number | null;
   readonly max_api_keys?: number | null;
   readonly created_at: Time;
@@ -72,14 +72,14 @@ export interface KeyRow extends LimitColumns {
   readonly account_id: AccountId;
   readonly name: string;
   readonly scopes: readonly string[];
-  /** `prefix` and `last4` are null only for imported keys. */
+  /** `prefix` and `last4` may be null for imported keys; minted keys have both. */
   readonly prefix: string | null;
   readonly last4: string | null;
   readonly created_at: Time;
   readonly last_used_at: Time | null;
   readonly expires_at: Time | null;
   readonly revoked_at: Time | null;
-  /** Results stored for an `Idempotency-Key` before this column existed lack it. */
+  /** Absent in results that were stored for an `Idempotency-Key` before this column existed. */
   readonly rotated_from?: KeyId | null;
 }
 

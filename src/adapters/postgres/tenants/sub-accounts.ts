@@ -36,7 +36,7 @@ function lookups(db: Runner): Lookups {
   };
 }
 
-/** Creates sub-accounts. If a sub-account already has the `external_id`, `putSubAccount` changes that one. */
+/** Creates sub-accounts. If there is one with the `external_id`, `putSubAccount` changes it instead. */
 function creations(changes: Changes): Creations {
   return {
     async createSubAccount(parent, draft, limit, claim = null, caller) {

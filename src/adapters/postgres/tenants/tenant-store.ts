@@ -11,7 +11,7 @@ import { newKeys } from './new-keys.ts';
 import { parents } from './parents.ts';
 import { subAccounts } from './sub-accounts.ts';
 
-/** Accounts and keys in PostgreSQL. `hints` is nudged after every change that a request may wait for. */
+/** Accounts and keys in PostgreSQL. `hints` is nudged after every change that has a position in the coherence log. */
 export function tenantStore(db: Runner, hints: Hints): TenantStore & Imports {
   const changes = new Changes(db, hints);
   return {

@@ -98,7 +98,7 @@ function oneParent(parts: Pick<Parts, 'db'>, parent: AccountId): AccountsOfRepor
   };
 }
 
-/** Parents with few accounts share a portion; a large parent's accounts are split into several portions. */
+/** Lists accounts by parent. Small parents share a portion; a large parent's accounts take several portions. */
 function byParent({ db }: Pick<Parts, 'db'>, first: Edge): AccountsOfReport {
   let edge: Edge | null = first;
   let large: AccountsOfReport | null = null;

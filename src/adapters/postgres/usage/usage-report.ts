@@ -102,7 +102,7 @@ function positionOf({ accountId, periodStart, keyId }: Line): LinePosition {
   return { accountId, bucket: periodStart, keyId: keyId ?? '' };
 }
 
-/** Returns whether `line` comes after the given line in a report. As text, ids sort in the same order as UUIDs. */
+/** Returns whether `line` comes after this position in a report. As text, ids sort in the same order as UUIDs. */
 function comesAfter(line: Line, { accountId, bucket, keyId }: LinePosition): boolean {
   if (line.accountId !== accountId) return line.accountId < accountId;
   if (line.periodStart.getTime() !== bucket.getTime()) return line.periodStart < bucket;
