@@ -7,8 +7,8 @@ export function claimantOf(caller: ChangedBy): IdempotencyClaim['caller'] {
 }
 
 /**
- * Returns the tenant in whose queue a call waits for the store. The queues take turns. Operators do not queue, so the
- * result for an operator is `undefined`.
+ * Returns the tenant whose queue a store call joins. Each tenant has a queue, and the queues take turns. Operators do
+ * not queue, so the result for an operator is `undefined`.
  */
 export function tenantOf(caller: ChangedBy): AccountId | undefined {
   return 'operator' in caller ? undefined : caller.accountId;

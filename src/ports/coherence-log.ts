@@ -92,8 +92,8 @@ export interface PrunePortion {
 /**
  * The coherence tables (`docs/coherence.md`), over a PostgreSQL connection of their own.
  *
- * Every call settles in time: it rejects after a deadline derived from the lease duration (`storeMsFor`). A rejected
- * call may still take effect later.
+ * Every call settles by a deadline, which `storeMsFor` derives from the lease duration. A call that is still running at
+ * the deadline rejects. A rejected call may still take effect later.
  */
 export interface CoherenceLog {
   /**

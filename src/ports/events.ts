@@ -36,7 +36,7 @@ export interface EventStore {
    * id has not missed any earlier event of that parent. Across parents, ids are not in commit order: a new event may
    * appear below events that the client has already seen.
    *
-   * @param tenant parent in whose queue the call waits for the store; absent for operators
+   * @param tenant the call waits for the store in this parent's queue; absent for operators, who do not queue
    */
   list(filter: EventFilter, page: PageQuery, tenant?: AccountId): Promise<Page<Event>>;
   /**

@@ -68,7 +68,10 @@ export interface FactReading {
 /** Names of the facts that one read asks for. Either all of them are API keys, or none is. */
 export type Asked = readonly ApiKeyName[] | readonly [FactKey, ...FactKey[]];
 
-/** The authoritative source of facts, in PostgreSQL. Calls settle in time, as those to `CoherenceLog` do. */
+/**
+ * The authoritative source of facts, in PostgreSQL. Every call settles by a deadline, which `storeMsFor` derives from
+ * the lease duration.
+ */
 export interface FactSource {
   /**
    * Reads facts in one statement, along with those that a decision asks for next (a key's account, its parent, …). A

@@ -133,7 +133,7 @@ export interface TenantStore {
     claim?: IdempotencyClaim | null,
     caller?: Operator,
   ): Promise<Committed<ParentAccount> | ExternalIdTaken | IdTaken>;
-  /** @param tenant parent in whose queue the call waits for the store; absent for operators */
+  /** @param tenant the call waits for the store in this parent's queue; absent for operators, who do not queue */
   getParent(id: AccountId, tenant?: AccountId): Promise<ParentAccount | null>;
   listParents(filter: ParentFilter, page: AccountPageQuery): Promise<Page<ParentAccount>>;
   /** Returns `'too-many-pairs'` if the merged metadata would hold too many pairs. */
@@ -227,7 +227,7 @@ export interface TenantStore {
     claim?: IdempotencyClaim | null,
     caller?: Operator,
   ): Promise<Committed<ImportedKeys> | ImportRejected | null>;
-  /** @param tenant parent in whose queue the call waits for the store; absent for operators */
+  /** @param tenant the call waits for the store in this parent's queue; absent for operators, who do not queue */
   listKeys(account: AccountId, page: KeyPageQuery, tenant?: AccountId): Promise<Page<ApiKey>>;
   /** @param tenant as for {@link listKeys} */
   getKey(account: AccountId, key: KeyId, tenant?: AccountId): Promise<ApiKey | null>;

@@ -193,12 +193,12 @@ export interface UsageStore {
   add(batch: UsageBatch): Promise<{ readonly rowsIn: number; readonly nowMs: number }>;
   /**
    * Returns one page of a report on a parent and its sub-accounts, or on all accounts.
-   * @param parent parent in whose queue the call waits for the store; `null` for operators
+   * @param parent the call waits for the store in this parent's queue; `null` for operators, who do not queue
    */
   report(parent: AccountId | null, query: UsageQuery): Promise<Page<UsageReportRow>>;
   /**
    * Returns the parent of an account, or the account itself if it is a parent; `null` if there is no such account.
-   * @param parent parent in whose queue the call waits for the store
+   * @param parent the call waits for the store in this parent's queue
    */
   parentOf(account: AccountId, parent?: AccountId): Promise<AccountId | null>;
   /**
@@ -210,7 +210,7 @@ export interface UsageStore {
   /**
    * Returns how far back usage is still kept. Call it after reading rows, because usage may be deleted in the meantime.
    * The rows are complete if their whole period is still kept.
-   * @param parent parent in whose queue the call waits for the store
+   * @param parent the call waits for the store in this parent's queue
    */
   kept(parent?: AccountId): Promise<KeptUsage>;
   /**
@@ -231,7 +231,7 @@ export interface UsageStore {
   /**
    * Returns how complete reports on a period are.
    * @param lostAfterMs how many milliseconds a report waits for a silent replica
-   * @param parent parent in whose queue the call waits for the store
+   * @param parent the call waits for the store in this parent's queue
    */
   completeness(period: UsagePeriod, lostAfterMs: number, parent?: AccountId): Promise<UsageCompleteness>;
   /**
@@ -243,7 +243,7 @@ export interface UsageStore {
    * Makes reports stop waiting for the counts of silent replicas. If one of these replicas sends something again,
    * reports wait for it again.
    *
-   * @param replica id of a replica, or a host, meaning all its replicas
+   * @param replica either the id of one replica, or a host. A host stands for all silent replicas on that host
    * @returns number of silent replicas with that id or host
    */
   forget(replica: string): Promise<number>;

@@ -38,8 +38,8 @@ export const tooSlow: Problem = {
 };
 
 /**
- * The upstream accepts only HTTP/1.0, so the gateway must tell it the length of a chunked body. This body is too long
- * to hold until its length is known.
+ * An upstream that accepts only HTTP/1.0 needs to know a body's length in advance. To find the length of a chunked
+ * body, the gateway first has to hold the whole body. This body is too long to be held.
  */
 export const lengthRequired: Problem = {
   code: 'length_required',

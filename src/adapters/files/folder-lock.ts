@@ -129,9 +129,11 @@ const longestSocketPath = 103;
 const longestName = '/.lock-00000000-0000'.length;
 
 /**
- * Calls `work` with a path to the folder `wanted`. The path is short enough for a socket name to follow. If `wanted`
- * itself is too long, the path goes through a symbolic link in the temporary directory. On Linux, the path goes through
- * an open file descriptor instead, because containers often have no writable temporary directory.
+ * Calls `work` with a path to the folder `wanted`. The path is short enough for a socket name to follow. If the path of
+ * `wanted` is too long, `work` gets a different path to the folder:
+ * - On Linux, the path goes through an open file descriptor, because containers often have no writable temporary
+ *   directory.
+ * - On other systems, the path goes through a symbolic link in the temporary directory.
  */
 async function withShortPath(wanted: string, work: (folder: string) => Promise<void>): Promise<void> {
   const path = absolute(wanted);

@@ -53,7 +53,7 @@ export const apiKeyFields = {
   limits: limitsBody,
 } satisfies WithLabels;
 
-/** A key in responses. Secrets cannot slip in, because members that are not in the schema are left out. */
+/** Schema of a key in a response body. Members that are not in the schema are left out, so secrets cannot slip in. */
 export const apiKeyBody = closed(apiKeyFields);
 
 /** Secrets, which appear only in the response to the request that made the key. A replayed response omits them. */

@@ -9,12 +9,12 @@ import { subAccountToBody } from '../sub-accounts/resource.ts';
 type Body = Readonly<Record<string, unknown>>;
 
 /**
- * A resource as it was when the event happened. The schema accepts any members, because the resources in older events
- * may lack some members. `eventToBody` and `eventToParentBody` choose which members to show.
+ * Schema of a resource as it was when the event happened. The schema names no members, because resources in older
+ * events may lack members that were added later. `eventToBody` and `eventToParentBody` choose which members to show.
  */
 const resource = Type.Unsafe<Body>({ type: 'object', additionalProperties: true });
 
-/** An event in responses. */
+/** Schema of an event in a response body. */
 export const eventBody = closed({
   id: Type.String(),
   type: Type.Enum([...eventTypes]),

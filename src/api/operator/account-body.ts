@@ -7,7 +7,7 @@ import { changeable, changeOf, metadataBody } from '../sub-accounts/resource.ts'
 /** Possible statuses of a parent account. */
 export const parentStatuses = ['active', 'suspended'] as const;
 
-/** A parent account as operators see it in responses. */
+/** Schema of a parent account in a response body for operators. */
 export const accountBody = closed({
   id: Type.String(),
   name: Type.String(),

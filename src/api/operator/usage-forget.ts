@@ -7,9 +7,9 @@ const body = closed({ replica: Type.String({ minLength: 1, maxLength: 255 }) });
 const response = closed({ replica: Type.String(), forgotten: Type.Integer() });
 
 /**
- * `POST /usage/forget`: stops reports from waiting for silent replicas. The body contains either the id of a replica or
- * a host, meaning all silent replicas on that host. Counts that such a replica sends later are exported as corrections.
- * Returns a 404 if no silent replica has this id or host.
+ * `POST /usage/forget`: stops reports from waiting for silent replicas. The body contains either the id of one replica
+ * or a host. A host stands for all silent replicas on that host. If one of these replicas sends counts later, the
+ * counts for closed hours are exported as corrections. Returns a 404 if no silent replica has this id or host.
  */
 export function usageForgetRoute(app: TypedApp, { usage }: Pick<AdminDeps, 'usage'>): void {
   app.post(

@@ -15,7 +15,7 @@ const most = {
   perMonth: 1_000_000_000_000,
 };
 
-/** Limits in responses. Every member is present. */
+/** Schema of limits in a response body. Every member is present. */
 export const limitsBody = closed({
   requests_per_second: nullableInteger(),
   burst: nullableInteger(),

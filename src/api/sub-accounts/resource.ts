@@ -26,13 +26,13 @@ export const externalId = {
 /** Schema of the beginning of a name, used for searching. */
 export const nameStart = displayName('text', nameMaxLength);
 
-/** Metadata in responses. */
+/** Schema of metadata in a response body. */
 export const metadataBody = Type.Unsafe<Metadata>({
   type: 'object',
   additionalProperties: { type: 'string' },
 });
 
-/** A sub-account in responses (spec section 2). */
+/** Schema of a sub-account in a response body (spec section 2). */
 export const subAccountBody = closed({
   id: Type.String(),
   name: Type.String(),

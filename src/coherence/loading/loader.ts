@@ -182,8 +182,9 @@ function isApiKey(key: FactKey): key is ApiKeyName {
 }
 
 /**
- * Returns the asker for whose turn a load waits. For an API key, the asker is the client's network. For an account, it
- * is the account itself. For an `external_id` or a count, it is the parent in the fact's name.
+ * Returns the name of the queue in which a load of the fact waits; see {@link ReadsLimits}. An API key waits in the
+ * queue of the client's network. An account waits in its own queue. An `external_id` or a count waits in the queue of
+ * the parent in the fact's name.
  */
 function turnOf(key: FactKey, from: string): string {
   return isApiKey(key) ? from : key.slice(2, 2 + uuidLength);

@@ -6,29 +6,32 @@ import type { Timers } from '../../ports/timers.ts';
 import { overloaded, unavailable } from '../unavailable.ts';
 import type { Timing } from '../timing.ts';
 
-/** Limits on reads and on waiting facts. An asker is a tenant or, for API keys, a client network. */
+/**
+ * Limits on reads and on waiting facts. Facts wait in queues: one queue per tenant or, for API keys, one per client
+ * network. The queues take turns.
+ */
 export interface ReadsLimits {
   /** Maximum number of concurrent reads. */
   readonly readings: number;
   /** Maximum number of facts in one read. */
   readonly facts: number;
-  /** Maximum number of facts of one asker in one read. */
+  /** Maximum number of facts from one queue in one read. */
   readonly ofOne: number;
-  /** Maximum number of facts that an asker adds to a read in one turn. */
+  /** Maximum number of facts that a queue adds to a read in one turn. */
   readonly turn: number;
-  /** Maximum number of waiting facts of one asker. */
+  /** Maximum number of facts in one queue. */
   readonly waitingOfOne: number;
-  /** Maximum number of waiting facts of all askers. */
+  /** Maximum number of facts in all queues together. */
   readonly waiting: number;
   /** Minimum number of milliseconds between the starts of two reads, unless enough facts are waiting to fill a read. */
   readonly gatherMs: number;
   /**
-   * Longest pause, in milliseconds, for an asker that still has facts waiting after a read. The pause lasts as long as
-   * the read took, up to this maximum. If the maximum is 0, there are no pauses, and an asker may take part in several
-   * reads at a time.
+   * Longest pause, in milliseconds, of a queue that still has facts after a read. The pause lasts as long as the read
+   * took, up to this maximum. If the maximum is 0, there are no pauses, and a queue may take part in several reads at a
+   * time.
    */
   readonly pauseMs: number;
-  /** Makes the error for an asker that has too many facts waiting. */
+  /** Makes the error for a call whose queue is full. */
   readonly tooMuchOfOne: () => ProblemError;
 }
 
@@ -40,11 +43,12 @@ interface Waiting {
 }
 
 /**
- * Reads facts from the source. Each read takes a few facts from each asker in turn. An asker with one fact therefore
- * need not wait for the thousands of another asker. A thousand askers with one fact each are served in a few reads.
+ * Reads facts from the source. Facts wait in queues, one for each tenant or client network. Each read takes a few facts
+ * from each queue in turn. A tenant with one fact therefore need not wait for the thousands of another tenant. A
+ * thousand queues with one fact each are served in a few reads.
  *
- * Results are processed on this process's only thread. If `pauseMs` is set, an asker with more facts waiting pauses
- * after each read. Its reads then take up at most half of the time.
+ * Results are processed on this process's only thread. If `pauseMs` is set, a queue with more facts pauses after each
+ * read. Its reads then take up at most half of the time.
  */
 export class Reads {
   readonly #clock: Clock;
@@ -53,7 +57,7 @@ export class Reads {
   readonly #limits: ReadsLimits;
   readonly #read: (keys: readonly [FactKey, ...FactKey[]]) => Promise<FactReading>;
   readonly #waiting = new RoundRobin<Waiting>();
-  /** Askers whose facts are being read, and askers pausing after a read. */
+  /** Names of the queues whose facts are being read, and of the queues that pause after a read. */
   readonly #busy = new Set<string>();
   #readings = 0;
   #nextMs = -Infinity;
@@ -77,11 +81,11 @@ export class Reads {
   /**
    * Returns a reading that contains the fact and possibly other facts. The read begins after this call.
    *
-   * Rejects if too many facts are waiting to be read, for this asker or for all askers together. Rejects with
+   * Rejects if too many facts are waiting to be read, in this queue or in all queues together. Rejects with
    * `unavailable` if the fact cannot be read within {@link Timing.lookUpMs}. If the read fails, rejects with the read's
    * error.
    *
-   * @param asker tenant that needs the fact or, for an API key, the client's network; askers take turns
+   * @param asker names the queue: it is the tenant that needs the fact or, for an API key, the client's network
    */
   read(key: FactKey, asker: string): Promise<FactReading> {
     const { waitingOfOne, waiting, tooMuchOfOne } = this.#limits;
@@ -125,9 +129,9 @@ export class Reads {
   }
 
   /**
-   * Takes facts from each asker in turn until there are enough to fill a read.
+   * Takes facts from each queue in turn until there are enough to fill a read.
    *
-   * @param askers filled in with the number of facts taken from each asker
+   * @param askers filled in with the number of facts taken from each queue
    */
   #nextBatch(askers: Map<string, number>): Waiting[] {
     const { facts, ofOne, turn } = this.#limits;
@@ -142,9 +146,7 @@ export class Reads {
     return batch;
   }
 
-  /**
-   * Lets askers take part in the next read. If `pauseMs` is set, askers with more facts waiting have to pause first.
-   */
+  /** Lets queues take part in the next read. If `pauseMs` is set, queues with more facts have to pause first. */
   #release(askers: readonly string[], tookMs: number): void {
     const waiting = askers.filter((asker) => this.#busy.delete(asker) && this.#waiting.sizeOf(asker) > 0);
     if (waiting.length === 0 || tookMs === 0) return;

@@ -29,7 +29,7 @@ export class RecentChanges {
     return this.#floor;
   }
 
-  /** Changes below this position were evicted because there were too many facts. */
+  /** Changes below this position were evicted, because the number of remembered facts had exceeded its maximum. */
   get evictedBelow(): Seq {
     return this.#evictedBelow;
   }

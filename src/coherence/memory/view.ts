@@ -83,7 +83,10 @@ export class View {
     return this.#incarnation === null ? null : this.#through;
   }
 
-  /** Log position below which this replica has evicted excess changes. The log need not keep these changes either. */
+  /**
+   * Log position below which this replica has evicted changes, because it remembers only a limited number of them. The
+   * log need not keep the evicted changes either.
+   */
   get evictedBelow(): Seq {
     return this.#recentChanges.evictedBelow;
   }

@@ -30,9 +30,11 @@ export interface Alone {
 
 /**
  * Time over which a replica's use of a limit is averaged: `fills` times as long as the bucket takes to fill, but at
- * least `leastMs`. In that time, all replicas together use at most what the limit's rate allows plus one full bucket. A
- * full bucket is at most a tenth of what the rate allows in that time. So the averages of all replicas add up to at
- * most 1.1 times the rate.
+ * least `leastMs`.
+ *
+ * In that time, the limit's rate fills the bucket ten times or more. Besides these fills, all replicas together can use
+ * the tokens that were in the bucket at the start: at most one more fill. So they use at most 11 fills where the rate
+ * allows 10. Their averages therefore add up to at most 1.1 times the rate.
  */
 const average = { leastMs: 10_000, fills: 10 };
 /**
@@ -117,9 +119,12 @@ export class AloneBucket implements Alone {
  */
 const beyond = 0.001;
 /**
- * This fraction decides how many requests all replicas together admit while the store is unreachable. If more than this
- * fraction of a quota is left, they admit at most a quarter of the remainder. If less is left, they admit at most the
- * fraction `beyond` of the quota. Either way, each replica may admit one request as long as any of the quota is left.
+ * Threshold for what is left of a quota, as a fraction of the quota. While the store is unreachable, the threshold
+ * decides how many requests all replicas together admit:
+ * - If more is left than the threshold, they admit at most a quarter of what is left.
+ * - Otherwise, they admit at most `beyond` times the quota.
+ *
+ * Regardless of these maximums, each replica may admit one request as long as any of the quota is left.
  */
 const far = 0.1;
 

@@ -41,16 +41,16 @@ export interface ResponseHandler {
   /** Called once the request has a connection. The request will be sent at the end of this turn of the event loop. */
   onReserved(): void;
   /**
-   * Counts the request if it may still be sent. Called in the tick in which the request is written, before the usage
-   * journal is written.
+   * Counts the request if it may still be sent. Afterwards, in the same tick, the usage journal is saved and
+   * `sending` is called.
    *
-   * @returns `false` if the request must not be sent, in which case the handler gets no further calls for it
+   * @returns `false` if the request must not be sent. The client then makes no more calls for this request
    */
   mayStillSend(): boolean;
   /**
-   * Called right before the request is written.
+   * Called right before the request is sent.
    *
-   * @returns `false` if the request must not be sent after all, in which case the handler has undone the count
+   * @returns `false` if the request must not be sent after all. The handler has then undone the count
    */
   sending(inFlight: InFlightRequest): boolean;
   /**

@@ -5,7 +5,7 @@ import { ResponseFault } from '../upstream/errors.ts';
 import { requestHead, type ResponseHead } from '../upstream/message-head.ts';
 import { ResponseParser, type ResponseEvents } from '../upstream/response-parser.ts';
 
-/** Receives the events of a handshake. An exception in the handshake's code ends the user as well. */
+/** Receives the events of a handshake. If the handshake's code throws an exception, the handshake calls `broke`. */
 export interface HandshakeUser extends Breakable {
   /** Called if the upstream agrees to a WebSocket. @param rest bytes after the response, which belong to frames */
   onConsent(response: ResponseHead, rest: Buffer): void;

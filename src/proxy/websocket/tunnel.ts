@@ -11,7 +11,7 @@ import { mostUnsentBytes } from '../upstream/connection.ts';
  */
 const keepAliveMs = 60_000;
 
-/** Owner of a tunnel. An exception in the tunnel ends its owner as well. */
+/** Owner of a tunnel. If the tunnel's code throws an exception, the tunnel calls `broke`. */
 export interface TunnelUser extends Breakable {
   /** Called once both connections are closed. */
   onClosed(): void;

@@ -15,7 +15,10 @@ interface RowsOfKey {
   others: Map<AccountId, OpenRow> | undefined;
 }
 
-/** Counts since the last batch was sealed, by account, key and hour. */
+/**
+ * The batch that is not sealed yet: its rows still receive counts. There is one row for each combination of account,
+ * key and hour.
+ */
 export class OpenBatch {
   /** Rows in the order in which they were first counted. */
   readonly rows: OpenRow[] = [];

@@ -78,9 +78,9 @@ export class Connection {
   }
 
   /**
-   * Counts a commit that may not have reached the synchronous standby, because an operator or a shutdown ended the wait
-   * for the standby. If the standby takes over, the commit may be lost. The server reports success with a warning, but
-   * the client must not get a 2xx. The warning may be in any language, so it is recognised by the name of the server
+   * Counts a commit that stopped waiting for the synchronous standby. An operator or a shutdown can end this wait
+   * early. If the standby then takes over, the commit may be lost. The server reports success with a warning, but the
+   * client must not get a 2xx. The warning may be in any language, so it is recognised by the name of the server
    * function that issues it.
    */
   #note({ routine }: Readonly<Record<string, string>>): void {

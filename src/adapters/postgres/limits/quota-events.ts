@@ -50,7 +50,8 @@ export class QuotaEvents {
     try {
       await this.#background.run((sql) => sql`select quota_note(${limit}, ${series}, ${level})`);
     } catch {
-      // No event was written, so the next answer about this quota has to request it again.
+      // No event was written. Now that the level is forgotten, `note` requests the event again after the next answer
+      // about this quota.
       this.#known.delete(limit);
     }
   }

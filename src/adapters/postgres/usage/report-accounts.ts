@@ -47,7 +47,10 @@ interface Edge {
   readonly inclusive: boolean;
 }
 
-/** Lists accounts by id, newest first. If the report groups by parent, each parent's accounts are listed together. */
+/**
+ * Lists the report's accounts in descending order of id. If the report groups by parent, each parent's accounts are
+ * listed together.
+ */
 export function accountsOfReport(parts: Parts): AccountsOfReport {
   const { query, parent, from } = parts;
   if (query.account !== undefined) return oneAccount(parts, query.account);
@@ -149,8 +152,8 @@ function anyAccounts(sql: Sql, { id, inclusive }: Edge, most: number): PromiseLi
 }
 
 /**
- * Reads accounts of `parent`, and the parent itself, newest first. The statement compares the pair (parent, id), so
- * that PostgreSQL reads a range of one index; `aboveEveryId` in `page.ts` explains why.
+ * Reads accounts of `parent`, and the parent itself, in descending order of id. The statement compares the pair
+ * (parent, id), so that PostgreSQL reads a range of one index; `aboveEveryId` in `page.ts` explains why.
  */
 function accountsOf(
   sql: Sql,

@@ -45,8 +45,9 @@ export async function readLines(
   const byKey = groupBy === 'api_key';
   const counted = groupBy === 'account' ? sql`s.root_id` : sql`s.account_id`;
   const bucket = bucketOf(sql, granularity, period);
-  // If the report groups by parent, lines from two portions may have to be added up, so the statement must return all
-  // lines.
+  // `groupBy: 'account'` adds up a parent and its sub-accounts into one line per bucket. If one statement cannot read
+  // all of these accounts, the caller adds up the lines of several statements. A `limit` would leave lines out of the
+  // sums.
   const limit = groupBy === 'account' ? sql`` : sql`limit ${wanted}`;
   return sql<Line[]>`
     select l.*, a.external_id as "externalId", a.name

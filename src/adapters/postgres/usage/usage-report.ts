@@ -18,8 +18,8 @@ const accountsOfPortion = 1_000;
 const idleAccountsOfPortion = 5_000;
 
 /**
- * Reads one page of a report, sorted by account, then bucket, then key, newest first in each case. If the period begins
- * in the middle of a bucket, the bucket's line starts at the beginning of the period.
+ * Reads one page of a report. Lines are sorted by account id, then by bucket, then by key id, each in descending order.
+ * If the period begins in the middle of a bucket, the bucket's line starts at the beginning of the period.
  *
  * Each statement reads one portion of the accounts, in the report's order, until the page is full. So a page costs the
  * same wherever it begins, and no statement takes long.

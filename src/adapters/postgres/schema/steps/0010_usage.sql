@@ -135,7 +135,8 @@ create table usage_late (
   root_id uuid not null,
   account_id uuid not null,
   hour timestamptz(0) not null,
-  -- 0 while late changes can still be added to the row. Then it becomes the correction's number, and the row is final.
+  -- 0 as long as late changes may be added to the row. The next export makes the row a correction: it sets `number` to
+  -- the number of the correction, and nothing is added to the row any more.
   number bigint not null default 0,
   -- Id of the correction. Its number cannot serve as the id, because numbers repeat after a backup is restored.
   id uuid not null default gen_random_uuid(),

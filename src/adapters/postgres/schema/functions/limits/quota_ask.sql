@@ -1,7 +1,11 @@
--- Requests units from quotas, and returns the answers in the order of the questions. A question contains totals for the
--- current series: the units that the replica has spent, and those that it still holds. So a repeated question changes
--- nothing. If an answer is lost, the replica's next totals lack the units in the answer, so the quota gets them back. A
--- new series begins with each window, and whenever an account gets a quota.
+-- Requests units from quotas, and returns the answers in the order of the questions.
+--
+-- A question contains two totals for the current series: the units that the replica has spent, and the units that it
+-- still holds. These totals replace the replica's earlier totals in `limit_hold`, so a repeated question does not count
+-- units twice. If an answer is lost, the replica's next totals do not include the units granted by that answer, and the
+-- quota gets these units back.
+--
+-- A new series begins with each window, and whenever an account gets a quota.
 create or replace function quota_ask(of_replica text, questions jsonb) returns jsonb language plpgsql
 set enable_seqscan = off as $$
 declare
