@@ -53,6 +53,23 @@ export async function run(args: readonly string[]): Promise<ExitCode> {
     target,
     output,
   };
+  addCommands(program, context);
+
+  try {
+    refuseSecrets(args);
+    await program.parseAsync(args, { from: 'user' });
+    return exitCode.ok;
+  } catch (error) {
+    // Commander has already written its message.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode.ok : exitCode.usage;
+    const failure = error instanceof Failure ? error : new Failure(exitCode.failed, (error as Error).message);
+    output().failure(failure);
+    return failure.code;
+  }
+}
+
+/** Adds every command of `tenancy-gateway`. */
+export function addCommands(program: Command, context: Context): void {
   for (const add of [
     serveCommand,
     accountCommands,
@@ -71,18 +88,6 @@ export async function run(args: readonly string[]): Promise<ExitCode> {
     completionCommand,
   ])
     add(program, context);
-
-  try {
-    refuseSecrets(args);
-    await program.parseAsync(args, { from: 'user' });
-    return exitCode.ok;
-  } catch (error) {
-    // Commander has already written its message.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode.ok : exitCode.usage;
-    const failure = error instanceof Failure ? error : new Failure(exitCode.failed, (error as Error).message);
-    output().failure(failure);
-    return failure.code;
-  }
 }
 
 /**

@@ -176,35 +176,6 @@ t.test('who one is to which gateway is told, and where the token came from', asy
   t.match(await cli(env, '--url', origin, 'whoami'), { code: 77, stderr: /internal/ });
 });
 
-t.test('every command that shows something writes JSON with --output json, as with --json', async (t) => {
-  const { internalOrigin, parent: newParent } = await startReplicas(t);
-  const env = { INTERNAL_PORT: new URL(internalOrigin).port, ADMIN_TOKEN: operatorToken };
-  const { id, keyId } = await newParent();
-  const shows: readonly (readonly string[])[] = [
-    ['accounts', 'list'],
-    ['accounts', 'show', id],
-    ['sub-accounts', 'list', id],
-    ['keys', 'list', id],
-    ['keys', 'find', '--account', id],
-    ['keys', 'show', keyId],
-    ['usage', id],
-    ['explain', '--key-id', keyId],
-    ['replicas'],
-    ['whoami'],
-    ['config', 'check'],
-    ['completion', 'bash'],
-  ];
-  for (const args of shows) {
-    const { code, stdout } = await cli(env, ...args, '--output', 'json');
-    t.equal(code, 0, args.join(' '));
-    t.type(JSON.parse(stdout), Object, args.join(' '));
-  }
-  const short = await cli(env, '--json', 'keys', 'show', keyId);
-  t.match(JSON.parse(short.stdout), { id: keyId });
-  t.match(await cli(env, '--output', 'table', 'keys', 'show', keyId), { code: 0, stdout: /^id +\w/ });
-  t.match(await cli(env, 'accounts', 'list', '--output', 'yaml'), { code: 64, stderr: /table, json/ });
-});
-
 const awayUrl = 'postgres://nobody@127.0.0.1:1/none';
 
 t.test('what goes wrong is said with the next step and told by the exit code', async (t) => {
