@@ -11,41 +11,41 @@ export interface Documents {
 
 /**
  * The page with what stands between its marks, `<!-- PLACE -->` and `<!-- end -->`, written anew. A place is an operation such as
- * `GET /v1/sub-accounts`, or `errors of parents`, `errors of operators`, `members`.
+ * `GET /v1/sub-accounts`, or `errors of parents`, `errors of operators`, `members`. An operation of operators without a place of its
+ * own follows the operation before it in the document.
  *
- * @throws Error where an operation has no place on the page, or a place no operation
+ * @throws Error where any other operation has no place on the page, or a place no operation
  */
 export function apiPage(page: string, documents: Documents): string {
-  const parts = partsOf(documents);
+  const marks = /(?<=^<!-- (?!end )(.+) -->\n)[^]*?(?=^<!-- end -->$)/gm;
+  const parts = partsOf(documents, new Set([...page.matchAll(marks)].map(([, place = '']) => place)));
   const missing = new Set(parts.keys());
-  const text = page.replaceAll(
-    /(?<=^<!-- (?!end )(.+) -->\n)[^]*?(?=^<!-- end -->$)/gm,
-    (_, place: string) => {
-      const part = parts.get(place);
-      if (part === undefined || !missing.delete(place))
-        throw new Error(`docs/api.md has a place for ${place}, which is unknown or there twice.`);
-      return `\n${part}\n\n`;
-    },
-  );
+  const text = page.replaceAll(marks, (_, place: string) => {
+    const part = parts.get(place);
+    if (part === undefined || !missing.delete(place))
+      throw new Error(`docs/api.md has a place for ${place}, which is unknown or there twice.`);
+    return `\n${part}\n\n`;
+  });
   if (missing.size > 0)
     throw new Error(`docs/api.md lacks the marks <!-- … --> and <!-- end --> of: ${[...missing].join(', ')}`);
   return text;
 }
 
-function partsOf({ parents, operators }: Documents): Map<string, string> {
+function partsOf({ parents, operators }: Documents, places: ReadonlySet<string>): Map<string, string> {
   const own = new Set(
     Object.entries(schemasOf(operators)).flatMap(([name, schema]) => differs(parents, name, schema)),
   );
+  const parts = new Map<string, string>();
+  let last = '';
+  for (const each of [parents, operators].flatMap(operationsOf)) {
+    const place = `${each.method} ${each.path}`;
+    const block = operationBlock(each, requestViews(each.document, own, parents));
+    const follows = each.document === operators && !places.has(place);
+    if (!follows) last = place;
+    parts.set(last, follows ? `${parts.get(last)}\n\n${block}` : block);
+  }
   return new Map([
-    ...[parents, operators].flatMap((document) =>
-      operationsOf(document).map(
-        (each) =>
-          [
-            `${each.method} ${each.path}`,
-            operationBlock(each, requestViews(document, own, parents)),
-          ] as const,
-      ),
-    ),
+    ...parts,
     ['errors of parents', `Any call of a parent may be ${commonWords(parents)}.`] as const,
     ['errors of operators', `Any call of an operator may be ${commonWords(operators)}.`] as const,
     ['members', memberTables(parents, operators, own)] as const,
