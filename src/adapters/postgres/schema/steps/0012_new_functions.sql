@@ -98,8 +98,9 @@ begin
     where a.id = new_parent;
   outcome := 'done';
   account := to_jsonb(made);
-  -- Even if this change logs nothing, its 2xx waits for earlier changes: some replicas may not know yet that the parent
-  -- has an active sub-account, or that another account has given up the external_id.
+  -- The 2xx waits until every replica has confirmed `seq`. If this change logs nothing, the 2xx waits for earlier
+  -- changes instead: one that gave the parent an active sub-account, or one by which another account gave up the
+  -- external_id. Some replicas may not have confirmed these changes yet.
   seq := coalesce(
     change_end(request, account),
     coherence_awaited(array['n:' || new_parent, external_id_log_key(made)])
