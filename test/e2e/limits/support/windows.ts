@@ -57,19 +57,34 @@ export function under(
 }
 
 /** The parts of a stretch, long enough for a window, in which this process and the gateways ran without a long pause. */
-export function quietParts(load: ReplicaLoad, { fromMs, toMs }: Stretch): Stretch[] {
+export function quietParts(load: ReplicaLoad, stretch: Stretch): Stretch[] {
   const slow = load.sent.filter(({ tookMs }) => tookMs > longMs);
-  const pauses = [
-    ...slow.map(({ atMs, tookMs }) => ({ fromMs: atMs, toMs: atMs + tookMs })),
-    ...load.pauses,
-    { fromMs: toMs, toMs },
-  ]
+  const pauses = [...slow.map(({ atMs, tookMs }) => ({ fromMs: atMs, toMs: atMs + tookMs })), ...load.pauses];
+  return partsBetween(pauses, windowMs.under, stretch);
+}
+
+/**
+ * The parts of a stretch, long enough for a window, in which no replica can have gone by its share: no request took
+ * `lateMs`, nor had one during `afterLateMs` before.
+ */
+export function answeredParts(
+  load: ReplicaLoad,
+  { lateMs, afterLateMs }: { readonly lateMs: number; readonly afterLateMs: number },
+  stretch: Stretch,
+): Stretch[] {
+  const late = load.sent.filter(({ tookMs }) => tookMs >= lateMs);
+  const pauses = late.map(({ atMs, tookMs }) => ({ fromMs: atMs, toMs: atMs + tookMs + afterLateMs }));
+  return partsBetween(pauses, windowMs.over, stretch);
+}
+
+function partsBetween(pauses: readonly Stretch[], leastMs: number, { fromMs, toMs }: Stretch): Stretch[] {
+  const within = [...pauses, { fromMs: toMs, toMs }]
     .filter((pause) => pause.toMs >= fromMs && pause.fromMs <= toMs)
     .sort((a, b) => a.fromMs - b.fromMs);
   const parts: Stretch[] = [];
   let begin = fromMs;
-  for (const pause of pauses) {
-    if (pause.fromMs - begin >= windowMs.under) parts.push({ fromMs: begin, toMs: pause.fromMs });
+  for (const pause of within) {
+    if (pause.fromMs - begin >= leastMs) parts.push({ fromMs: begin, toMs: pause.fromMs });
     begin = Math.max(begin, pause.toMs);
   }
   return parts;
