@@ -85,6 +85,7 @@ async function measure(keys: number, journaled: boolean, many: number): Promise<
     timers,
     logger: quiet,
     host: 'bench',
+    keysPerAccountHour: 200,
   });
   await recorder.begin();
   const accounts = Array.from({ length: keys }, () => randomUUID() as AccountId);

@@ -148,6 +148,8 @@ export interface UsageConfig {
   readonly hourlyRetentionDays: number;
   /** Months for which daily usage is kept, in addition to the current month. */
   readonly retentionMonths: number;
+  /** Maximum number of keys with usage of their own per account and hour; the other keys share one row. */
+  readonly keysPerAccountHour: number;
   /** `null` if usage is not exported. */
   readonly export: UsageExportConfig | null;
 }

@@ -48,6 +48,7 @@ async function count({ url, dir, accounts, parents, rate, seconds, mostMs }: Cou
       logger: quiet,
     },
     ...{ journal: new Journal({ dir, id, mostBytes: 2 ** 28, lock }), host: 'bench' },
+    keysPerAccountHour: 200,
     onLost: () => (sums.lost += 1),
   });
   await recorder.begin();

@@ -111,6 +111,7 @@ function makeUsage(file: GatewayFile): Config['usage'] {
     lostAfterMs: file.usage.lost_after_s * 1000,
     hourlyRetentionDays: file.usage.hourly_retention_days,
     retentionMonths: file.usage.retention_months,
+    keysPerAccountHour: file.usage.keys_per_account_hour,
     export: makeUsageExport(file.usage.export),
   };
 }

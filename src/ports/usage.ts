@@ -63,7 +63,7 @@ export interface UsageQuery {
 
 /**
  * A row of a report. `accountId` is the account that requests operated on, or its parent if rows are grouped by parent.
- * `keyId` is set only if rows are grouped by key. `periodStartMs` is the start of the hour, day, month or whole period
+ * `keyId` is `null` unless rows are grouped by key, and in the row that keys share. `periodStartMs` is the start of the hour, day, month or whole period
  * that the row covers, in milliseconds since 1970.
  */
 export interface UsageReportRow extends UsageCounts {
@@ -87,9 +87,7 @@ export class UnusableUsage extends Error {
 
 /** Which hourly counts {@link UsageStore.pruneHours} deletes. */
 export interface PrunedHours {
-  /**
-   * Current time by this process's clock, milliseconds since 1970. Usage is deleted only if the store's clock agrees.
-   */
+  /** Time by this process's clock, milliseconds since 1970. Usage is deleted only if the store's clock agrees. */
   readonly nowMs: number;
   /** How many days hourly counts are kept. */
   readonly days: number;
@@ -118,6 +116,8 @@ export interface UsageBatch {
   /** One more than the number of the last row. */
   readonly to: number;
   readonly rows: readonly UsageRow[];
+  /** Maximum number of keys with a row of their own per account and hour. The other keys share a row without a key. */
+  readonly keysPerAccountHour: number;
   /**
    * Once this batch is added, the store has all of the journal's counts from before this time. Milliseconds since 1970;
    * `Infinity` at the end of the journal, `null` if unknown.

@@ -8,6 +8,8 @@ export interface DeliveryParts {
   readonly store: Pick<UsageStore, 'add'>;
   readonly clock: StoreClock;
   readonly portion: PortionSize;
+  /** @see UsageBatch.keysPerAccountHour */
+  readonly keysPerAccountHour: number;
   readonly logger: Pick<Logger, 'error'>;
   /** Called for every usage row that is dropped because the store always rejects it. */
   readonly onSetAside?: (() => void) | undefined;
@@ -66,10 +68,12 @@ async function deliverRange(
   to: number,
 ): Promise<number> {
   const { journal, number, rows, throughMs } = batch;
+  const { keysPerAccountHour } = parts;
   const add = async (some: readonly UsageRow[]): Promise<number> => {
     const { rowsIn } = await parts.clock.during(() =>
       parts.store.add({
         ...{ journal, from: positionOf(number, from), to: positionOf(number, to), rows: some },
+        keysPerAccountHour,
         throughMs: to === rows.length ? throughMs : null,
       }),
     );

@@ -79,8 +79,10 @@ export class PendingBatches {
    * follow at all.
    */
   async announce(throughMs: number): Promise<void> {
-    const { store, clock, journal, host } = this.#parts;
-    await clock.during(() => store.add({ journal: journal.id, from: 0, to: 0, rows: [], throughMs, host }));
+    const { store, clock, journal, host, keysPerAccountHour } = this.#parts;
+    await clock.during(() =>
+      store.add({ journal: journal.id, from: 0, to: 0, rows: [], keysPerAccountHour, throughMs, host }),
+    );
     this.#throughMs = throughMs;
   }
 

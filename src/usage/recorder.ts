@@ -17,6 +17,8 @@ export interface UsageRecorderParts {
   readonly journal: Journal;
   readonly clock: Clock;
   readonly timers: Timers;
+  /** @see UsageBatch.keysPerAccountHour */
+  readonly keysPerAccountHour: number;
   readonly logger: Pick<Logger, 'error' | 'warn' | 'info'>;
   /** Name of this machine or pod. */
   readonly host: string;

@@ -22,6 +22,7 @@ import { tenantStoreContract } from './tenant-store.ts';
 import { bucketContract } from './buckets.ts';
 import { usageExportContract } from './usage-export.ts';
 import { usageReportContract } from './usage-reports.ts';
+import { usageSharedKeysContract } from './usage-shared-keys.ts';
 import { usageStoreContract } from './usage-store.ts';
 import { writesByDefaultContract } from './writes-by-default.ts';
 
@@ -46,6 +47,7 @@ export async function storeContracts(t: Test, store: Store): Promise<void> {
   await t.test('coherence log', (t) => coherenceLogContract(t, store));
   await t.test('usage', (t) => usageStoreContract(t, store));
   await t.test('usage reports', (t) => usageReportContract(t, store));
+  await t.test('keys that share usage', (t) => usageSharedKeysContract(t, store));
   await t.test('buckets of limits', (t) => bucketContract(t, store.buckets));
   await t.test('what is used of quotas', (t) => quotaContract(t, store));
   await t.test('writes by default', (t) => writesByDefaultContract(t, store));

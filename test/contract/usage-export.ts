@@ -19,7 +19,7 @@ export async function usageExportContract(t: Test, store: Store): Promise<void> 
   const journal = randomUUID();
   /** A replica that has nothing from before `ms` left to add. */
   const through = async (ms: number): Promise<void> => {
-    await usage.add({ journal, from: 0, to: 0, rows: [], throughMs: ms });
+    await usage.add({ journal, from: 0, to: 0, rows: [], keysPerAccountHour: 200, throughMs: ms });
   };
   const add = (id: AccountId, ms: number, requests: number, keyId: string = randomUUID()): Promise<void> =>
     addUsage({ store }, [usageRow(id, ms, { keyId, requests, reads: requests, bytesOut: 10 * requests })]);

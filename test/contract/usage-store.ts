@@ -92,7 +92,14 @@ export async function usageStoreContract(t: Test, { tenants, usage }: Store): Pr
     const journal = randomUUID();
     const rows = Array.from({ length: 5 }, () => counted(parent, newKeyId(), january));
     const addFrom = async (from: number, to: number): Promise<number> => {
-      const batch = { journal, from, to, rows: rows.slice(from, to), throughMs: null };
+      const batch = {
+        journal,
+        from,
+        to,
+        rows: rows.slice(from, to),
+        keysPerAccountHour: 200,
+        throughMs: null,
+      };
       return (await usage.add(batch)).rowsIn;
     };
     t.equal(await addFrom(0, 3), 3);
@@ -130,14 +137,21 @@ export async function usageStoreContract(t: Test, { tenants, usage }: Store): Pr
     const { id, nowMs } = await usage.about();
     t.equal((await usage.about()).id, id);
     t.ok(Math.abs(nowMs - before) < 60_000, 'on this machine it is that of this process');
-    const added = await usage.add({ journal: randomUUID(), from: 0, to: 0, rows: [], throughMs: Infinity });
+    const added = await usage.add({
+      journal: randomUUID(),
+      from: 0,
+      to: 0,
+      rows: [],
+      keysPerAccountHour: 200,
+      throughMs: Infinity,
+    });
     t.ok(Math.abs(added.nowMs - before) < 60_000);
   });
 
   await t.test('a report is complete up to where the slowest replica is', async (t) => {
     const day = 86_400_000;
     const say = async (journal: string, throughMs: number | null): Promise<void> => {
-      await usage.add({ journal, from: 0, to: 0, rows: [], throughMs });
+      await usage.add({ journal, from: 0, to: 0, rows: [], keysPerAccountHour: 200, throughMs });
     };
     const through = async (): Promise<number> => (await usage.completeness(year, day)).throughMs;
     await say('slow', february);

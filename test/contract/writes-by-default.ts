@@ -10,7 +10,7 @@ import { usageRow } from '../support/usage-rows.ts';
 export async function writesByDefaultContract(t: Test, { tenants, usage }: Store): Promise<void> {
   const today = Math.floor(Date.now() / dayMs) * dayMs;
   const add = (rows: readonly UsageRow[], journal: string = randomUUID()) =>
-    usage.add({ journal, from: 0, to: rows.length, rows, throughMs: Infinity });
+    usage.add({ journal, from: 0, to: rows.length, rows, keysPerAccountHour: 200, throughMs: Infinity });
   const written = (account: AccountId, keyId: KeyId, atMs: number, writesByDefault: number): UsageRow =>
     usageRow(account, atMs, {
       ...{ keyId, requests: 9, reads: 1, writes: 8, writesByDefault },

@@ -18,8 +18,12 @@ export function usageCalls(usage: Store['usage']) {
     more: Partial<UsageQuery> = {},
   ): Promise<{ rows: readonly UsageReportRow[]; hasMore: boolean }> =>
     usage.report(parent, { period: year, granularity, groupBy, limit: 100, ...more });
-  const add = async (rows: readonly UsageRow[], journal: string = randomUUID()): Promise<void> => {
-    await usage.add({ journal, from: 0, to: rows.length, rows, throughMs: Infinity });
+  const add = async (
+    rows: readonly UsageRow[],
+    journal: string = randomUUID(),
+    keysPerAccountHour = 200,
+  ): Promise<void> => {
+    await usage.add({ journal, from: 0, to: rows.length, rows, keysPerAccountHour, throughMs: Infinity });
   };
   return { report, add };
 }

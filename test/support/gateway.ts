@@ -158,6 +158,7 @@ function configFor(options: GatewayOptions, tls: Config['listen']['tls']): Confi
       journalDir: '',
       journalMaxBytes: 2 ** 20,
       lostAfterMs: 86_400_000,
+      keysPerAccountHour: 200,
       hourlyRetentionDays: 62,
       retentionMonths: 25,
       export: null,

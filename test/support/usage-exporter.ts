@@ -22,7 +22,7 @@ export async function prepare(t: Test, settings: Partial<UsageExportConfig> = {}
   const journal = randomUUID();
   /** The only replica has nothing from before `ms` left to add. */
   const through = async (ms: number): Promise<void> => {
-    await store.usage.add({ journal, from: 0, to: 0, rows: [], throughMs: ms });
+    await store.usage.add({ journal, from: 0, to: 0, rows: [], keysPerAccountHour: 200, throughMs: ms });
   };
   await through(may);
   return { store, sql: rawSql(t, url), receiver, through, start: () => start(t, store, receiver, settings) };

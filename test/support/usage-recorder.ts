@@ -94,7 +94,10 @@ export async function recorderInManualTime(t: Test, { journalBytes = 2 ** 30 } =
   };
   const id = randomUUID();
   const journal = new Journal({ dir: folder, id, mostBytes: journalBytes, lock });
-  const recorder = new UsageRecorder({ store, journal, clock, timers, host: 'test', logger });
+  const recorder = new UsageRecorder({
+    ...{ store, journal, clock, timers, host: 'test', logger },
+    keysPerAccountHour: 200,
+  });
   /** The process is gone, and its lock with it. */
   const killed = (): void => {
     world.waiting = [];
@@ -104,7 +107,10 @@ export async function recorderInManualTime(t: Test, { journalBytes = 2 ** 30 } =
   const unlocked = (): void => locked.clear();
   /** A process that starts then. @param allDone it gets to the end */
   const next = async (allDone = true): Promise<void> => {
-    const delivery = { store, clock: new StoreClock(clock), portion: new PortionSize(), logger };
+    const delivery = {
+      ...{ store, clock: new StoreClock(clock), portion: new PortionSize(), logger },
+      keysPerAccountHour: 200,
+    };
     let looked = false;
     const stop = replayAbandoned(
       {

@@ -39,5 +39,12 @@ export async function addUsage(
   rows: readonly UsageRow[],
   throughMs = Infinity,
 ): Promise<void> {
-  await store.usage.add({ journal: randomUUID(), from: 0, to: rows.length, rows, throughMs });
+  await store.usage.add({
+    journal: randomUUID(),
+    from: 0,
+    to: rows.length,
+    rows,
+    keysPerAccountHour: 200,
+    throughMs,
+  });
 }

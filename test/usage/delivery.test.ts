@@ -17,6 +17,7 @@ function slowStore(most: number) {
   const parts: DeliveryParts = {
     clock: new StoreClock(systemClock),
     portion: new PortionSize(),
+    keysPerAccountHour: 200,
     logger: { error: () => undefined },
     store: {
       async add({ from, to, rows }) {

@@ -105,7 +105,10 @@ async function replay(
     for (const row of rows) requests += row.requests;
     await rm(join(path, file), { force: true });
   }
-  await parts.clock.during(() => parts.store.add({ journal, from: 0, to: 0, rows: [], throughMs: Infinity }));
+  const { keysPerAccountHour } = parts;
+  await parts.clock.during(() =>
+    parts.store.add({ journal, from: 0, to: 0, rows: [], keysPerAccountHour, throughMs: Infinity }),
+  );
   await rm(path, { recursive: true, force: true });
   parts.logger.info({ journal, requests }, 'the usage journal of a dead process was replayed');
 }

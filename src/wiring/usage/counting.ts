@@ -16,7 +16,7 @@ import { PortionSize } from '../../usage/portion-size.ts';
 import { StoreClock } from '../../usage/store-clock.ts';
 
 export interface CountingParts {
-  readonly config: Pick<UsageConfig, 'journalDir' | 'journalMaxBytes'>;
+  readonly config: Pick<UsageConfig, 'journalDir' | 'journalMaxBytes' | 'keysPerAccountHour'>;
   readonly store: UsageStore;
   readonly clock: Clock;
   readonly timers: Timers;
@@ -53,7 +53,7 @@ const lastStepsMs = 1_000;
 export function makeCounting(parts: CountingParts): Counting {
   const { config, store, registry } = parts;
   const id = randomUUID();
-  const { journalDir: dir, journalMaxBytes: mostBytes } = config;
+  const { journalDir: dir, journalMaxBytes: mostBytes, keysPerAccountHour } = config;
   const journal = new Journal({ dir, id, mostBytes, lock });
   const setAside = counter(
     registry,
@@ -67,7 +67,10 @@ export function makeCounting(parts: CountingParts): Counting {
   );
   const onSetAside = (): void => setAside.count();
   const host = hostname();
-  const usage = new UsageRecorder({ ...parts, host, journal, onSetAside, onLost: () => lost.count() });
+  const usage = new UsageRecorder({
+    ...{ ...parts, keysPerAccountHour, host, journal, onSetAside },
+    onLost: () => lost.count(),
+  });
   gauge(
     registry,
     'usage_lag_seconds',
@@ -89,7 +92,10 @@ export function makeCounting(parts: CountingParts): Counting {
     begin: async () => {
       const storeId = await usage.begin();
       const delivery = { store, clock: new StoreClock(parts.clock), portion: new PortionSize(), onSetAside };
-      stopReplaying = replayAbandoned({ ...parts, ...delivery, dir, own: id, lock }, storeId);
+      stopReplaying = replayAbandoned(
+        { ...parts, ...delivery, keysPerAccountHour, dir, own: id, lock },
+        storeId,
+      );
     },
     deliver: (withinMs) => within(parts.timers, withinMs, usage.deliver()).catch(() => undefined),
     leave: (withinMs) => void (addUntilMs = parts.clock.monotonicMs() + withinMs - lastStepsMs),

@@ -28,7 +28,14 @@ t.test(
     const exporting = async (): Promise<void> => {
       let corrections = 0;
       for (let through = may; through <= may + hours * hourMs; through += hourMs) {
-        await store.usage.add({ journal, from: 0, to: 0, rows: [], throughMs: through });
+        await store.usage.add({
+          journal,
+          from: 0,
+          to: 0,
+          rows: [],
+          keysPerAccountHour: 200,
+          throughMs: through,
+        });
         const { closedUntilMs } = await store.usageExport.begin(turn);
         t.equal(closedUntilMs, through);
         if (through > may) read.push(...(await store.usageExport.hour(through - hourMs, null, 100)).rows);

@@ -139,12 +139,20 @@ t.test('a journal that comes back with a disk within 400 days is not counted aga
   const parent = await apis.parent();
   const journal = randomUUID();
   const rows = [usageRow(parent.id, today, { requests: 400 })];
-  const add = () => store.usage.add({ journal, from: 0, to: 1, rows, throughMs: Infinity });
+  const add = () =>
+    store.usage.add({ journal, from: 0, to: 1, rows, keysPerAccountHour: 200, throughMs: Infinity });
   await add();
   const days = async (age: number) => {
     await sql`update usage_journal set at = now() - make_interval(days => ${age}) where id = ${journal}`;
     // A later process begins a journal of its own.
-    await store.usage.add({ journal: randomUUID(), from: 0, to: 0, rows: [], throughMs: Date.now() });
+    await store.usage.add({
+      journal: randomUUID(),
+      from: 0,
+      to: 0,
+      rows: [],
+      keysPerAccountHour: 200,
+      throughMs: Date.now(),
+    });
   };
   await days(399);
   await add();

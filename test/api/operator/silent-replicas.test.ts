@@ -17,6 +17,7 @@ t.test(
         from: 0,
         to: 0,
         rows: [],
+        keysPerAccountHour: 200,
         throughMs,
         ...(host !== null && { host }),
       });
@@ -54,7 +55,14 @@ t.test(
     t.equal(own.status, 200);
     t.notOk('silent' in own.body, 'hosts are not for parents');
 
-    await store.usage.add({ journal: 'gone', from: 0, to: 0, rows: [], throughMs: Date.now() });
+    await store.usage.add({
+      journal: 'gone',
+      from: 0,
+      to: 0,
+      rows: [],
+      keysPerAccountHour: 200,
+      throughMs: Date.now(),
+    });
     t.same(await silent(), [], 'it is heard of again');
     t.match(await report(today), { incomplete: false, silent: [] });
 

@@ -39,13 +39,13 @@ function intake(background: Runner): Intake {
       return { id: row.id, nowMs: row.at };
     },
 
-    async add({ journal, from, to, rows, throughMs, host = null }) {
+    async add({ journal, from, to, rows, keysPerAccountHour, throughMs, host = null }) {
       const [row] = await background
         .run(
           (sql) => sql<[{ readonly rowsIn: number; readonly nowMs: number }]>`
             select rows_in as "rowsIn", now_ms as "nowMs"
             from usage_add_rows(${journal}, ${from}, ${to}, ${toCounted(rows)}::text::usage_counted[],
-              ${throughMs}, ${host})`,
+              ${keysPerAccountHour}, ${throughMs}, ${host})`,
         )
         .catch((error: unknown) => {
           if (isRejectedValue(error))

@@ -1925,7 +1925,8 @@ end $$;
 
 -- usage/usage_add_rows.sql
 create or replace function usage_add_rows(
-  journal text, from_position bigint, to_position bigint, counts usage_counted[], through_ms double precision, of_host text
+  journal text, from_position bigint, to_position bigint, counts usage_counted[], keys_per_account_hour int,
+  through_ms double precision, of_host text
 ) returns table (rows_in bigint, now_ms double precision) language plpgsql as $$
 declare
   known bigint;
@@ -1934,7 +1935,7 @@ begin
     on conflict (id) do update set at = now(), forgotten = false
     returning position into known;
   if from_position >= known and to_position > known then
-    perform usage_count(counts);
+    perform usage_count(counts, keys_per_account_hour);
     known := to_position;
   end if;
   if to_position <= known then
@@ -1973,15 +1974,20 @@ returns table (through timestamptz, incomplete boolean, silent text[]) language 
 $$;
 
 -- usage/usage_count.sql
-create or replace function usage_count(counts usage_counted[]) returns void language plpgsql as $$
+create or replace function usage_count(counts usage_counted[], keys_per_account_hour int) returns void
+language plpgsql as $$
 begin
   -- Every transaction locks these rows in the same order, so two replicas may wait for each other but cannot deadlock.
   insert into usage_hourly
-    select coalesce(a.parent_id, a.id), a.id, c.hour, c.key_id, sum(c.requests), sum(c.reads), sum(c.writes),
-      sum(c.client_errors), sum(c.server_errors), sum(c.bytes_in), sum(c.bytes_out)
-    from unnest(counts) c join account a on a.id = c.account_id
-    where (c.requests, c.client_errors, c.server_errors, c.bytes_in, c.bytes_out) <> (0, 0, 0, 0, 0)
-    group by 1, 2, 3, 4 order by 1, 2, 3, 4
+    select * from unnest(usage_share_keys(array(
+      select row(s.*)::usage_hourly from (
+        select coalesce(a.parent_id, a.id), a.id, c.hour, c.key_id, sum(c.requests), sum(c.reads), sum(c.writes),
+          sum(c.client_errors), sum(c.server_errors), sum(c.bytes_in), sum(c.bytes_out)
+        from unnest(counts) c join account a on a.id = c.account_id
+        where (c.requests, c.client_errors, c.server_errors, c.bytes_in, c.bytes_out) <> (0, 0, 0, 0, 0)
+        group by 1, 2, 3, 4
+      ) s
+    ), keys_per_account_hour)) order by 1, 2, 3, 4
   on conflict (root_id, account_id, hour, key_id) do update set
     requests = usage_hourly.requests + excluded.requests,
     reads = usage_hourly.reads + excluded.reads,
@@ -2303,6 +2309,48 @@ create or replace function usage_rolled_until(kept usage_kept, root uuid, accoun
 language sql immutable as $$
   select case when (root, account) <= (kept.root_id, kept.account_id) then kept.rolling_until else kept.rolled_until end
 $$;
+
+-- usage/usage_share_keys.sql
+create or replace function usage_share_keys(added usage_hourly[], keys_per_account_hour int) returns usage_hourly[]
+language plpgsql set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off as $$
+declare
+  nil constant uuid := '00000000-0000-0000-0000-000000000000';
+  sharing usage_hourly[];
+begin
+  with crowded as materialized (
+    select g.root_id, g.account_id, g.hour, keys_per_account_hour - h.keys as free
+    from (select s.root_id, s.account_id, s.hour, count(*) as keys from unnest(added) s group by 1, 2, 3) g
+      cross join lateral (
+        select count(*) as keys from (
+          select from usage_hourly h
+          where h.root_id = g.root_id and h.account_id = g.account_id and h.hour = g.hour and h.key_id > nil
+          order by h.key_id limit keys_per_account_hour
+        ) h
+      ) h
+    where h.keys + g.keys > keys_per_account_hour
+  ), fresh as (
+    select s, c.free, row_number() over (partition by c.root_id, c.account_id, c.hour order by s.key_id) as number
+    from unnest(added) s join crowded c using (root_id, account_id, hour)
+    where s.key_id is distinct from (
+      select h.key_id from usage_hourly h
+      where h.root_id = c.root_id and h.account_id = c.account_id and h.hour = c.hour and h.key_id >= s.key_id
+      order by h.key_id limit 1
+    )
+  )
+  select array_agg(f.s) into sharing from fresh f where f.number > f.free;
+  if sharing is null then
+    return added;
+  end if;
+  return array(
+    select row(k.*)::usage_hourly from (
+      (select * from unnest(added) except all select * from unnest(sharing))
+      union all
+      select s.root_id, s.account_id, s.hour, nil, sum(s.requests), sum(s.reads), sum(s.writes), sum(s.client_errors),
+        sum(s.server_errors), sum(s.bytes_in), sum(s.bytes_out)
+      from unnest(sharing) s group by 1, 2, 3
+    ) k
+  );
+end $$;
 
 -- usage/usage_silent.sql
 create or replace function usage_silent(lost_after interval)

@@ -1,5 +1,6 @@
 -- Adds a batch from a replica of 0.1.0. The batch's rows have no last-used time, so the end of each row's hour is used
--- instead. If the hour ends in the future, `usage_count` uses the current time.
+-- instead. If the hour ends in the future, `usage_count` uses the current time. Replicas of 0.1.0 do not know
+-- `usage.keys_per_account_hour`, so the maximum of this setting applies.
 create or replace function usage_add(batch text, counts jsonb, replica text, through_ms double precision) returns void
 language plpgsql as $$
 declare
@@ -11,7 +12,7 @@ begin
   end if;
   if is_new then
     perform usage_count(array_agg(row(c.account_id, c.key_id, c.hour, c.hour + interval '1 hour', c.requests, c.reads,
-        c.writes, c.client_errors, c.server_errors, c.bytes_in, c.bytes_out, 0, null)::usage_counted))
+        c.writes, c.client_errors, c.server_errors, c.bytes_in, c.bytes_out, 0, null)::usage_counted), 10000)
       from jsonb_to_recordset(counts) c (account_id uuid, key_id uuid, hour timestamptz, requests bigint, reads bigint,
         writes bigint, client_errors bigint, server_errors bigint, bytes_in bigint, bytes_out bigint);
   end if;

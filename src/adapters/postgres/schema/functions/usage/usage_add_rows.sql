@@ -5,7 +5,8 @@
 -- A journal is remembered for 400 days after its last batch, even if its process stopped normally. The journal's folder
 -- may come back with a machine's disk, and the rows in it must not be counted twice.
 create or replace function usage_add_rows(
-  journal text, from_position bigint, to_position bigint, counts usage_counted[], through_ms double precision, of_host text
+  journal text, from_position bigint, to_position bigint, counts usage_counted[], keys_per_account_hour int,
+  through_ms double precision, of_host text
 ) returns table (rows_in bigint, now_ms double precision) language plpgsql as $$
 declare
   known bigint;
@@ -14,7 +15,7 @@ begin
     on conflict (id) do update set at = now(), forgotten = false
     returning position into known;
   if from_position >= known and to_position > known then
-    perform usage_count(counts);
+    perform usage_count(counts, keys_per_account_hour);
     known := to_position;
   end if;
   if to_position <= known then

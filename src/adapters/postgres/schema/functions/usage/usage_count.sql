@@ -1,20 +1,25 @@
 -- Adds counts to `usage_hourly`, adds writes without the acting header to `write_by_default`, and records when keys
 -- were last used. A row may have bytes or outcomes but no requests if an earlier batch contained those requests. A row
--- without counts only says that the key was used.
+-- without counts only says that the key was used. Only in `usage_hourly` may keys share a row (`usage_share_keys`).
 --
 -- A key's row is locked only if its new last-used time is more than 30 seconds after the stored one. This saves writes:
 -- a lock is also a write, and a key in constant use is in every batch from every replica. Open streams regularly record
 -- their use (`noteUse`), so a stored time is always less than a minute behind. If another transaction has locked a
 -- key's row, this function does not wait: it skips the row, and a later batch updates it.
-create or replace function usage_count(counts usage_counted[]) returns void language plpgsql as $$
+create or replace function usage_count(counts usage_counted[], keys_per_account_hour int) returns void
+language plpgsql as $$
 begin
   -- Every transaction locks these rows in the same order, so two replicas may wait for each other but cannot deadlock.
   insert into usage_hourly
-    select coalesce(a.parent_id, a.id), a.id, c.hour, c.key_id, sum(c.requests), sum(c.reads), sum(c.writes),
-      sum(c.client_errors), sum(c.server_errors), sum(c.bytes_in), sum(c.bytes_out)
-    from unnest(counts) c join account a on a.id = c.account_id
-    where (c.requests, c.client_errors, c.server_errors, c.bytes_in, c.bytes_out) <> (0, 0, 0, 0, 0)
-    group by 1, 2, 3, 4 order by 1, 2, 3, 4
+    select * from unnest(usage_share_keys(array(
+      select row(s.*)::usage_hourly from (
+        select coalesce(a.parent_id, a.id), a.id, c.hour, c.key_id, sum(c.requests), sum(c.reads), sum(c.writes),
+          sum(c.client_errors), sum(c.server_errors), sum(c.bytes_in), sum(c.bytes_out)
+        from unnest(counts) c join account a on a.id = c.account_id
+        where (c.requests, c.client_errors, c.server_errors, c.bytes_in, c.bytes_out) <> (0, 0, 0, 0, 0)
+        group by 1, 2, 3, 4
+      ) s
+    ), keys_per_account_hour)) order by 1, 2, 3, 4
   on conflict (root_id, account_id, hour, key_id) do update set
     requests = usage_hourly.requests + excluded.requests,
     reads = usage_hourly.reads + excluded.reads,
