@@ -1976,18 +1976,23 @@ $$;
 -- usage/usage_count.sql
 create or replace function usage_count(counts usage_counted[], keys_per_account_hour int) returns void
 language plpgsql as $$
+declare
+  added constant usage_hourly[] := usage_share_keys(array(
+    select row(s.*)::usage_hourly from (
+      select coalesce(a.parent_id, a.id), a.id, c.hour, c.key_id, sum(c.requests), sum(c.reads), sum(c.writes),
+        sum(c.client_errors), sum(c.server_errors), sum(c.bytes_in), sum(c.bytes_out)
+      from unnest(counts) c join account a on a.id = c.account_id
+      where (c.requests, c.client_errors, c.server_errors, c.bytes_in, c.bytes_out) <> (0, 0, 0, 0, 0)
+      group by 1, 2, 3, 4
+    ) s
+  ), keys_per_account_hour);
+  late_until timestamptz;
+  late usage_hourly[];
 begin
   -- Every transaction locks these rows in the same order, so two replicas may wait for each other but cannot deadlock.
-  insert into usage_hourly
-    select * from unnest(usage_share_keys(array(
-      select row(s.*)::usage_hourly from (
-        select coalesce(a.parent_id, a.id), a.id, c.hour, c.key_id, sum(c.requests), sum(c.reads), sum(c.writes),
-          sum(c.client_errors), sum(c.server_errors), sum(c.bytes_in), sum(c.bytes_out)
-        from unnest(counts) c join account a on a.id = c.account_id
-        where (c.requests, c.client_errors, c.server_errors, c.bytes_in, c.bytes_out) <> (0, 0, 0, 0, 0)
-        group by 1, 2, 3, 4
-      ) s
-    ), keys_per_account_hour)) order by 1, 2, 3, 4
+  -- The triggers are off: they would note inserted and updated rows one after the other, each in an order of its own.
+  perform set_config('tenancy_gateway.usage_noted', 'on', true);
+  insert into usage_hourly select * from unnest(added) order by 1, 2, 3, 4
   on conflict (root_id, account_id, hour, key_id) do update set
     requests = usage_hourly.requests + excluded.requests,
     reads = usage_hourly.reads + excluded.reads,
@@ -1996,6 +2001,14 @@ begin
     server_errors = usage_hourly.server_errors + excluded.server_errors,
     bytes_in = usage_hourly.bytes_in + excluded.bytes_in,
     bytes_out = usage_hourly.bytes_out + excluded.bytes_out;
+  perform set_config('tenancy_gateway.usage_noted', 'off', true);
+  late_until := usage_late_until();
+  late := array(select row(r.*)::usage_hourly from unnest(added) r where r.hour < late_until);
+  if cardinality(late) > 0 then
+    -- `usage_late_lock` in shared mode.
+    perform pg_advisory_xact_lock_shared(7311970458);
+    perform usage_note_late(late, 1);
+  end if;
 
   -- `write_by_default` has nine slots per key, and days that are nine days apart share a slot. If a batch was delayed
   -- for days and contains two such days, only the later day is kept.
@@ -2117,21 +2130,21 @@ create or replace function usage_hourly_changed() returns trigger language plpgs
 declare
   late_until timestamptz;
 begin
-  -- Retention deletes hourly rows but keeps the daily ones. So its deletions are not noted as late changes, because a
-  -- late change also updates the daily row.
-  if current_setting('tenancy_gateway.usage_retention', true) = 'on' then
+  -- Two functions turn the trigger off: `usage_count` notes its late changes itself, and `usage_prune_hours` deletes
+  -- hourly rows whose daily rows stay.
+  if current_setting('tenancy_gateway.usage_noted', true) = 'on' then
     return null;
   end if;
-  perform pg_advisory_xact_lock_shared(7311970460);
-  select greatest(e.closed_until, k.rolling_until::timestamp at time zone 'UTC') into late_until
-    from usage_export e, usage_kept k;
+  late_until := usage_late_until();
   if tg_op <> 'DELETE' then
     if exists (select from added n where n.hour < late_until) then
+      perform usage_late_lock();
       perform usage_note_late((select array_agg(row(n.*)::usage_hourly) from added n where n.hour < late_until), 1);
     end if;
   end if;
   if tg_op <> 'INSERT' then
     if exists (select from removed o where o.hour < late_until) then
+      perform usage_late_lock();
       perform usage_note_late((select array_agg(row(o.*)::usage_hourly) from removed o where o.hour < late_until), -1);
     end if;
   end if;
@@ -2143,21 +2156,28 @@ create or replace function usage_late_lock() returns void language sql volatile 
   select pg_advisory_xact_lock(7311970458)
 $$;
 
+-- usage/usage_late_until.sql
+create or replace function usage_late_until() returns timestamptz language plpgsql as $$
+begin
+  perform pg_advisory_xact_lock_shared(7311970460);
+  return (
+    select greatest(e.closed_until, k.rolling_until::timestamp at time zone 'UTC') from usage_export e, usage_kept k
+  );
+end $$;
+
 -- usage/usage_note_late.sql
 create or replace function usage_note_late(changes usage_hourly[], sign int) returns void language plpgsql as $$
 declare
-  -- `closed` and `kept` are read only under the lock below. Without the lock, they could change before they are used.
   closed timestamptz;
   kept usage_kept;
 begin
-  perform usage_late_lock();
   select e.closed_until into closed from usage_export e;
   select k.* into kept from usage_kept k;
 
   insert into usage_late as l (root_id, account_id, hour, requests, reads, writes, client_errors, server_errors, bytes_in, bytes_out)
     select c.root_id, c.account_id, c.hour, sign * sum(c.requests), sign * sum(c.reads), sign * sum(c.writes),
       sign * sum(c.client_errors), sign * sum(c.server_errors), sign * sum(c.bytes_in), sign * sum(c.bytes_out)
-    from unnest(changes) c where c.hour < closed group by 1, 2, 3
+    from unnest(changes) c where c.hour < closed group by 1, 2, 3 order by 1, 2, 3
   on conflict (account_id, hour, number) do update set
     requests = l.requests + excluded.requests, reads = l.reads + excluded.reads, writes = l.writes + excluded.writes,
     client_errors = l.client_errors + excluded.client_errors, server_errors = l.server_errors + excluded.server_errors,
@@ -2168,7 +2188,7 @@ begin
       sign * sum(c.writes), sign * sum(c.client_errors), sign * sum(c.server_errors), sign * sum(c.bytes_in),
       sign * sum(c.bytes_out)
     from unnest(changes) c
-    where usage_day_of(c.hour) < usage_rolled_until(kept, c.root_id, c.account_id) group by 1, 2, 3, 4
+    where usage_day_of(c.hour) < usage_rolled_until(kept, c.root_id, c.account_id) group by 1, 2, 3, 4 order by 1, 2, 3, 4
   on conflict (root_id, account_id, day, key_id) do update set
     requests = d.requests + excluded.requests, reads = d.reads + excluded.reads, writes = d.writes + excluded.writes,
     client_errors = d.client_errors + excluded.client_errors, server_errors = d.server_errors + excluded.server_errors,
@@ -2223,7 +2243,7 @@ begin
   end if;
   -- The commit need not wait for the disk: if a crash undoes the deletion, a later call deletes the rows again.
   perform set_config('synchronous_commit', 'off', true);
-  perform set_config('tenancy_gateway.usage_retention', 'on', true);
+  perform set_config('tenancy_gateway.usage_noted', 'on', true);
   for roots in 1 .. 1000 loop
     next_root := root;
     select h.root_id into root from usage_hourly h where h.root_id > root order by h.root_id limit 1;
@@ -2243,7 +2263,7 @@ begin
     exit when deleted >= most;
     next_root := root;
   end loop;
-  perform set_config('tenancy_gateway.usage_retention', 'off', true);
+  perform set_config('tenancy_gateway.usage_noted', 'off', true);
 end $$;
 
 -- usage/usage_roll_up.sql

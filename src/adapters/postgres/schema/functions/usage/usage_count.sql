@@ -8,18 +8,23 @@
 -- key's row, this function does not wait: it skips the row, and a later batch updates it.
 create or replace function usage_count(counts usage_counted[], keys_per_account_hour int) returns void
 language plpgsql as $$
+declare
+  added constant usage_hourly[] := usage_share_keys(array(
+    select row(s.*)::usage_hourly from (
+      select coalesce(a.parent_id, a.id), a.id, c.hour, c.key_id, sum(c.requests), sum(c.reads), sum(c.writes),
+        sum(c.client_errors), sum(c.server_errors), sum(c.bytes_in), sum(c.bytes_out)
+      from unnest(counts) c join account a on a.id = c.account_id
+      where (c.requests, c.client_errors, c.server_errors, c.bytes_in, c.bytes_out) <> (0, 0, 0, 0, 0)
+      group by 1, 2, 3, 4
+    ) s
+  ), keys_per_account_hour);
+  late_until timestamptz;
+  late usage_hourly[];
 begin
   -- Every transaction locks these rows in the same order, so two replicas may wait for each other but cannot deadlock.
-  insert into usage_hourly
-    select * from unnest(usage_share_keys(array(
-      select row(s.*)::usage_hourly from (
-        select coalesce(a.parent_id, a.id), a.id, c.hour, c.key_id, sum(c.requests), sum(c.reads), sum(c.writes),
-          sum(c.client_errors), sum(c.server_errors), sum(c.bytes_in), sum(c.bytes_out)
-        from unnest(counts) c join account a on a.id = c.account_id
-        where (c.requests, c.client_errors, c.server_errors, c.bytes_in, c.bytes_out) <> (0, 0, 0, 0, 0)
-        group by 1, 2, 3, 4
-      ) s
-    ), keys_per_account_hour)) order by 1, 2, 3, 4
+  -- The triggers are off: they would note inserted and updated rows one after the other, each in an order of its own.
+  perform set_config('tenancy_gateway.usage_noted', 'on', true);
+  insert into usage_hourly select * from unnest(added) order by 1, 2, 3, 4
   on conflict (root_id, account_id, hour, key_id) do update set
     requests = usage_hourly.requests + excluded.requests,
     reads = usage_hourly.reads + excluded.reads,
@@ -28,6 +33,14 @@ begin
     server_errors = usage_hourly.server_errors + excluded.server_errors,
     bytes_in = usage_hourly.bytes_in + excluded.bytes_in,
     bytes_out = usage_hourly.bytes_out + excluded.bytes_out;
+  perform set_config('tenancy_gateway.usage_noted', 'off', true);
+  late_until := usage_late_until();
+  late := array(select row(r.*)::usage_hourly from unnest(added) r where r.hour < late_until);
+  if cardinality(late) > 0 then
+    -- `usage_late_lock` in shared mode.
+    perform pg_advisory_xact_lock_shared(7311970458);
+    perform usage_note_late(late, 1);
+  end if;
 
   -- `write_by_default` has nine slots per key, and days that are nine days apart share a slot. If a batch was delayed
   -- for days and contains two such days, only the later day is kept.

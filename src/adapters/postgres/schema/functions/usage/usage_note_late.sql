@@ -1,19 +1,18 @@
 -- Notes changes to closed hours for the export. If a change is to a day that has already been rolled up, updates
--- `usage_daily` as well. `sign` is 1 for added rows and -1 for removed rows.
+-- `usage_daily` as well. `sign` is 1 for added rows and -1 for removed rows. The caller holds `usage_late_lock`, a batch
+-- in shared mode: so `closed` and `kept` stay as they are read here, and batches lock rows in one order.
 create or replace function usage_note_late(changes usage_hourly[], sign int) returns void language plpgsql as $$
 declare
-  -- `closed` and `kept` are read only under the lock below. Without the lock, they could change before they are used.
   closed timestamptz;
   kept usage_kept;
 begin
-  perform usage_late_lock();
   select e.closed_until into closed from usage_export e;
   select k.* into kept from usage_kept k;
 
   insert into usage_late as l (root_id, account_id, hour, requests, reads, writes, client_errors, server_errors, bytes_in, bytes_out)
     select c.root_id, c.account_id, c.hour, sign * sum(c.requests), sign * sum(c.reads), sign * sum(c.writes),
       sign * sum(c.client_errors), sign * sum(c.server_errors), sign * sum(c.bytes_in), sign * sum(c.bytes_out)
-    from unnest(changes) c where c.hour < closed group by 1, 2, 3
+    from unnest(changes) c where c.hour < closed group by 1, 2, 3 order by 1, 2, 3
   on conflict (account_id, hour, number) do update set
     requests = l.requests + excluded.requests, reads = l.reads + excluded.reads, writes = l.writes + excluded.writes,
     client_errors = l.client_errors + excluded.client_errors, server_errors = l.server_errors + excluded.server_errors,
@@ -24,7 +23,7 @@ begin
       sign * sum(c.writes), sign * sum(c.client_errors), sign * sum(c.server_errors), sign * sum(c.bytes_in),
       sign * sum(c.bytes_out)
     from unnest(changes) c
-    where usage_day_of(c.hour) < usage_rolled_until(kept, c.root_id, c.account_id) group by 1, 2, 3, 4
+    where usage_day_of(c.hour) < usage_rolled_until(kept, c.root_id, c.account_id) group by 1, 2, 3, 4 order by 1, 2, 3, 4
   on conflict (root_id, account_id, day, key_id) do update set
     requests = d.requests + excluded.requests, reads = d.reads + excluded.reads, writes = d.writes + excluded.writes,
     client_errors = d.client_errors + excluded.client_errors, server_errors = d.server_errors + excluded.server_errors,

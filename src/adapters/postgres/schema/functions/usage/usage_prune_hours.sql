@@ -24,7 +24,7 @@ begin
   end if;
   -- The commit need not wait for the disk: if a crash undoes the deletion, a later call deletes the rows again.
   perform set_config('synchronous_commit', 'off', true);
-  perform set_config('tenancy_gateway.usage_retention', 'on', true);
+  perform set_config('tenancy_gateway.usage_noted', 'on', true);
   for roots in 1 .. 1000 loop
     next_root := root;
     select h.root_id into root from usage_hourly h where h.root_id > root order by h.root_id limit 1;
@@ -44,5 +44,5 @@ begin
     exit when deleted >= most;
     next_root := root;
   end loop;
-  perform set_config('tenancy_gateway.usage_retention', 'off', true);
+  perform set_config('tenancy_gateway.usage_noted', 'off', true);
 end $$;
