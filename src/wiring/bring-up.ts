@@ -66,12 +66,13 @@ export function bringUp({ store, migrate, alone, timers, clock, logger, begin }:
     }
   }
 
-  function onStep(step: string): void {
-    logger.info({ step }, 'migrated the database');
-  }
+  const onStep = (step: string): void => logger.info({ step }, 'migrated the database');
 
-  /** Reports that a migration is waiting for a lock, which replicas of the previous version may hold. */
-  function onWait({ step, waitsFor }: MigrationWait): void {
+  /**
+   * Reports that a migration is waiting: with a warning for a lock, which replicas of the previous version may hold, and
+   * without one for another process that migrates the database.
+   */
+  function onWait({ step, waitsFor, elsewhere }: MigrationWait): void {
     missing = {
       reason: 'migrations_pending',
       detail: `Migration ${step} has to wait; the log names the cause.`,
@@ -80,6 +81,7 @@ export function bringUp({ store, migrate, alone, timers, clock, logger, begin }:
       `migration ${step}`,
       { step, waitsFor, reason: missing.reason },
       'not ready: a migration has to wait',
+      elsewhere ? 'info' : 'warn',
     );
   }
 
@@ -93,11 +95,11 @@ export function bringUp({ store, migrate, alone, timers, clock, logger, begin }:
   }
 
   /** Logs the same reason at most once every 30 seconds, so that a long outage does not fill the log. */
-  function say(what: string, fields: object, message: string): void {
+  function say(what: string, fields: object, message: string, level: 'info' | 'warn' = 'warn'): void {
     const nowMs = clock.monotonicMs();
     if (said.what === what && nowMs - said.atMs < sayAgainMs) return;
     said = { what, atMs: nowMs };
-    logger.warn(fields, message);
+    logger[level](fields, message);
   }
 
   return {

@@ -33,11 +33,12 @@ t.test(
     for (const seconds of [1, 5, 40]) {
       await time.advance((seconds - 1) * 1_000);
       const waitsFor = `AccessExclusiveLock on replica, held by process 7 (pg_dump, its transaction began ${seconds} s ago)`;
-      events.onWait?.({ step: '0009 other', waitsFor });
+      events.onWait?.({ step: '0009 other', waitsFor, elsewhere: false });
     }
     t.match(up.missing(), { reason: 'migrations_pending', detail: /0009 other/ });
     t.equal(lines.length, 2);
     t.match(JSON.parse(lines[0] ?? ''), {
+      level: 40,
       step: '0009 other',
       reason: 'migrations_pending',
       waitsFor: /process 7 \(pg_dump/,
@@ -48,3 +49,26 @@ t.test(
     t.equal(up.missing(), null);
   },
 );
+
+t.test('a replica that starts while another migrates the database logs no warning', async (t) => {
+  const time = new ManualTime();
+  const lines: string[] = [];
+  const up = bringUp({
+    store: {
+      migrate: async ({ onWait } = {}) => {
+        onWait?.({ step: '0001 first', waitsFor: 'another process', elsewhere: true });
+        return 9;
+      },
+      ping: () => Promise.resolve(),
+    },
+    ...{ migrate: true, alone: false, timers: time.timers, clock: time.clock },
+    logger: pino({ base: null }, { write: (line: string) => lines.push(line) }),
+    begin: () => Promise.resolve(),
+  });
+  up.start();
+  await up.done;
+  t.same(
+    lines.map((line) => (JSON.parse(line) as { level: number }).level),
+    [30],
+  );
+});

@@ -112,7 +112,7 @@ t.test(
       const wait = await new Promise<MigrationWait>((resolve) => {
         end = migrate(over(waiting), { onWait: resolve });
       });
-      t.match(wait, { step: '0006 replica_notes', waitsFor: /another process/ });
+      t.match(wait, { step: '0006 replica_notes', waitsFor: /another process/, elsewhere: true });
       const locks = await tx`select from pg_locks where pid = ${pid} and relation = 'replica'::regclass`;
       t.same(locks, []);
     });

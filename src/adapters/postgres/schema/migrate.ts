@@ -18,6 +18,8 @@ export interface MigrationWait {
   readonly step: string;
   /** Human-readable obstacle: a lock and its holder, or another process that is migrating the database. */
   readonly waitsFor: string;
+  /** Whether another process applies the migration. That is normal if several replicas start with an older schema. */
+  readonly elsewhere: boolean;
 }
 
 /** Outcome of one attempt to apply a migration. */
@@ -79,9 +81,11 @@ export async function migrate(
       if (attempt.outcome === 'applied' || attempt.outcome === 'nothing left') continue;
       if (attempt.outcome === 'locked') {
         nextTryMs = performance.now() + attempt.pauseMs * (0.75 + Math.random() / 2);
-        onWait?.({ step: attempt.step, waitsFor: (await watch.seen()) ?? 'a lock of another session' });
+        const waitsFor = (await watch.seen()) ?? 'a lock of another session';
+        onWait?.({ step: attempt.step, waitsFor, elsewhere: false });
       } else {
-        onWait?.({ step: nameOf(next), waitsFor: 'another process that migrates the database' });
+        const waitsFor = 'another process that migrates the database';
+        onWait?.({ step: nameOf(next), waitsFor, elsewhere: true });
       }
     }
     await sleep(lookEveryMs * (0.5 + Math.random()));
