@@ -174,7 +174,7 @@ export class UsageRecorder implements UsageSink {
   }
 
   /**
-   * Adds the remaining counts to the store and announces that no more will follow. Retries while the store cannot be
+   * Adds the remaining counts to the store and announces that no more will follow. Retries both while the store cannot be
    * reached. Must be called after the last request has been counted.
    *
    * @param untilMs monotonic time in milliseconds at which the attempts end; the first attempt is always made
@@ -218,10 +218,10 @@ export class UsageRecorder implements UsageSink {
     this.#seal();
     for (;;) {
       await this.#pending.deliver();
-      if (this.#pending.size === 0 || clock.monotonicMs() + tryAgainMs > untilMs) break;
+      if (this.#pending.size === 0) await this.#pending.tryToAnnounce(Infinity);
+      if (this.#pending.throughMs === Infinity || clock.monotonicMs() + tryAgainMs > untilMs) break;
       await new Promise<void>((resolve) => void timers.after(tryAgainMs, resolve));
     }
-    if (this.#pending.size === 0) await this.#pending.tryToAnnounce(Infinity);
   }
 
   #row(accountId: AccountId, keyId: KeyId, hour: number): OpenRow {

@@ -132,6 +132,20 @@ t.test('the end tries again while the store is away, until its time is over', as
   t.equal(world.throughMs, Infinity);
 });
 
+t.test('the end tries again although only the word that there will be no more is missing', async (t) => {
+  const { recorder, world, folder } = await recorderInManualTime(t);
+  await recorder.begin();
+  world.away = 'before';
+  const stopped = recorder.stop(world.nowMs + 5_000);
+  for (let i = 0; i < 3; i++) await nextAttempt(world);
+  t.not(world.throughMs, Infinity);
+  world.away = undefined;
+  await nextAttempt(world);
+  t.equal(await stopped, 0);
+  t.equal(world.throughMs, Infinity);
+  t.same(await readdir(join(folder, 'store')), []);
+});
+
 t.test('the end says what it could not add, and the next process adds it', async (t) => {
   const { recorder, world, usageOf, killed, next, folder } = await recorderInManualTime(t);
   await recorder.begin();
