@@ -55,7 +55,7 @@ export class PendingBatches {
 
   /** Adds the batches to the store in order. Logs a failure, and keeps the remaining batches for the next call. */
   async deliver(): Promise<void> {
-    const { journal, logger } = this.#parts;
+    const { journal } = this.#parts;
     const { id } = journal;
     try {
       for (let batch = this.#batches[0]; batch !== undefined; batch = this.#batches[0]) {
@@ -66,9 +66,8 @@ export class PendingBatches {
         this.#throughMs = batch.throughMs;
         this.#batches.shift();
         await journal.remove(batch.number);
+        this.#noteSuccess();
       }
-      if (this.#failing) logger.info('usage is added to the store again');
-      this.#failing = false;
     } catch (err) {
       this.#cannotAdd(err);
     }
@@ -84,6 +83,7 @@ export class PendingBatches {
       store.add({ journal: journal.id, from: 0, to: 0, rows: [], keysPerAccountHour, throughMs, host }),
     );
     this.#throughMs = throughMs;
+    this.#noteSuccess();
   }
 
   /** Like {@link announce}, but logs a failure instead of rejecting. */
@@ -105,6 +105,13 @@ export class PendingBatches {
   #missing(batch: number): readonly [] {
     this.#parts.logger.error({ batch }, 'a file of the usage journal is gone, and the counts in it');
     return [];
+  }
+
+  /** Logs the end of a series of failures, once the store has accepted everything. */
+  #noteSuccess(): void {
+    if (this.#batches.length > 0) return;
+    if (this.#failing) this.#parts.logger.info('usage is added to the store again');
+    this.#failing = false;
   }
 
   #cannotAdd(err: unknown): void {

@@ -184,6 +184,17 @@ async function nextAttempt(world: Awaited<ReturnType<typeof recorderInManualTime
   await eventually(() => world.calls > calls);
 }
 
+t.test('an idle process logs the loss and the return of the store once each', async (t) => {
+  const { recorder, world, said } = await recorderInManualTime(t);
+  await recorder.begin();
+  world.away = 'before';
+  for (let i = 0; i < 10; i++) await world.tick();
+  t.same(said, ['usage cannot be added to the store; it is kept and added later']);
+  world.away = undefined;
+  for (let i = 0; i < 10; i++) await world.tick();
+  t.same(said.slice(1), ['usage is added to the store again']);
+});
+
 t.test('while nothing is counted the store hears of it now and then, so that reports move on', async (t) => {
   const { recorder, world } = await recorderInManualTime(t);
   await recorder.begin();
