@@ -53,7 +53,7 @@ export function installGuard(app: FastifyInstance, deps: GuardDeps): CountChange
 }
 
 interface Rates {
-  /** Rate of changes that every replica must confirm. */
+  /** Rate limit for changes, which every replica must confirm. */
   readonly changes: ParentRate;
   readonly reads: ParentRate;
 }

@@ -54,7 +54,7 @@ const unseen: ConnectionWaits = { began: () => undefined, ended: () => undefined
  * sub-account within its parent (dynamic thresholds, Choudhury and Hahne 1998).
  */
 export class Shares {
-  /** Number of units that all tenants hold together. */
+  /** Total number of units held by all tenants. */
   taken = 0;
   /** Observer of requests that wait because there is no room. */
   readonly waits: ConnectionWaits;

@@ -37,8 +37,8 @@ export class PendingBatches {
   }
 
   /**
-   * Time before which the store has all of this process's counts, in milliseconds since 1970; 0 before
-   * {@link announce}.
+   * The store has all of this process's counts for requests before this time, in milliseconds since 1970. It is 0 until
+   * {@link announce} is called.
    */
   get throughMs(): number {
     return this.#throughMs;

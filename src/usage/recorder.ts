@@ -154,9 +154,9 @@ export class UsageRecorder implements UsageSink {
   }
 
   /**
-   * Time before which this process will count no more requests, in milliseconds since 1970. The estimate of the store's
-   * clock may be half a second early or late. So a later estimate may be up to one second behind this one, and one
-   * second is subtracted.
+   * This process will count no more requests from before this time, in milliseconds since 1970. The estimate of the
+   * store's clock may be wrong by half a second either way, so the next estimate may be a second earlier than this one.
+   * Hence the second that is subtracted.
    */
   #certainMs(): number {
     return this.#clock.nowMs() - 1_000;

@@ -75,8 +75,8 @@ export class Loader {
   }
 
   /**
-   * Advances the logical time and returns it. A request that arrives at this time trusts "does not exist" only from a
-   * load that began later.
+   * Advances the logical time by one and returns it. To a request with this time of arrival, "does not exist" counts
+   * only if a load found it that began after the request arrived.
    */
   now(): Moment {
     return ++this.#moment;

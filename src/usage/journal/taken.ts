@@ -1,7 +1,7 @@
 import { readSync } from 'node:fs';
 import { appendFile } from 'node:fs/promises';
 
-/** Text that a process appends to a file of a journal before it takes the journal over. Counts never contain it. */
+/** A process appends this text to each file of a journal that it takes over. Counts never contain it. */
 const mark = '\n#\n';
 
 /**

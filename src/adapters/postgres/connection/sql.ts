@@ -92,7 +92,7 @@ export function connectByUrl(url: string, statementMs: number, options: ConnectO
 }
 
 /**
- * Returns whether the URL has `prepare=false`, which means that it leads to a transaction pooler without prepared
+ * Returns whether the URL has `prepare=false`. Operators set it if the URL leads to a pooler that cannot keep prepared
  * statements.
  */
 export function leadsToPooler(url: string): boolean {
