@@ -438,8 +438,8 @@ export interface UsageRow {
   readonly external_id: string | null;
   /** A name for people, with at least one visible character and no control characters. */
   readonly name: string;
-  /** The key; present if rows are by key. `null` in the row that keys share if an account is used with more keys in an hour than have rows of their own (200, unless the gateway is configured otherwise). */
-  readonly api_key_id?: string | null;
+  /** The key; present if rows are by key. The nil UUID, `00000000-0000-0000-0000-000000000000`, in the row that keys share if an account is used with more keys in an hour than have rows of their own (200, unless the gateway is configured otherwise). */
+  readonly api_key_id?: string;
   /** When the period of the row starts. */
   readonly period_start: string;
   /** Requests that were handed to an upstream. */

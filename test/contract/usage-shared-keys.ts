@@ -9,6 +9,9 @@ import { createKey, createParent, createSub, newKeyId } from '../support/store.t
 
 const most = 3;
 
+/** Key of the row that keys share. */
+const nil = '00000000-0000-0000-0000-000000000000' as KeyId;
+
 export async function usageSharedKeysContract(t: Test, { tenants, usage }: Store): Promise<void> {
   const { add, report } = usageCalls(usage);
   const use = (account: AccountId, keys: readonly KeyId[], hour = january): Promise<void> =>
@@ -33,11 +36,11 @@ export async function usageSharedKeysContract(t: Test, { tenants, usage }: Store
         [d, 1],
         [b, 2],
         [a, 1],
-        [null, 2],
+        [nil, 2],
       ],
       'the first of the new keys, in order, gets the last row',
     );
-    t.match((await report(parent, 'hour', 'api_key')).rows.at(-1), { keyId: null, ...times(2) });
+    t.match((await report(parent, 'hour', 'api_key')).rows.at(-1), { keyId: nil, ...times(2) });
     t.match((await report(parent, 'total')).rows, [times(6)]);
     t.match((await report(null, 'total', 'account', { account: parent })).rows, [times(6)]);
   });
@@ -48,7 +51,7 @@ export async function usageSharedKeysContract(t: Test, { tenants, usage }: Store
     await use(parent, keys.toReversed());
     t.same(
       await byKey(parent),
-      [...keys.slice(0, most).reverse(), null].map((key) => [key, key ? 1 : 2]),
+      [...keys.slice(0, most).reverse(), nil].map((key) => [key, key === nil ? 2 : 1]),
     );
   });
 
@@ -61,10 +64,10 @@ export async function usageSharedKeysContract(t: Test, { tenants, usage }: Store
       [e, 3],
       [d, 3],
       [c, 3],
-      [null, 4],
+      [nil, 4],
     ]);
     await add([counted(parent, d, january), counted(parent, a, january)], undefined, 1);
-    t.match(await byKey(parent), [[e], [d, 4], [c], [null, 5]], 'also with a lower bound');
+    t.match(await byKey(parent), [[e], [d, 4], [c], [nil, 5]], 'also with a lower bound');
   });
 
   await t.test('another hour and another account have rows of their own', async (t) => {
@@ -89,7 +92,7 @@ export async function usageSharedKeysContract(t: Test, { tenants, usage }: Store
       );
     t.same(keysOf(parent, january + hourMs), rest.slice(0, most).reverse());
     t.same(keysOf(sub.id, january), rest.slice(0, most).reverse());
-    t.same(keysOf(parent, january), [...keys.slice(0, most).reverse(), null]);
+    t.same(keysOf(parent, january), [...keys.slice(0, most).reverse(), nil]);
   });
 
   await t.test('pages of any size go on behind the shared row', async (t) => {
@@ -102,7 +105,7 @@ export async function usageSharedKeysContract(t: Test, { tenants, usage }: Store
     await add(rows, undefined, most);
     for (const granularity of ['hour', 'month'] as const) {
       const { rows: whole } = await report(parent, granularity, 'api_key');
-      const shared = whole.filter(({ keyId }) => keyId === null);
+      const shared = whole.filter(({ keyId }) => keyId === nil);
       t.match(shared, granularity === 'hour' ? Array(4).fill(times(2)) : Array(2).fill(times(4)));
       t.equal(whole.length - shared.length, 4 * most, 'each account and hour has as many keys');
       for (const limit of [1, 2, most + 1]) {
@@ -136,7 +139,7 @@ export async function usageSharedKeysContract(t: Test, { tenants, usage }: Store
         lastWriteByDefaultMs: atMs,
       };
       await add([row], undefined, most);
-      t.same((await byKey(parent)).at(-1), [null, 1]);
+      t.same((await byKey(parent)).at(-1), [nil, 1]);
       t.equal((await tenants.listKeys(parent, { limit: 1 })).rows[0]?.lastUsedAt?.getTime(), atMs);
       const since = Date.UTC(2025, 0, 31);
       t.match((await usage.writesByDefault(parent, since)).keys, [{ keyId: key.id, requests: 7 }]);

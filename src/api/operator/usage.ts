@@ -14,7 +14,7 @@ const reportRow = closed({
   sub_account_id: nullableText(),
   external_id: nullableText(),
   name: Type.String(),
-  api_key_id: Type.Optional(nullableText()),
+  api_key_id: Type.Optional(Type.String()),
   ...rowFields,
 });
 const columns = Object.keys(reportRow.properties);
@@ -46,7 +46,7 @@ function rowToBody(row: UsageReportRow, group: UsageGroup): Static<typeof report
     sub_account_id: group === 'account' ? null : row.accountId,
     external_id: row.externalId,
     name: row.name,
-    ...(group === 'api_key' && { api_key_id: row.keyId }),
+    ...(row.keyId !== null && { api_key_id: row.keyId }),
     ...countsToBody(row),
   };
 }

@@ -1,6 +1,5 @@
 import { Type, type Static } from 'typebox';
 import { managementScopes } from '../../domain/scope.ts';
-import type { UsageGroup } from '../../domain/usage.ts';
 import type { UsageReportRow } from '../../ports/usage.ts';
 import { closed, nullableText } from '../rest/typebox.ts';
 import { callerOf, decideAgain } from '../guard.ts';
@@ -14,7 +13,7 @@ const reportRow = closed({
   sub_account_id: Type.String(),
   external_id: nullableText(),
   name: Type.String(),
-  api_key_id: Type.Optional(nullableText()),
+  api_key_id: Type.Optional(Type.String()),
   ...rowFields,
 });
 /** Columns of a CSV report, in order. `api_key_id` is dropped unless the report is grouped by key. */
@@ -43,12 +42,12 @@ export function usageReportRoute(app: ManagementApp, deps: ManagementDeps): void
   );
 }
 
-function rowToBody(row: UsageReportRow, group: UsageGroup): Static<typeof reportRow> {
+function rowToBody(row: UsageReportRow): Static<typeof reportRow> {
   return {
     sub_account_id: row.accountId,
     external_id: row.externalId,
     name: row.name,
-    ...(group === 'api_key' && { api_key_id: row.keyId }),
+    ...(row.keyId !== null && { api_key_id: row.keyId }),
     ...countsToBody(row),
   };
 }

@@ -27,7 +27,7 @@ export const usage = section('Counting of requests for reports (docs/usage.md).'
     { minimum: 1, maximum: 1_200, default: 25 },
   ),
   keys_per_account_hour: integer(
-    'Most API keys that have a row of their own in the usage of an account and hour. The other keys of that account and hour share one row, in which reports by key show `null` as the key.',
+    'Most API keys that have a row of their own in the usage of an account and hour. The other keys of that account and hour share one row, which reports by key show with the nil UUID as its key.',
     { minimum: 1, maximum: 10_000, default: 200 },
   ),
   export: usageExport,

@@ -26,7 +26,7 @@ export const shared: Subject = {
       'How many sub-accounts are active. If there is one, proxied writes need the acting header.',
     api_key: 'The API key. It is a secret; keep it now, it is never shown again.',
     api_key_id:
-      'The key; present if rows are by key. `null` in the row that keys share if an account is used with more keys in an hour than have rows of their own (200, unless the gateway is configured otherwise).',
+      'The key; present if rows are by key. The nil UUID, `00000000-0000-0000-0000-000000000000`, in the row that keys share if an account is used with more keys in an hour than have rows of their own (200, unless the gateway is configured otherwise).',
     burst:
       'How many requests may come at once after a pause; `null` for as many as in one second. Needs `requests_per_second`.',
     client_secret: 'The client secret. It is never shown again, and no call of the gateway asks for it.',

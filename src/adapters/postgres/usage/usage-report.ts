@@ -14,8 +14,6 @@ import { readLines, rowsOfAccount, type Line, type LinePosition } from './report
  */
 const rowsOfPortion = 10_000;
 const accountsOfPortion = 1_000;
-/** Key of the row that keys without a row of their own share (`usage_share_keys`). It sorts last. */
-const sharedKey = '00000000-0000-0000-0000-000000000000';
 /** Maximum number of accounts in a portion if the previous portion had no usage. */
 const idleAccountsOfPortion = 5_000;
 
@@ -111,10 +109,9 @@ function comesAfter(line: Line, { accountId, bucket, keyId }: LinePosition): boo
   return line.keyId !== null && line.keyId < keyId;
 }
 
-function toRow({ periodStart, keyId, ...line }: Line): UsageReportRow {
+function toRow({ periodStart, ...line }: Line): UsageReportRow {
   const periodStartMs = periodStart.getTime();
-  const position = `${line.accountId} ${periodStartMs} ${keyId ?? ''}`;
-  return { ...line, keyId: keyId === sharedKey ? null : keyId, periodStartMs, position };
+  return { ...line, periodStartMs, position: `${line.accountId} ${periodStartMs} ${line.keyId ?? ''}` };
 }
 
 function readPosition(text: string): LinePosition {
