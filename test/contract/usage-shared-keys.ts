@@ -123,6 +123,25 @@ export async function usageSharedKeysContract(t: Test, { tenants, usage }: Store
     }
   });
 
+  await t.test('late counts are added to the same rows of the day as of the hour', async (t) => {
+    const parent = (await createParent(tenants)).id;
+    const [a, b, c, d, e] = newKeys() as [KeyId, KeyId, KeyId, KeyId, KeyId];
+    await use(parent, [b]);
+    while (await usage.rollUp());
+    await use(parent, [e, d, c, b, a]);
+    await use(parent, [a, c], january - hourMs);
+    const byDay = (await report(parent, 'day', 'api_key')).rows.map(({ keyId, requests }) => [
+      keyId,
+      requests,
+    ]);
+    t.same(byDay, [
+      [c, 2],
+      [b, 2],
+      [a, 2],
+      [nil, 2],
+    ]);
+  });
+
   await t.test(
     'a key that shares a row is noted as used, and its writes by default are its own',
     async (t) => {

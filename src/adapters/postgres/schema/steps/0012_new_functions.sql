@@ -1923,6 +1923,43 @@ begin
   );
 end $$;
 
+-- usage/usage_add_hours.sql
+create or replace function usage_add_hours(added usage_hourly[], keys_per_account_hour int) returns usage_hourly[]
+language plpgsql set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off as $$
+declare
+  nil constant uuid := '00000000-0000-0000-0000-000000000000';
+  past usage_hourly[];
+begin
+  with of_hour as (
+    select s.root_id, s.account_id, s.hour, array_agg(s order by s.key_id) as rows from unnest(added) s
+    group by 1, 2, 3 order by 1, 2, 3
+  ), upserted as (
+    insert into usage_hourly
+    select r.* from of_hour s cross join lateral unnest(case
+      when cardinality(s.rows) + (
+        select count(*) from (
+          select from usage_hourly h
+          where h.root_id = s.root_id and h.account_id = s.account_id and h.hour = s.hour and h.key_id > nil
+          order by h.key_id limit keys_per_account_hour
+        ) h
+      ) <= keys_per_account_hour then s.rows
+      else usage_share_keys(s.rows, keys_per_account_hour)
+    end) r
+    on conflict (root_id, account_id, hour, key_id) do update set
+      requests = usage_hourly.requests + excluded.requests,
+      reads = usage_hourly.reads + excluded.reads,
+      writes = usage_hourly.writes + excluded.writes,
+      client_errors = usage_hourly.client_errors + excluded.client_errors,
+      server_errors = usage_hourly.server_errors + excluded.server_errors,
+      bytes_in = usage_hourly.bytes_in + excluded.bytes_in,
+      bytes_out = usage_hourly.bytes_out + excluded.bytes_out
+    returning usage_hourly.*
+  )
+  select array_agg(row(u.*)::usage_hourly) into past from upserted u
+    where u.hour < date_trunc('hour', clock_timestamp(), 'UTC');
+  return past;
+end $$;
+
 -- usage/usage_add_rows.sql
 create or replace function usage_add_rows(
   journal text, from_position bigint, to_position bigint, counts usage_counted[], keys_per_account_hour int,
@@ -1977,7 +2014,8 @@ $$;
 create or replace function usage_count(counts usage_counted[], keys_per_account_hour int) returns void
 language plpgsql as $$
 declare
-  added constant usage_hourly[] := usage_share_keys(array(
+  nil constant uuid := '00000000-0000-0000-0000-000000000000';
+  added constant usage_hourly[] := array(
     select row(s.*)::usage_hourly from (
       select coalesce(a.parent_id, a.id), a.id, c.hour, c.key_id, sum(c.requests), sum(c.reads), sum(c.writes),
         sum(c.client_errors), sum(c.server_errors), sum(c.bytes_in), sum(c.bytes_out)
@@ -1985,25 +2023,24 @@ declare
       where (c.requests, c.client_errors, c.server_errors, c.bytes_in, c.bytes_out) <> (0, 0, 0, 0, 0)
       group by 1, 2, 3, 4
     ) s
-  ), keys_per_account_hour);
+  );
+  written usage_hourly[];
   late_until timestamptz;
   late usage_hourly[];
 begin
-  -- Every transaction locks these rows in the same order, so two replicas may wait for each other but cannot deadlock.
   -- The triggers are off: they would note inserted and updated rows one after the other, each in an order of its own.
   perform set_config('tenancy_gateway.usage_noted', 'on', true);
-  insert into usage_hourly select * from unnest(added) order by 1, 2, 3, 4
-  on conflict (root_id, account_id, hour, key_id) do update set
-    requests = usage_hourly.requests + excluded.requests,
-    reads = usage_hourly.reads + excluded.reads,
-    writes = usage_hourly.writes + excluded.writes,
-    client_errors = usage_hourly.client_errors + excluded.client_errors,
-    server_errors = usage_hourly.server_errors + excluded.server_errors,
-    bytes_in = usage_hourly.bytes_in + excluded.bytes_in,
-    bytes_out = usage_hourly.bytes_out + excluded.bytes_out;
+  written := usage_add_hours(added, keys_per_account_hour);
   perform set_config('tenancy_gateway.usage_noted', 'off', true);
   late_until := usage_late_until();
-  late := array(select row(r.*)::usage_hourly from unnest(added) r where r.hour < late_until);
+  late := array(
+    select row(s.*)::usage_hourly from (
+      select r.root_id, r.account_id, r.hour, coalesce(w.key_id, nil), sum(r.requests), sum(r.reads), sum(r.writes),
+        sum(r.client_errors), sum(r.server_errors), sum(r.bytes_in), sum(r.bytes_out)
+      from unnest(added) r left join unnest(written) w using (root_id, account_id, hour, key_id)
+      where r.hour < late_until group by 1, 2, 3, 4
+    ) s
+  );
   if cardinality(late) > 0 then
     -- `usage_late_lock` in shared mode.
     perform pg_advisory_xact_lock_shared(7311970458);
@@ -2322,45 +2359,24 @@ $$;
 
 -- usage/usage_share_keys.sql
 create or replace function usage_share_keys(added usage_hourly[], keys_per_account_hour int) returns usage_hourly[]
-language plpgsql set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off as $$
-declare
-  nil constant uuid := '00000000-0000-0000-0000-000000000000';
-  sharing usage_hourly[];
-begin
-  with crowded as materialized (
-    select g.root_id, g.account_id, g.hour, keys_per_account_hour - h.keys as free
-    from (select s.root_id, s.account_id, s.hour, count(*) as keys from unnest(added) s group by 1, 2, 3) g
-      cross join lateral (
-        select count(*) as keys from (
-          select from usage_hourly h
-          where h.root_id = g.root_id and h.account_id = g.account_id and h.hour = g.hour and h.key_id > nil
-          order by h.key_id limit keys_per_account_hour
-        ) h
-      ) h
-    where h.keys + g.keys > keys_per_account_hour
-  ), fresh as (
-    select s, c.free, row_number() over (partition by c.root_id, c.account_id, c.hour order by s.key_id) as number
-    from unnest(added) s join crowded c using (root_id, account_id, hour)
-    where s.key_id is distinct from (
-      select h.key_id from usage_hourly h
-      where h.root_id = c.root_id and h.account_id = c.account_id and h.hour = c.hour and h.key_id >= s.key_id
-      order by h.key_id limit 1
-    )
+language sql stable as $$
+  with present as (
+    select h.key_id from usage_hourly h
+    where (h.root_id, h.account_id, h.hour) = (added[1].root_id, added[1].account_id, added[1].hour)
+      and h.key_id > '00000000-0000-0000-0000-000000000000'
+  ), numbered as (
+    select s, p.key_id is null and row_number() over (partition by p.key_id is null order by s.key_id)
+        > keys_per_account_hour - (select count(*) from present) as shares
+    from unnest(added) s left join present p using (key_id)
+  ), final as (
+    select (n.s).root_id, (n.s).account_id, (n.s).hour,
+      case when n.shares then '00000000-0000-0000-0000-000000000000' else (n.s).key_id end as key_id,
+      sum((n.s).requests), sum((n.s).reads), sum((n.s).writes), sum((n.s).client_errors), sum((n.s).server_errors),
+      sum((n.s).bytes_in), sum((n.s).bytes_out)
+    from numbered n group by 1, 2, 3, 4
   )
-  select array_agg(f.s) into sharing from fresh f where f.number > f.free;
-  if sharing is null then
-    return added;
-  end if;
-  return array(
-    select row(k.*)::usage_hourly from (
-      (select * from unnest(added) except all select * from unnest(sharing))
-      union all
-      select s.root_id, s.account_id, s.hour, nil, sum(s.requests), sum(s.reads), sum(s.writes), sum(s.client_errors),
-        sum(s.server_errors), sum(s.bytes_in), sum(s.bytes_out)
-      from unnest(sharing) s group by 1, 2, 3
-    ) k
-  );
-end $$;
+  select array_agg(row(f.*)::usage_hourly order by f.key_id) from final f
+$$;
 
 -- usage/usage_silent.sql
 create or replace function usage_silent(lost_after interval)

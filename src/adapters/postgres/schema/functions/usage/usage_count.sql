@@ -9,7 +9,8 @@
 create or replace function usage_count(counts usage_counted[], keys_per_account_hour int) returns void
 language plpgsql as $$
 declare
-  added constant usage_hourly[] := usage_share_keys(array(
+  nil constant uuid := '00000000-0000-0000-0000-000000000000';
+  added constant usage_hourly[] := array(
     select row(s.*)::usage_hourly from (
       select coalesce(a.parent_id, a.id), a.id, c.hour, c.key_id, sum(c.requests), sum(c.reads), sum(c.writes),
         sum(c.client_errors), sum(c.server_errors), sum(c.bytes_in), sum(c.bytes_out)
@@ -17,25 +18,24 @@ declare
       where (c.requests, c.client_errors, c.server_errors, c.bytes_in, c.bytes_out) <> (0, 0, 0, 0, 0)
       group by 1, 2, 3, 4
     ) s
-  ), keys_per_account_hour);
+  );
+  written usage_hourly[];
   late_until timestamptz;
   late usage_hourly[];
 begin
-  -- Every transaction locks these rows in the same order, so two replicas may wait for each other but cannot deadlock.
   -- The triggers are off: they would note inserted and updated rows one after the other, each in an order of its own.
   perform set_config('tenancy_gateway.usage_noted', 'on', true);
-  insert into usage_hourly select * from unnest(added) order by 1, 2, 3, 4
-  on conflict (root_id, account_id, hour, key_id) do update set
-    requests = usage_hourly.requests + excluded.requests,
-    reads = usage_hourly.reads + excluded.reads,
-    writes = usage_hourly.writes + excluded.writes,
-    client_errors = usage_hourly.client_errors + excluded.client_errors,
-    server_errors = usage_hourly.server_errors + excluded.server_errors,
-    bytes_in = usage_hourly.bytes_in + excluded.bytes_in,
-    bytes_out = usage_hourly.bytes_out + excluded.bytes_out;
+  written := usage_add_hours(added, keys_per_account_hour);
   perform set_config('tenancy_gateway.usage_noted', 'off', true);
   late_until := usage_late_until();
-  late := array(select row(r.*)::usage_hourly from unnest(added) r where r.hour < late_until);
+  late := array(
+    select row(s.*)::usage_hourly from (
+      select r.root_id, r.account_id, r.hour, coalesce(w.key_id, nil), sum(r.requests), sum(r.reads), sum(r.writes),
+        sum(r.client_errors), sum(r.server_errors), sum(r.bytes_in), sum(r.bytes_out)
+      from unnest(added) r left join unnest(written) w using (root_id, account_id, hour, key_id)
+      where r.hour < late_until group by 1, 2, 3, 4
+    ) s
+  );
   if cardinality(late) > 0 then
     -- `usage_late_lock` in shared mode.
     perform pg_advisory_xact_lock_shared(7311970458);
