@@ -63,8 +63,8 @@ export interface UsageQuery {
 
 /**
  * A row of a report. `accountId` is the account that requests operated on, or its parent if rows are grouped by parent.
- * `keyId` is `null` unless rows are grouped by key, and in the row that keys share. `periodStartMs` is the start of the hour, day, month or whole period
- * that the row covers, in milliseconds since 1970.
+ * `keyId` is `null` unless rows are grouped by key; it is the nil UUID in the row that keys share. `periodStartMs` is the
+ * start of the hour, day, month or whole period that the row covers, in milliseconds since 1970.
  */
 export interface UsageReportRow extends UsageCounts {
   readonly accountId: AccountId;

@@ -2364,6 +2364,7 @@ language sql stable as $$
     select h.key_id from usage_hourly h
     where (h.root_id, h.account_id, h.hour) = (added[1].root_id, added[1].account_id, added[1].hour)
       and h.key_id > '00000000-0000-0000-0000-000000000000'
+    order by h.key_id
   ), numbered as (
     select s, p.key_id is null and row_number() over (partition by p.key_id is null order by s.key_id)
         > keys_per_account_hour - (select count(*) from present) as shares

@@ -4,12 +4,15 @@
 --
 -- Batches that run at the same time do not see each other's new rows. So an hour may exceed the number by the new keys
 -- of the batches that were running when it was reached.
+--
+-- With the settings of `usage_add_hours`, `order by` keeps the look-up on the primary key.
 create or replace function usage_share_keys(added usage_hourly[], keys_per_account_hour int) returns usage_hourly[]
 language sql stable as $$
   with present as (
     select h.key_id from usage_hourly h
     where (h.root_id, h.account_id, h.hour) = (added[1].root_id, added[1].account_id, added[1].hour)
       and h.key_id > '00000000-0000-0000-0000-000000000000'
+    order by h.key_id
   ), numbered as (
     select s, p.key_id is null and row_number() over (partition by p.key_id is null order by s.key_id)
         > keys_per_account_hour - (select count(*) from present) as shares
