@@ -57,7 +57,7 @@ t.test('the row that keys share has the nil UUID as key, in JSON, over its pages
     const columns = ['sub_account_id', 'api_key_id', 'requests'].map((name) => names.indexOf(name));
     t.strictSame(
       lines.map((line) => columns.map((column) => line[column])),
-      expected.map((cells) => cells.map((cell) => String(cell))),
+      expected.map((cells) => cells.map(String)),
     );
   }
   const whole = await parent.call('GET', '/usage?from=2026-04-01&to=2026-04-02');
