@@ -26,10 +26,9 @@ export interface Counting extends FleetOptions {
   readonly parents: number;
 }
 
-/** Requests of one process that were counted, added and lost; failed attempts to add; milliseconds until all was added. */
+/** Requests of one process that were counted and lost; failed attempts to add; milliseconds until all was added. */
 export interface Counted {
   readonly counted: number;
-  readonly added: number;
   readonly failed: number;
   readonly lost: number;
   readonly ms: number;

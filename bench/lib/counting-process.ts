@@ -23,15 +23,10 @@ async function count({ url, dir, accounts, parents, rate, seconds, mostMs }: Cou
   const pool = new Pool(connectByUrl(url, statementMs), 1);
   const runner = pool.withDeadline(2.5 * statementMs);
   const store = usageStore(runner, runner, runner);
-  let addedTo = 0;
-  const sums = { counted: 0, added: 0, failed: 0, lost: 0 };
+  const sums = { counted: 0, failed: 0, lost: 0 };
   const add = async (batch: UsageBatch): ReturnType<typeof store.add> => {
     try {
-      const result = await store.add(batch);
-      // After a failed attempt, portions that the store has already are sent again.
-      if (batch.to > addedTo) for (const { requests } of batch.rows) sums.added += requests;
-      addedTo = Math.max(addedTo, batch.to);
-      return result;
+      return await store.add(batch);
     } catch (error) {
       sums.failed += 1;
       throw error;
@@ -62,7 +57,6 @@ async function count({ url, dir, accounts, parents, rate, seconds, mostMs }: Cou
     recorder.commit();
     await new Promise((resolve) => setTimeout(resolve, turnMs));
   }
-  while (sums.added + sums.lost < sums.counted && performance.now() - began < mostMs)
-    await new Promise((resolve) => setTimeout(resolve, turnMs));
+  await recorder.stop(systemClock.monotonicMs() + mostMs - seconds * 1_000);
   return { ...sums, ms: performance.now() - began };
 }

@@ -47,7 +47,7 @@ export function bringUp({ store, migrate, alone, timers, clock, logger, begin }:
   const retries = new Backoff(firstRetryMs, longestRetryMs);
   let stopped = false;
   let callOff = (): void => undefined;
-  let said = { what: '', atMs: -Infinity };
+  let said = { what: '', level: 'info', atMs: -Infinity };
   const { promise: done, resolve: finish, reject: giveUp } = promiseWithResolvers();
 
   async function attempt(): Promise<void> {
@@ -94,11 +94,15 @@ export function bringUp({ store, migrate, alone, timers, clock, logger, begin }:
     else say(reason, { err: error, reason }, `not ready: ${detail}`);
   }
 
-  /** Logs the same reason at most once every 30 seconds, so that a long outage does not fill the log. */
+  /**
+   * Logs the same reason at most once every 30 seconds, so that a long outage does not fill the log. A warning is not
+   * held back by a line that was no warning.
+   */
   function say(what: string, fields: object, message: string, level: 'info' | 'warn' = 'warn'): void {
     const nowMs = clock.monotonicMs();
-    if (said.what === what && nowMs - said.atMs < sayAgainMs) return;
-    said = { what, atMs: nowMs };
+    const isKnown = said.what === what && (said.level === 'warn' || level === 'info');
+    if (isKnown && nowMs - said.atMs < sayAgainMs) return;
+    said = { what, level, atMs: nowMs };
     logger[level](fields, message);
   }
 

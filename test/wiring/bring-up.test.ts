@@ -72,3 +72,30 @@ t.test('a replica that starts while another migrates the database logs no warnin
     [30],
   );
 });
+
+t.test('a held lock is a warning at once, also right after another process was migrating', async (t) => {
+  const time = new ManualTime();
+  const lines: string[] = [];
+  const up = bringUp({
+    store: {
+      migrate: async ({ onWait } = {}) => {
+        const step = '0001 first';
+        for (let i = 0; i < 3; i++) {
+          onWait?.({ step, waitsFor: 'another process', elsewhere: true });
+          onWait?.({ step, waitsFor: 'AccessExclusiveLock on replica', elsewhere: false });
+        }
+        return 9;
+      },
+      ping: () => Promise.resolve(),
+    },
+    ...{ migrate: true, alone: false, timers: time.timers, clock: time.clock },
+    logger: pino({ base: null }, { write: (line: string) => lines.push(line) }),
+    begin: () => Promise.resolve(),
+  });
+  up.start();
+  await up.done;
+  t.same(
+    lines.map((line) => (JSON.parse(line) as { level: number }).level),
+    [30, 40],
+  );
+});

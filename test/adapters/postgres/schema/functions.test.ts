@@ -52,6 +52,17 @@ t.test('a migrated database has the functions of the folder, and no other', asyn
   t.same(await functionsOf(sql), inForce);
 });
 
+t.test('a function that rules out plans rules out their compilation', async (t) => {
+  // A plan that has to use what was ruled out looks expensive, so behind a pooler, where the connection's own `jit = off`
+  // is not in force, PostgreSQL would compile it: 150 ms a call.
+  const sql = rawSql(t, await freshDatabase(t, migrated));
+  const rows = await sql<{ name: string; settings: string[] }[]>`
+    select proname as name, proconfig as settings from pg_proc
+    where pronamespace = current_schema()::regnamespace and proconfig::text like '%enable\_%'`;
+  t.ok(rows.length > 10);
+  for (const { name, settings } of rows) t.ok(settings.includes('jit=off'), name);
+});
+
 t.test('a database of 0.1.0 becomes what a fresh one is', async (t) => {
   const { sql, store } = await databaseOf010(t);
   const old = of010(sql);

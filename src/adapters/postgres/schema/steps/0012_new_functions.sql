@@ -132,7 +132,7 @@ end $$;
 create or replace function account_import(
   request jsonb, new_rows jsonb, max_pairs int, is_plan boolean, out outcome text, out seq bigint, out results jsonb
 ) language plpgsql
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
 #variable_conflict use_column
 declare
   entry record;
@@ -201,7 +201,7 @@ create or replace function account_import_subs(
   request jsonb, new_rows jsonb, max_sub_accounts int, max_pairs int, is_plan boolean,
   out outcome text, out seq bigint, out results jsonb
 ) language plpgsql
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
 #variable_conflict use_column
 declare
   entry record;
@@ -802,7 +802,7 @@ end $$;
 create or replace function api_key_import_rows(
   request jsonb, new_rows jsonb, max_keys int, is_plan boolean, out outcome text, out seq bigint, out results jsonb
 ) language plpgsql
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
 #variable_conflict use_column
 declare
   entry record;
@@ -1496,7 +1496,7 @@ begin
 end $$;
 
 -- events/api_key_changed.sql
-create or replace function api_key_changed() returns trigger language plpgsql set enable_nestloop = off as $$
+create or replace function api_key_changed() returns trigger language plpgsql set enable_nestloop = off set jit = off as $$
 declare
   rotated constant text := current_setting('tenancy_gateway.rotated', true);
   facts text[];
@@ -1745,7 +1745,7 @@ $$;
 
 -- limits/quota_ask.sql
 create or replace function quota_ask(of_replica text, questions jsonb) returns jsonb language plpgsql
-set enable_seqscan = off as $$
+set enable_seqscan = off set jit = off as $$
 declare
   answers jsonb[] := '{}';
   asked record;
@@ -1832,7 +1832,7 @@ $$;
 
 -- limits/quota_note.sql
 create or replace function quota_note(of_limit text, of_series bigint, level int) returns void language plpgsql
-set enable_seqscan = off as $$
+set enable_seqscan = off set jit = off as $$
 declare
   owner account;
   parent uuid;
@@ -1863,7 +1863,7 @@ end $$;
 
 -- limits/quota_of.sql
 create or replace function quota_of(of_limit text, starts timestamptz) returns limit_quota language plpgsql
-set enable_seqscan = off as $$
+set enable_seqscan = off set jit = off as $$
 declare
   found_one limit_quota;
 begin
@@ -1891,7 +1891,7 @@ $$;
 
 -- limits/usage_since.sql
 create or replace function usage_since(of_limit text, starts timestamptz) returns bigint language plpgsql stable
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
 declare
   owner constant uuid := split_part(of_limit, ':', 2);
   since constant date := usage_day_of(starts);
@@ -1956,7 +1956,7 @@ begin
     returning usage_hourly.*
   )
   select array_agg(row(u.*)::usage_hourly) into past from upserted u
-    where u.hour < date_trunc('hour', clock_timestamp(), 'UTC');
+    where u.hour < date_trunc('day', clock_timestamp() + interval '10 minutes', 'UTC');
   return past;
 end $$;
 
@@ -2111,7 +2111,7 @@ end $$;
 -- usage/usage_export_hour.sql
 create or replace function usage_export_hour(of_hour timestamptz, after uuid, most int)
 returns table (account_id uuid, root_id uuid, external_id text, counts bigint[]) language sql stable
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
   with begun as (
     -- Parent of the account `after`; `after` itself if it is a parent or if there is no such account.
     select coalesce((select coalesce(a.parent_id, a.id) from account a where a.id = after), after) as root
@@ -2230,7 +2230,7 @@ end $$;
 
 -- usage/usage_prune_days.sql
 create or replace function usage_prune_days(before timestamptz, months int, most int) returns int language plpgsql
-set enable_seqscan = off as $$
+set enable_seqscan = off set jit = off as $$
 declare
   cutoff constant date := date_trunc('month',
     least(before, clock_timestamp() - make_interval(months => months),
@@ -2254,7 +2254,7 @@ end $$;
 -- usage/usage_prune_hours.sql
 create or replace function usage_prune_hours(
   before timestamptz, days int, after_root uuid, most int, out deleted int, out next_root uuid
-) language plpgsql set enable_seqscan = off as $$
+) language plpgsql set enable_seqscan = off set jit = off as $$
 declare
   cutoff constant timestamptz :=
     date_trunc('day', least(before, clock_timestamp() - make_interval(days => days),
@@ -2295,7 +2295,7 @@ end $$;
 
 -- usage/usage_roll_up.sql
 create or replace function usage_roll_up(most int) returns boolean language plpgsql
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
 declare
   nil constant uuid := '00000000-0000-0000-0000-000000000000';
   kept usage_kept;

@@ -4,7 +4,7 @@ create or replace function account_import_subs(
   request jsonb, new_rows jsonb, max_sub_accounts int, max_pairs int, is_plan boolean,
   out outcome text, out seq bigint, out results jsonb
 ) language plpgsql
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
 #variable_conflict use_column
 declare
   entry record;

@@ -3,7 +3,7 @@
 -- gets no event, because no request asked for that change. Nested loops are disabled so that PostgreSQL joins old and
 -- new rows by a hash join. Otherwise, it might plan a nested loop for a few rows and keep that plan. With many rows, a
 -- nested loop takes minutes.
-create or replace function api_key_changed() returns trigger language plpgsql set enable_nestloop = off as $$
+create or replace function api_key_changed() returns trigger language plpgsql set enable_nestloop = off set jit = off as $$
 declare
   rotated constant text := current_setting('tenancy_gateway.rotated', true);
   facts text[];

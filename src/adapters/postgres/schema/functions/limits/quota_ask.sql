@@ -7,7 +7,7 @@
 --
 -- A new series begins with each window, and whenever an account gets a quota.
 create or replace function quota_ask(of_replica text, questions jsonb) returns jsonb language plpgsql
-set enable_seqscan = off as $$
+set enable_seqscan = off set jit = off as $$
 declare
   answers jsonb[] := '{}';
   asked record;

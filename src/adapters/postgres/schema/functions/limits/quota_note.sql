@@ -2,7 +2,7 @@
 -- event has already been written. This function locks the parent's events before the quota. A change to the account
 -- locks both in the same order, so it cannot deadlock with this function.
 create or replace function quota_note(of_limit text, of_series bigint, level int) returns void language plpgsql
-set enable_seqscan = off as $$
+set enable_seqscan = off set jit = off as $$
 declare
   owner account;
   parent uuid;

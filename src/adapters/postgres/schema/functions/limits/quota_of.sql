@@ -1,7 +1,7 @@
 -- Locks and returns a quota's row for the window that begins at `starts`. If there is none, creates one that includes
 -- the requests that the account has already made in the window.
 create or replace function quota_of(of_limit text, starts timestamptz) returns limit_quota language plpgsql
-set enable_seqscan = off as $$
+set enable_seqscan = off set jit = off as $$
 declare
   found_one limit_quota;
 begin

@@ -2,7 +2,7 @@
 -- number includes all its sub-accounts. `of_limit` names the account, as in `parent:0198…:month`. A parent with more
 -- than 5,000 sub-accounts gets 0, because each account costs an index look-up while a request waits for the answer.
 create or replace function usage_since(of_limit text, starts timestamptz) returns bigint language plpgsql stable
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
 declare
   owner constant uuid := split_part(of_limit, ':', 2);
   since constant date := usage_day_of(starts);

@@ -1,12 +1,12 @@
 -- Adds a batch's sums to `usage_hourly`, with at most `keys_per_account_hour` keys for an account and hour
--- (`usage_share_keys`). Returns the rows of past hours that it has written, since only these can be late.
+-- (`usage_share_keys`). Returns the written rows whose keys a late change needs (`usage_note_late`): the rows of past
+-- days and, in the ten minutes before midnight, those of the day, which might be rolled up before this batch is late.
 --
 -- Every transaction locks these rows in the same order, so two replicas may wait for each other but cannot deadlock.
 --
 -- The keys of an account and hour are counted right before its rows are written, so both find the same pages of the
 -- index in memory. The settings keep the look-up on the primary key, in the order of its keys: the index
--- `usage_hourly_of_root` has the rows of all accounts of a parent. Through a pooler `jit` would be on, and compile the
--- disabled sort each time.
+-- `usage_hourly_of_root` has the rows of all accounts of a parent.
 create or replace function usage_add_hours(added usage_hourly[], keys_per_account_hour int) returns usage_hourly[]
 language plpgsql set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off as $$
 declare
@@ -39,6 +39,6 @@ begin
     returning usage_hourly.*
   )
   select array_agg(row(u.*)::usage_hourly) into past from upserted u
-    where u.hour < date_trunc('hour', clock_timestamp(), 'UTC');
+    where u.hour < date_trunc('day', clock_timestamp() + interval '10 minutes', 'UTC');
   return past;
 end $$;

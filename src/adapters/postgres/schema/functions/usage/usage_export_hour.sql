@@ -7,7 +7,7 @@
 -- after which the next call begins.
 create or replace function usage_export_hour(of_hour timestamptz, after uuid, most int)
 returns table (account_id uuid, root_id uuid, external_id text, counts bigint[]) language sql stable
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
   with begun as (
     -- Parent of the account `after`; `after` itself if it is a parent or if there is no such account.
     select coalesce((select coalesce(a.parent_id, a.id) from account a where a.id = after), after) as root

@@ -1,7 +1,7 @@
 -- Deletes up to `most` daily rows from before `before`, and returns how many were deleted. Only whole months are
 -- deleted. Deleted rows are also more than `months` months old by the database's clock.
 create or replace function usage_prune_days(before timestamptz, months int, most int) returns int language plpgsql
-set enable_seqscan = off as $$
+set enable_seqscan = off set jit = off as $$
 declare
   cutoff constant date := date_trunc('month',
     least(before, clock_timestamp() - make_interval(months => months),

@@ -8,7 +8,7 @@
 -- are kept until they have been rolled up into daily rows (`usage_roll_up`).
 create or replace function usage_prune_hours(
   before timestamptz, days int, after_root uuid, most int, out deleted int, out next_root uuid
-) language plpgsql set enable_seqscan = off as $$
+) language plpgsql set enable_seqscan = off set jit = off as $$
 declare
   cutoff constant timestamptz :=
     date_trunc('day', least(before, clock_timestamp() - make_interval(days => days),

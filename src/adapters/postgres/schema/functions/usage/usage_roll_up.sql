@@ -3,7 +3,7 @@
 -- the days from `rolled_until` (inclusive) to `rolling_until` (exclusive). On the first run after an upgrade from 0.1.0,
 -- that range covers all days that 0.1.0 stored. Only one caller at a time does the work; the rest get false.
 create or replace function usage_roll_up(most int) returns boolean language plpgsql
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
 declare
   nil constant uuid := '00000000-0000-0000-0000-000000000000';
   kept usage_kept;
