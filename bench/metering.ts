@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { AccountId, KeyId } from '../src/domain/ids.ts';
+import type { UsedBy } from '../src/domain/usage.ts';
 import { systemClock } from '../src/ports/clock.ts';
 import { Journal } from '../src/usage/journal/journal.ts';
 import { UsageRecorder } from '../src/usage/recorder.ts';
@@ -88,13 +89,15 @@ async function measure(keys: number, journaled: boolean, many: number): Promise<
     keysPerAccountHour: 200,
   });
   await recorder.begin();
-  const accounts = Array.from({ length: keys }, () => randomUUID() as AccountId);
-  const keyIds = Array.from({ length: keys }, () => randomUUID() as KeyId);
+  const used = Array.from({ length: keys }, () => {
+    const accountId = randomUUID() as AccountId;
+    return { accountId, parentId: accountId, keyId: randomUUID() as KeyId };
+  });
   const before = process.cpuUsage();
   for (let done = 0; done < requests; done += many) {
     const counted = Array.from({ length: many }, (_, i) => {
       const n = (done + i) % keys;
-      return recorder.count(accounts[n] as AccountId, keyIds[n] as KeyId, 'read');
+      return recorder.count(used[n] as UsedBy, 'read');
     });
     recorder.commit();
     for (const one of counted) {

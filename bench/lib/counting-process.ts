@@ -52,7 +52,10 @@ async function count({ url, dir, accounts, parents, rate, seconds, mostMs }: Cou
   for (let passed = 0; passed < seconds * 1_000; passed = performance.now() - began) {
     for (const until = (rate * passed) / 1_000; sums.counted < until; sums.counted++) {
       const n = Math.floor(Math.random() * accounts);
-      recorder.count(accountOf(n), keys[n % parents] as KeyId, 'read');
+      recorder.count(
+        { accountId: accountOf(n), parentId: accountOf(n % parents), keyId: keys[n % parents] as KeyId },
+        'read',
+      );
     }
     recorder.commit();
     await new Promise((resolve) => setTimeout(resolve, turnMs));

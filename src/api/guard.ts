@@ -1,3 +1,4 @@
+import { usedBy } from '../domain/usage.ts';
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { credentialReader } from '../authz/authenticate.ts';
 import {
@@ -92,7 +93,7 @@ export async function decideAgain(request: FastifyRequest): Promise<void> {
 export function noteKeyUse(app: FastifyInstance, usage: Pick<UsageSink, 'touch'>): void {
   app.addHook('onSend', (request, _reply, _payload, done) => {
     const { caller } = outcomeOf(request);
-    if (caller !== undefined) usage.touch(caller.accountId, caller.keyId);
+    if (caller !== undefined) usage.touch(usedBy(caller, caller.accountId));
     done();
   });
 }

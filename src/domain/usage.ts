@@ -1,3 +1,4 @@
+import type { Caller } from './caller.ts';
 import type { AccountId, KeyId } from './ids.ts';
 
 /** Counts of proxied requests; management calls do not count as usage. `bytesIn` and `bytesOut` count bodies only. */
@@ -11,10 +12,22 @@ export interface UsageCounts {
   readonly bytesOut: number;
 }
 
-/** Counts of the requests made for one account with one key in one hour. */
-export interface UsageRow extends UsageCounts {
+/** Account for which a request is made, and the key with which it is made. */
+export interface UsedBy {
   readonly accountId: AccountId;
+  /** Parent of the account; the account itself if it is a parent. */
+  readonly parentId: AccountId;
   readonly keyId: KeyId;
+}
+
+/** Returns for whom a request of the caller is counted. @param accountId the caller's account, or a sub-account of it */
+export function usedBy(caller: Caller, accountId: AccountId): UsedBy {
+  const parentId = caller.kind === 'parent' ? caller.accountId : caller.parentId;
+  return { accountId, parentId, keyId: caller.keyId };
+}
+
+/** Counts of the requests made for one account with one key in one hour. */
+export interface UsageRow extends UsedBy, UsageCounts {
   /** Start of the hour, milliseconds since 1970, UTC. */
   readonly hourMs: number;
   /** Last use of the key in that hour, milliseconds since 1970. */

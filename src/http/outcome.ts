@@ -10,7 +10,7 @@ export interface Outcome {
   /** Used-up limit, if the request was rejected because of it. */
   readonly limit?: ReachedLimit | undefined;
   /** Set once the caller is known. */
-  readonly caller?: Pick<Caller, 'accountId' | 'keyId'>;
+  readonly caller?: Caller;
   /** Name of the operator whose token was sent. */
   readonly operator?: string;
   /**

@@ -1,7 +1,14 @@
 import type { AccountId, KeyId } from '../domain/ids.ts';
 import type { MethodKind } from '../domain/acting-decision.ts';
 import type { KeptUsage } from '../domain/usage-kept.ts';
-import type { UsageCounts, UsageGranularity, UsageGroup, UsagePeriod, UsageRow } from '../domain/usage.ts';
+import type {
+  UsageCounts,
+  UsageGranularity,
+  UsageGroup,
+  UsagePeriod,
+  UsageRow,
+  UsedBy,
+} from '../domain/usage.ts';
 import type { Page } from './tenant-store.ts';
 
 /**
@@ -11,9 +18,7 @@ import type { Page } from './tenant-store.ts';
 export type CountedKind = MethodKind | 'write-by-default';
 
 /** A counted request: its account, key and hour. */
-export interface CountedRequest {
-  readonly accountId: AccountId;
-  readonly keyId: KeyId;
+export interface CountedRequest extends UsedBy {
   /** Start of the hour in which the request was handed to the upstream, milliseconds since 1970. */
   readonly hourMs: number;
 }
@@ -24,7 +29,7 @@ export interface UsageSink {
    * Counts a request in the current hour. Call it right before the request is handed to its upstream. Then call
    * {@link commit} before the first byte is sent.
    */
-  count(accountId: AccountId, keyId: KeyId, kind: CountedKind): CountedRequest;
+  count(by: UsedBy, kind: CountedKind): CountedRequest;
   /** Undoes the count of a request that was not sent. */
   takeBack(counted: CountedRequest, kind: CountedKind): void;
   /** Saves all counts outside this process, so that they survive a crash. */
@@ -39,7 +44,7 @@ export interface UsageSink {
    */
   noteBytes(counted: CountedRequest, bytesIn: number, bytesOut: number): void;
   /** Notes that a key was used by a request that is not counted. */
-  touch(accountId: AccountId, keyId: KeyId): void;
+  touch(by: UsedBy): void;
   /**
    * Calls `listener` periodically and at the end of each hour. The listener reports the bytes of requests in flight
    * with {@link noteBytes}. Returns a function that removes the listener.

@@ -1,3 +1,4 @@
+import { usedBy } from '../domain/usage.ts';
 import { methodKind, type MethodKind, type Permit } from '../domain/acting-decision.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { CountedKind, CountedRequest, UsageSink } from '../ports/usage.ts';
@@ -42,7 +43,7 @@ export class Counted {
     const { permit, caller } = admission;
     const isByDefault = permit.reason === 'self-by-default' && caller.kind === 'parent';
     this.#kind = this.#method === 'write' && isByDefault ? 'write-by-default' : this.#method;
-    this.#counted = this.#usage.count(permit.resolvedTenant, caller.keyId, this.#kind);
+    this.#counted = this.#usage.count(usedBy(caller, permit.resolvedTenant), this.#kind);
   }
 
   /** Undoes the count, because the request was not sent after all. */

@@ -1,3 +1,4 @@
+import { usedBy } from '../domain/usage.ts';
 import type { Admission, Rejection } from '../authz/proxied-request.ts';
 import type { Problem } from '../domain/problem.ts';
 import { guardMethods } from '../http/guarded.ts';
@@ -117,7 +118,7 @@ export abstract class Exchange extends EndingExchange implements UnitsUser {
   noteUse(): void {
     const { admission } = this.decision;
     if (admission !== null)
-      this.route.deps.usage.touch(admission.permit.resolvedTenant, admission.caller.keyId);
+      this.route.deps.usage.touch(usedBy(admission.caller, admission.permit.resolvedTenant));
   }
 
   keyChanged(): void {

@@ -1,5 +1,4 @@
-import type { AccountId, KeyId } from '../domain/ids.ts';
-import { hourMs } from '../domain/usage.ts';
+import { hourMs, type UsedBy } from '../domain/usage.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Timers } from '../ports/timers.ts';
 import { within } from '../timing/within.ts';
@@ -71,10 +70,10 @@ export class UsageRecorder implements UsageSink {
     this.#pending = new PendingBatches({ ...parts, clock: this.#clock, portion: new PortionSize() });
   }
 
-  count(accountId: AccountId, keyId: KeyId, kind: CountedKind): CountedRequest {
+  count(by: UsedBy, kind: CountedKind): CountedRequest {
     if (this.#full) this.#seal();
     const nowMs = this.#clock.nowMs();
-    const row = this.#row(accountId, keyId, hourOf(nowMs));
+    const row = this.#row(by, hourOf(nowMs));
     if (row.index === lost) this.#parts.onLost?.();
     row.requests += 1;
     if (kind === 'read') row.reads += 1;
@@ -88,9 +87,9 @@ export class UsageRecorder implements UsageSink {
     return row;
   }
 
-  takeBack({ accountId, keyId, hourMs }: CountedRequest, kind: CountedKind): void {
+  takeBack(counted: CountedRequest, kind: CountedKind): void {
     // The request was counted in this iteration of the event loop, so its batch is still open.
-    const row = this.#batch.find(accountId, keyId, hourMs);
+    const row = this.#batch.find(counted, counted.hourMs);
     if (row === undefined) return;
     row.requests -= 1;
     if (kind === 'read') row.reads -= 1;
@@ -109,25 +108,25 @@ export class UsageRecorder implements UsageSink {
     }
   }
 
-  noteOutcome({ accountId, keyId, hourMs }: CountedRequest, status: number): void {
-    const row = this.#row(accountId, keyId, hourMs);
+  noteOutcome(counted: CountedRequest, status: number): void {
+    const row = this.#row(counted, counted.hourMs);
     if (status >= 500) row.serverErrors += 1;
     else if (status >= 400) row.clientErrors += 1;
     row.lastUsedMs = this.#clock.nowMs();
     this.#note(row);
   }
 
-  noteBytes({ accountId, keyId }: CountedRequest, bytesIn: number, bytesOut: number): void {
-    const row = this.#row(accountId, keyId, this.#bytesHourMs ?? hourOf(this.#clock.nowMs()));
+  noteBytes(counted: CountedRequest, bytesIn: number, bytesOut: number): void {
+    const row = this.#row(counted, this.#bytesHourMs ?? hourOf(this.#clock.nowMs()));
     row.bytesIn += bytesIn;
     row.bytesOut += bytesOut;
     this.#note(row);
   }
 
-  touch(accountId: AccountId, keyId: KeyId): void {
+  touch(by: UsedBy): void {
     const nowMs = this.#clock.nowMs();
     // Even a row without requests tells the store when the key was last used.
-    const row = this.#row(accountId, keyId, hourOf(nowMs));
+    const row = this.#row(by, hourOf(nowMs));
     row.lastUsedMs = nowMs;
     this.#note(row);
   }
@@ -224,11 +223,11 @@ export class UsageRecorder implements UsageSink {
     }
   }
 
-  #row(accountId: AccountId, keyId: KeyId, hour: number): OpenRow {
-    const present = this.#batch.find(accountId, keyId, hour);
+  #row(by: UsedBy, hour: number): OpenRow {
+    const present = this.#batch.find(by, hour);
     if (present !== undefined) return present;
-    if (this.#batch.rows.length >= mostRowsInMemory) return newRow(accountId, keyId, hour, lost);
-    return this.#batch.add(accountId, keyId, hour);
+    if (this.#batch.rows.length >= mostRowsInMemory) return newRow(by, hour, lost);
+    return this.#batch.add(by, hour);
   }
 
   #note(row: OpenRow): void {

@@ -4,6 +4,7 @@ import type { Store } from '../../src/adapters/postgres/store.ts';
 import type { AccountId, KeyId } from '../../src/domain/ids.ts';
 import type { UsageCounts, UsageGranularity, UsageGroup, UsageRow } from '../../src/domain/usage.ts';
 import type { UsageQuery, UsageReportRow } from '../../src/ports/usage.ts';
+import { ofParents } from './usage-rows.ts';
 
 /** Two hours before {@link february}. */
 export const january = Date.UTC(2025, 0, 31, 22);
@@ -23,7 +24,10 @@ export function usageCalls(usage: Store['usage']) {
     journal: string = randomUUID(),
     keysPerAccountHour = 200,
   ): Promise<void> => {
-    await usage.add({ journal, from: 0, to: rows.length, rows, keysPerAccountHour, throughMs: Infinity });
+    await usage.add({
+      ...{ journal, from: 0, to: rows.length, rows: await ofParents(usage, rows) },
+      ...{ keysPerAccountHour, throughMs: Infinity },
+    });
   };
   return { report, add };
 }
@@ -31,7 +35,7 @@ export function usageCalls(usage: Store['usage']) {
 /** One request that read a little. */
 export function counted(accountId: AccountId, keyId: KeyId, hour: number, lastUsedMs = hour): UsageRow {
   const none = { writesByDefault: 0, lastWriteByDefaultMs: 0 };
-  return { accountId, keyId, hourMs: hour, lastUsedMs, ...times(1), ...none };
+  return { accountId, parentId: accountId, keyId, hourMs: hour, lastUsedMs, ...times(1), ...none };
 }
 
 export function times(n: number): UsageCounts {

@@ -99,7 +99,7 @@ export async function startGateway(t: Scope, options: GatewayOptions): Promise<T
     ...noStore,
     config,
     directory: options.directory?.(directory) ?? directory,
-    counting: { ...countedIn(usage), touch: (accountId, keyId) => touched.push({ accountId, keyId }) },
+    counting: { ...countedIn(usage), touch: ({ accountId, keyId }) => touched.push({ accountId, keyId }) },
     clock: options.clock ?? systemClock,
     randomBytes,
     logger: pino({ level: 'trace' }, stream),

@@ -6,7 +6,7 @@ import type { Store } from '../../src/adapters/postgres/store.ts';
 export const hour = 3_600_000;
 export const april = Date.parse('2026-04-01T00:00:00Z');
 
-/** What was used in the hour of `atMs`: nothing but `counts`. */
+/** What was used in the hour of `atMs`: nothing but `counts`; as if the account were a parent, see {@link ofParents}. */
 export function usageRow(
   accountId: string,
   atMs: number,
@@ -25,12 +25,24 @@ export function usageRow(
   };
   return {
     accountId: accountId as AccountId,
+    parentId: accountId as AccountId,
     keyId: '0190a0a0-0000-7000-8000-000000000001' as KeyId,
     hourMs: Math.floor(atMs / hour) * hour,
     lastUsedMs: atMs,
     ...zero,
     ...(counts as object),
   };
+}
+
+/** The rows with the parents that the store knows, as the gateway would count them. */
+export async function ofParents(
+  usage: Pick<Store['usage'], 'parentOf'>,
+  rows: readonly UsageRow[],
+): Promise<readonly UsageRow[]> {
+  const parents = new Map<AccountId, AccountId | null>();
+  for (const { accountId } of rows)
+    if (!parents.has(accountId)) parents.set(accountId, await usage.parentOf(accountId).catch(() => null));
+  return rows.map((row) => ({ ...row, parentId: parents.get(row.accountId) ?? row.accountId }));
 }
 
 /** Adds to the counts, as a replica would that has counted nothing else. @param throughMs it has nothing from before left to add */
@@ -43,7 +55,7 @@ export async function addUsage(
     journal: randomUUID(),
     from: 0,
     to: rows.length,
-    rows,
+    rows: await ofParents(store.usage, rows),
     keysPerAccountHour: 200,
     throughMs,
   });

@@ -14,8 +14,8 @@ export interface UsageEvent extends CountedRequest {
 export function countedIn(events: UsageEvent[]): UsageSink {
   return {
     ...noCounting,
-    count: (accountId, keyId, kind) => {
-      const event = { accountId, keyId, kind, hourMs: 0, status: 0, bytesIn: 0, bytesOut: 0 };
+    count: (by, kind) => {
+      const event = { ...by, kind, hourMs: 0, status: 0, bytesIn: 0, bytesOut: 0 };
       events.push(event);
       return event;
     },
@@ -30,7 +30,7 @@ export function countedIn(events: UsageEvent[]): UsageSink {
 
 /** Counts nothing. */
 export const noCounting: UsageSink = {
-  count: (accountId, keyId) => ({ accountId, keyId, hourMs: 0 }),
+  count: (by) => ({ ...by, hourMs: 0 }),
   takeBack: () => undefined,
   commit: () => undefined,
   noteOutcome: () => undefined,

@@ -7,7 +7,10 @@ import { PortionSize } from '../../src/usage/portion-size.ts';
 import { StoreClock } from '../../src/usage/store-clock.ts';
 import { systemClock } from '../../src/ports/clock.ts';
 
-const rows = Array.from({ length: 5_000 }, (_, i) => newRow('a' as AccountId, `k${i}` as KeyId, 0, i));
+const a = 'a' as AccountId;
+const rows = Array.from({ length: 5_000 }, (_, i) =>
+  newRow({ accountId: a, parentId: a, keyId: `k${i}` as KeyId }, 0, i),
+);
 const batch = { journal: 'j', number: 1, rows, throughMs: null };
 
 /** A store that cannot add more than `most` rows in time. */

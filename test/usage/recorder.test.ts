@@ -3,23 +3,24 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import type { AccountId, KeyId } from '../../src/domain/ids.ts';
-import { hourMs } from '../../src/domain/usage.ts';
+import { hourMs, type UsedBy } from '../../src/domain/usage.ts';
 import { eventually } from '../support/eventually.ts';
 import { recorderInManualTime } from '../support/usage-recorder.ts';
 
 const account = 'account' as AccountId;
 const key = 'key' as KeyId;
+const used = (keyId: KeyId): UsedBy => ({ accountId: account, parentId: account, keyId });
 
 t.test('requests are counted by account, key and hour, and added when it is time', async (t) => {
   const { recorder, world, usageOf } = await recorderInManualTime(t);
   await recorder.begin();
-  const first = recorder.count(account, key, 'read');
-  recorder.noteOutcome(recorder.count(account, key, 'write'), 404);
+  const first = recorder.count(used(key), 'read');
+  recorder.noteOutcome(recorder.count(used(key), 'write'), 404);
   recorder.noteBytes(first, 3, 30);
-  recorder.count(account, 'other' as KeyId, 'read');
+  recorder.count(used('other' as KeyId), 'read');
   await world.pass(hourMs);
   recorder.noteOutcome(first, 502);
-  recorder.count(account, key, 'read');
+  recorder.count(used(key), 'read');
   await world.tick();
   const counts = { requests: 2, reads: 1, writes: 1, clientErrors: 1, serverErrors: 1 };
   t.match(
@@ -35,8 +36,8 @@ t.test('requests are counted by account, key and hour, and added when it is time
 t.test('a request that was not sent after all is not counted', async (t) => {
   const { recorder, world, usageOf } = await recorderInManualTime(t);
   await recorder.begin();
-  const counted = recorder.count(account, key, 'write');
-  recorder.count(account, key, 'read');
+  const counted = recorder.count(used(key), 'write');
+  recorder.count(used(key), 'read');
   recorder.commit();
   recorder.takeBack(counted, 'write');
   await world.tick();
@@ -46,7 +47,7 @@ t.test('a request that was not sent after all is not counted', async (t) => {
 t.test('bytes of what is under way are asked for, and count in the hour in which they pass', async (t) => {
   const { recorder, world, usageOf } = await recorderInManualTime(t);
   await recorder.begin();
-  const stream = recorder.count(account, key, 'read');
+  const stream = recorder.count(used(key), 'read');
   let passed = 0;
   recorder.onCollect(() => {
     recorder.noteBytes(stream, 0, passed);
@@ -67,7 +68,7 @@ t.test('hours are those of the store, whatever the clock of this machine says', 
   const { recorder, world, usageOf } = await recorderInManualTime(t);
   world.storeAheadMs = hourMs;
   await recorder.begin();
-  recorder.count(account, key, 'read');
+  recorder.count(used(key), 'read');
   await world.tick();
   t.match(usageOf(key, hourMs), { requests: 1 });
 });
@@ -75,7 +76,7 @@ t.test('hours are those of the store, whatever the clock of this machine says', 
 t.test('a key that is used for what is not counted is noted with the rest', async (t) => {
   const { recorder, world, usageOf } = await recorderInManualTime(t);
   await recorder.begin();
-  recorder.touch(account, key);
+  recorder.touch(used(key));
   await world.tick();
   t.match(usageOf(key, 0), { requests: 0, lastUsedMs: world.nowMs - 2_000 });
 });
@@ -83,11 +84,11 @@ t.test('a key that is used for what is not counted is noted with the rest', asyn
 t.test('where the response of the store is lost nothing counts twice, and counting goes on', async (t) => {
   const { recorder, world, usageOf } = await recorderInManualTime(t);
   await recorder.begin();
-  recorder.count(account, key, 'read');
+  recorder.count(used(key), 'read');
   world.away = 'after';
   await world.tick();
-  recorder.count(account, key, 'read');
-  recorder.count(account, key, 'read');
+  recorder.count(used(key), 'read');
+  recorder.count(used(key), 'read');
   await world.tick();
   world.away = undefined;
   await world.tick();
@@ -98,7 +99,7 @@ t.test('where the response of the store is lost nothing counts twice, and counti
 
 t.test('a store that is away at the start is no beginning', async (t) => {
   const { recorder, world, usageOf } = await recorderInManualTime(t);
-  recorder.touch(account, key);
+  recorder.touch(used(key));
   world.away = 'before';
   await t.rejects(recorder.begin());
   world.away = undefined;
@@ -110,7 +111,7 @@ t.test('a store that is away at the start is no beginning', async (t) => {
 t.test('the end adds what is left, says that there will be no more, and leaves no journal', async (t) => {
   const { recorder, world, usageOf, folder } = await recorderInManualTime(t);
   await recorder.begin();
-  recorder.count(account, key, 'read');
+  recorder.count(used(key), 'read');
   await recorder.stop();
   t.match(usageOf(key, 0), { requests: 1 });
   t.equal(world.throughMs, Infinity);
@@ -121,7 +122,7 @@ t.test('the end adds what is left, says that there will be no more, and leaves n
 t.test('the end tries again while the store is away, until its time is over', async (t) => {
   const { recorder, world, usageOf } = await recorderInManualTime(t);
   await recorder.begin();
-  recorder.count(account, key, 'read');
+  recorder.count(used(key), 'read');
   world.away = 'before';
   const stopped = recorder.stop(world.nowMs + 5_000);
   for (let i = 0; i < 3; i++) await nextAttempt(world);
@@ -149,7 +150,7 @@ t.test('the end tries again although only the word that there will be no more is
 t.test('the end says what it could not add, and the next process adds it', async (t) => {
   const { recorder, world, usageOf, killed, next, folder } = await recorderInManualTime(t);
   await recorder.begin();
-  for (let i = 0; i < 3; i++) recorder.count(account, key, 'read');
+  for (let i = 0; i < 3; i++) recorder.count(used(key), 'read');
   world.away = 'before';
   const stopped = recorder.stop(world.nowMs + 1_200);
   for (let i = 0; i < 2; i++) await nextAttempt(world);
@@ -164,7 +165,7 @@ t.test('the end says what it could not add, and the next process adds it', async
 t.test('an attempt that hangs does not hold the end up', async (t) => {
   const { recorder, world } = await recorderInManualTime(t);
   await recorder.begin();
-  recorder.count(account, key, 'read');
+  recorder.count(used(key), 'read');
   world.hangs = true;
   const before = world.waiting.length;
   const stopped = recorder.stop(world.nowMs + 5_000);
@@ -207,10 +208,10 @@ t.test('while nothing is counted the store hears of it now and then, so that rep
 t.test('a row that the store can never add is set aside, and all others arrive', async (t) => {
   const { recorder, world, setAside, usageOf } = await recorderInManualTime(t);
   await recorder.begin();
-  for (let i = 0; i < 3_000; i++) recorder.count(account, `key ${i}` as KeyId, 'read');
+  for (let i = 0; i < 3_000; i++) recorder.count(used(`key ${i}` as KeyId), 'read');
   world.unusable = 'key 1234';
   await world.tick();
-  recorder.count(account, 'later' as KeyId, 'read');
+  recorder.count(used('later' as KeyId), 'read');
   await world.tick();
   t.equal(world.requests(), 3_000, 'all but one, and the one that came later');
   t.equal(usageOf('later', 0).requests, 1);

@@ -1,5 +1,5 @@
 import type { AccountId, KeyId } from '../../domain/ids.ts';
-import type { UsageRow } from '../../domain/usage.ts';
+import type { UsageRow, UsedBy } from '../../domain/usage.ts';
 
 /** A row that can still receive counts. */
 export type OpenRow = { -readonly [field in keyof UsageRow]: UsageRow[field] } & {
@@ -28,16 +28,17 @@ export class OpenBatch {
   #latestHourMs = NaN;
   #latest = new Map<KeyId, RowsOfKey>();
 
-  find(accountId: AccountId, keyId: KeyId, hourMs: number): OpenRow | undefined {
+  find({ accountId, keyId }: UsedBy, hourMs: number): OpenRow | undefined {
     if (hourMs !== this.#latestHourMs) this.#turnTo(hourMs);
     const rows = this.#latest.get(keyId);
     return rows?.first.accountId === accountId ? rows.first : rows?.others?.get(accountId);
   }
 
   /** Adds a row, which must not exist yet. */
-  add(accountId: AccountId, keyId: KeyId, hourMs: number): OpenRow {
+  add(by: UsedBy, hourMs: number): OpenRow {
     if (hourMs !== this.#latestHourMs) this.#turnTo(hourMs);
-    const row = newRow(accountId, keyId, hourMs, this.rows.length);
+    const { accountId, keyId } = by;
+    const row = newRow(by, hourMs, this.rows.length);
     this.rows.push(row);
     const rows = this.#latest.get(keyId);
     if (rows === undefined) this.#latest.set(keyId, { first: row, others: undefined });
@@ -78,8 +79,7 @@ const counts = [
  */
 export function addCounts(batch: OpenBatch, row: UsageRow, before: UsageRow | undefined): void {
   if (counts.every((count) => row[count] === (before?.[count] ?? 0))) return;
-  const { accountId, keyId, hourMs } = row;
-  const sum = batch.find(accountId, keyId, hourMs) ?? batch.add(accountId, keyId, hourMs);
+  const sum = batch.find(row, row.hourMs) ?? batch.add(row, row.hourMs);
   for (const count of counts) sum[count] += row[count] - (before?.[count] ?? 0);
   sum.lastUsedMs = Math.max(sum.lastUsedMs, row.lastUsedMs);
   sum.lastWriteByDefaultMs = Math.max(sum.lastWriteByDefaultMs, row.lastWriteByDefaultMs);
@@ -90,9 +90,10 @@ export function addCounts(batch: OpenBatch, row: UsageRow, before: UsageRow | un
  * Makes a row without counts. Lists every field, because a row created by spreading another object takes more than
  * twice the memory.
  */
-export function newRow(accountId: AccountId, keyId: KeyId, hourMs: number, index: number): OpenRow {
+export function newRow({ accountId, parentId, keyId }: UsedBy, hourMs: number, index: number): OpenRow {
   return {
     accountId,
+    parentId,
     keyId,
     hourMs,
     lastUsedMs: 0,
@@ -115,15 +116,13 @@ export function newRow(accountId: AccountId, keyId: KeyId, hourMs: number, index
  * iteration of the event loop. A single call writes the line together with its line feed. So a process that dies leaves
  * at most one incomplete line, at the end. A line consists of entries, each ending in `;`:
  *
- *     =INDEX,ACCOUNT,KEY,HOUR;      adds a row; INDEX is the next free index
+ *     =INDEX,ACCOUNT,PARENT,KEY,HOUR;      adds a row; INDEX is the next free index
  *     INDEX,REQUESTS,READS,CLIENT_ERRORS,SERVER_ERRORS,BYTES_IN,BYTES_OUT,LAST_USED;
  *     INDEX,…,LAST_USED,WRITES_BY_DEFAULT,LAST_WRITE_BY_DEFAULT;      if the row has writes without the acting header
  *
  * An entry has the row's totals so far, so it replaces earlier entries for the row. Times are milliseconds since 1970.
- * Format 1 lacks the two fields about writes without the acting header, but can still be read.
  */
-export const firstLine = 'tenancy-gateway usage 2\n';
-const firstLineOf1 = 'tenancy-gateway usage 1\n';
+export const firstLine = 'tenancy-gateway usage 3\n';
 
 /**
  * Returns a line of the file with the current totals of the changed rows.
@@ -133,7 +132,8 @@ const firstLineOf1 = 'tenancy-gateway usage 1\n';
 export function lineOf(changed: readonly OpenRow[], defined: number): string {
   let line = '';
   for (const row of changed) {
-    if (row.index >= defined) line += `=${row.index},${row.accountId},${row.keyId},${row.hourMs};`;
+    if (row.index >= defined)
+      line += `=${row.index},${row.accountId},${row.parentId},${row.keyId},${row.hourMs};`;
     line += `${row.index},${row.requests},${row.reads},${row.clientErrors},${row.serverErrors},`;
     line += `${row.bytesIn},${row.bytesOut},${row.lastUsedMs}`;
     line += row.writesByDefault === 0 ? ';' : `,${row.writesByDefault},${row.lastWriteByDefaultMs};`;
@@ -156,9 +156,8 @@ export class UnknownFormat extends Error {
 export function rowsOf(text: string): UsageRow[] {
   const rows: OpenRow[] = [];
   // If the process died before it wrote any row, the file has only the first line or a part of it.
-  if (firstLine.startsWith(text) || firstLineOf1.startsWith(text)) return rows;
-  if (!text.startsWith(firstLine) && !text.startsWith(firstLineOf1))
-    throw new UnknownFormat('a usage journal in an unknown format');
+  if (firstLine.startsWith(text)) return rows;
+  if (!text.startsWith(firstLine)) throw new UnknownFormat('a usage journal in an unknown format');
   let start = firstLine.length;
   for (let end = text.indexOf('\n', start); end !== -1; end = text.indexOf('\n', start)) {
     if (!takeLine(text.slice(start, end), rows)) break;
@@ -184,9 +183,11 @@ function takeLine(line: string, rows: OpenRow[]): boolean {
 }
 
 function define(entry: string, rows: OpenRow[]): boolean {
-  const [index, account, key, hour, ...more] = entry.slice(1).split(',');
-  if (!account || !key || Number(index) !== rows.length || !isCount(hour) || more.length > 0) return false;
-  rows.push(newRow(account as AccountId, key as KeyId, Number(hour), rows.length));
+  const [index, account, parent, key, hour, ...more] = entry.slice(1).split(',');
+  if (!account || !parent || !key || Number(index) !== rows.length || !isCount(hour) || more.length > 0)
+    return false;
+  const by = { accountId: account as AccountId, parentId: parent as AccountId, keyId: key as KeyId };
+  rows.push(newRow(by, Number(hour), rows.length));
   return true;
 }
 

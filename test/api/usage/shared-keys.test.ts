@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { startApis } from '../../support/apis.ts';
-import { april, usageRow } from '../../support/usage-rows.ts';
+import { april, ofParents, usageRow } from '../../support/usage-rows.ts';
 
 const apis = await startApis(t);
 const nil = '00000000-0000-0000-0000-000000000000';
@@ -15,7 +15,7 @@ t.test('the row that keys share has the nil UUID as key, in JSON, over its pages
     ),
   );
   await apis.store.usage.add({
-    ...{ journal: randomUUID(), from: 0, to: rows.length, rows },
+    ...{ journal: randomUUID(), from: 0, to: rows.length, rows: await ofParents(apis.store.usage, rows) },
     ...{ keysPerAccountHour: 1, throughMs: Infinity },
   });
   const path = '/usage?from=2026-04-01&to=2026-04-02&group_by=api_key';

@@ -3,21 +3,23 @@ import { chmod, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import type { AccountId, KeyId } from '../../../src/domain/ids.ts';
+import type { UsedBy } from '../../../src/domain/usage.ts';
 import { recorderInManualTime } from '../../support/usage-recorder.ts';
 
 const account = 'account' as AccountId;
 const key = 'key' as KeyId;
+const used = (keyId: KeyId): UsedBy => ({ accountId: account, parentId: account, keyId });
 
 t.test(
   'writes by default are counted among the writes, by a kill too, and taken back with them',
   async (t) => {
     const { recorder, world, usageOf, killed, next } = await recorderInManualTime(t);
     await recorder.begin();
-    recorder.count(account, key, 'write-by-default');
-    recorder.count(account, key, 'write');
+    recorder.count(used(key), 'write-by-default');
+    recorder.count(used(key), 'write');
     world.nowMs += 5;
-    recorder.takeBack(recorder.count(account, key, 'write-by-default'), 'write-by-default');
-    recorder.count(account, 'other' as KeyId, 'write-by-default');
+    recorder.takeBack(recorder.count(used(key), 'write-by-default'), 'write-by-default');
+    recorder.count(used('other' as KeyId), 'write-by-default');
     recorder.commit();
     killed();
     await next();
@@ -29,11 +31,11 @@ t.test(
 t.test('what a killed process has counted is added by the next one, once', async (t) => {
   const { recorder, world, killed, next } = await recorderInManualTime(t);
   await recorder.begin();
-  for (let i = 0; i < 50; i++) recorder.count(account, `key ${i}` as KeyId, 'read');
+  for (let i = 0; i < 50; i++) recorder.count(used(`key ${i}` as KeyId), 'read');
   recorder.commit();
   world.away = 'after';
   await world.tick();
-  for (let i = 0; i < 70; i++) recorder.count(account, `key ${i}` as KeyId, 'write');
+  for (let i = 0; i < 70; i++) recorder.count(used(`key ${i}` as KeyId), 'write');
   recorder.commit();
   killed();
   world.away = undefined;
@@ -48,7 +50,7 @@ t.test('what a killed process has counted is added by the next one, once', async
 t.test('a replay that is killed in the middle goes on where it was', async (t) => {
   const { recorder, world, killed, next } = await recorderInManualTime(t);
   await recorder.begin();
-  for (let i = 0; i < 5_000; i++) recorder.count(account, `key ${i}` as KeyId, 'read');
+  for (let i = 0; i < 5_000; i++) recorder.count(used(`key ${i}` as KeyId), 'read');
   recorder.commit();
   killed();
   for (const [left, away] of [
@@ -68,7 +70,7 @@ t.test('a replay that is killed in the middle goes on where it was', async (t) =
 t.test('the journal of a process that lives is left alone', async (t) => {
   const { recorder, world, next } = await recorderInManualTime(t);
   await recorder.begin();
-  recorder.count(account, key, 'read');
+  recorder.count(used(key), 'read');
   recorder.commit();
   await next(false);
   t.equal(world.requests(), 0);
@@ -81,7 +83,7 @@ t.test('while the store is away rows go to disk, not to memory, and all arrive',
   await recorder.begin();
   world.away = 'before';
   for (let i = 0; i < 90_000; i++) {
-    recorder.count(account, `key ${i}` as KeyId, 'read');
+    recorder.count(used(`key ${i}` as KeyId), 'read');
     if (i % 1_000 === 0) recorder.commit();
     if (i % 10_000 === 0) await world.tick();
   }
@@ -97,7 +99,7 @@ t.test('a journal that cannot be written is said once, stops nothing, and is tak
   await recorder.begin();
   world.away = 'before';
   for (let i = 0; i < 100; i++) {
-    recorder.count(account, `key ${i}` as KeyId, 'read');
+    recorder.count(used(`key ${i}` as KeyId), 'read');
     recorder.commit();
   }
   t.equal(recorder.unwritable, true, 'it is full');
@@ -108,7 +110,7 @@ t.test('a journal that cannot be written is said once, stops nothing, and is tak
   t.equal(world.requests(), 100, 'what was in memory arrives');
   t.equal(recorder.unwritable, false);
   t.ok(said.some((text) => text.includes('is written again')));
-  recorder.count(account, key, 'read');
+  recorder.count(used(key), 'read');
   recorder.commit();
   killed();
   await next();
@@ -121,7 +123,7 @@ t.test('a folder that cannot be made is no obstacle either', async (t) => {
   await rm(folder, { recursive: true });
   await writeFile(folder, 'a file');
   await recorder.begin();
-  recorder.count(account, key, 'read');
+  recorder.count(used(key), 'read');
   recorder.commit();
   await world.tick();
   t.equal(world.requests(), 1);
@@ -136,12 +138,12 @@ t.test('a folder that cannot be made is no obstacle either', async (t) => {
 t.test('a folder that is taken away is made again', async (t) => {
   const { recorder, world, folder } = await recorderInManualTime(t);
   await recorder.begin();
-  recorder.count(account, key, 'read');
+  recorder.count(used(key), 'read');
   recorder.commit();
   await rm(folder, { recursive: true });
   await world.tick();
   for (let i = 0; i < 3; i++) {
-    recorder.count(account, key, 'read');
+    recorder.count(used(key), 'read');
     recorder.commit();
     await world.tick();
   }
@@ -154,7 +156,7 @@ t.test('a folder that is taken away is made again', async (t) => {
 t.test('a journal that cannot be read is named, and keeps no other from being replayed', async (t) => {
   const { recorder, world, killed, next, said, folder } = await recorderInManualTime(t);
   await recorder.begin();
-  recorder.count(account, key, 'read');
+  recorder.count(used(key), 'read');
   recorder.commit();
   killed();
   const broken = ['0', '5', 'f'].map((name) => join(folder, 'store', name));

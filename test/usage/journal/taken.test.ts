@@ -3,23 +3,25 @@ import { appendFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import t from 'tap';
 import type { AccountId, KeyId } from '../../../src/domain/ids.ts';
+import type { UsedBy } from '../../../src/domain/usage.ts';
 import { Random } from '../../support/coherence/random.ts';
 import { recorderInManualTime } from '../../support/usage-recorder.ts';
 
 const account = 'account' as AccountId;
 const key = 'key' as KeyId;
+const used = (keyId: KeyId): UsedBy => ({ accountId: account, parentId: account, keyId });
 const runs = Number(process.env['TAKEN_RUNS'] ?? 40);
 
 t.test('the owner goes on with a new journal, and says so', async (t) => {
   const { recorder, world, unlocked, next, said, usageOf, folder } = await recorderInManualTime(t);
   await recorder.begin();
   const [first] = await readdir(join(folder, 'store'));
-  for (let i = 0; i < 3; i++) recorder.count(account, key, 'read');
+  for (let i = 0; i < 3; i++) recorder.count(used(key), 'read');
   recorder.commit();
   unlocked();
   await next();
   t.equal(world.requests(), 3, 'the taker adds what was in the file');
-  const request = recorder.count(account, key, 'write');
+  const request = recorder.count(used(key), 'write');
   recorder.commit();
   recorder.noteOutcome(request, 500);
   await world.tick();
@@ -36,7 +38,7 @@ t.test('the owner goes on with a new journal, and says so', async (t) => {
 t.test('a file that somebody has written to, but has not taken, is no reason', async (t) => {
   const { recorder, world, said, folder } = await recorderInManualTime(t);
   await recorder.begin();
-  recorder.count(account, key, 'read');
+  recorder.count(used(key), 'read');
   recorder.commit();
   const [journal = ''] = await readdir(join(folder, 'store'));
   const file = (await readdir(join(folder, 'store', journal))).find((name) => name.endsWith('.batch')) ?? '';
@@ -49,7 +51,7 @@ t.test('a file that somebody has written to, but has not taken, is no reason', a
 t.test('a file of another version is left as it is', async (t) => {
   const { recorder, killed, next, folder, world } = await recorderInManualTime(t);
   await recorder.begin();
-  recorder.count(account, key, 'read');
+  recorder.count(used(key), 'read');
   recorder.commit();
   killed();
   const other = join(folder, 'store', 'other');
@@ -70,8 +72,7 @@ t.test('nothing is lost and nothing counted twice, whenever it is taken', async 
     const count = (): void => {
       for (let i = random.below(6); i > 0; i--, counted++)
         recorder.count(
-          account,
-          `key ${random.below(4)}` as KeyId,
+          used(`key ${random.below(4)}` as KeyId),
           random.pick(['read', 'write', 'write-by-default']),
         );
       recorder.commit();

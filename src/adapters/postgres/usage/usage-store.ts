@@ -61,7 +61,7 @@ function intake(background: Runner): Intake {
 function toCounted(rows: readonly UsageRow[]): string {
   const literals = rows.map(
     (row) =>
-      `"(${row.accountId},${row.keyId},${isoTime(row.hourMs)},${isoTime(row.lastUsedMs)},${row.requests},${row.reads},` +
+      `"(${row.accountId},${row.parentId},${row.keyId},${isoTime(row.hourMs)},${isoTime(row.lastUsedMs)},${row.requests},${row.reads},` +
       `${row.writes},${row.clientErrors},${row.serverErrors},${row.bytesIn},${row.bytesOut},${row.writesByDefault},` +
       `${row.writesByDefault > 0 ? isoTime(row.lastWriteByDefaultMs) : ''})"`,
   );

@@ -64,6 +64,8 @@ create table usage_journal (
 -- Counts in one row of a batch.
 create type usage_counted as (
   account_id uuid,
+  -- Parent of the account, or the account itself if it is a parent.
+  root_id uuid,
   key_id uuid,
   hour timestamptz,
   last_used timestamptz,

@@ -11,10 +11,11 @@ begin
     is_new := found;
   end if;
   if is_new then
-    perform usage_count(array_agg(row(c.account_id, c.key_id, c.hour, c.hour + interval '1 hour', c.requests, c.reads,
+    perform usage_count(array_agg(row(a.id, coalesce(a.parent_id, a.id), c.key_id, c.hour, c.hour + interval '1 hour', c.requests, c.reads,
         c.writes, c.client_errors, c.server_errors, c.bytes_in, c.bytes_out, 0, null)::usage_counted), 10000)
       from jsonb_to_recordset(counts) c (account_id uuid, key_id uuid, hour timestamptz, requests bigint, reads bigint,
-        writes bigint, client_errors bigint, server_errors bigint, bytes_in bigint, bytes_out bigint);
+        writes bigint, client_errors bigint, server_errors bigint, bytes_in bigint, bytes_out bigint)
+        join account a on a.id = c.account_id;
   end if;
   insert into usage_replica (id, through, at) values (replica, to_timestamp(through_ms / 1000), now())
     on conflict (id) do update set through = greatest(usage_replica.through, excluded.through), at = now();

@@ -12,9 +12,9 @@ declare
   nil constant uuid := '00000000-0000-0000-0000-000000000000';
   added constant usage_hourly[] := array(
     select row(s.*)::usage_hourly from (
-      select coalesce(a.parent_id, a.id), a.id, c.hour, c.key_id, sum(c.requests), sum(c.reads), sum(c.writes),
+      select c.root_id, c.account_id, c.hour, c.key_id, sum(c.requests), sum(c.reads), sum(c.writes),
         sum(c.client_errors), sum(c.server_errors), sum(c.bytes_in), sum(c.bytes_out)
-      from unnest(counts) c join account a on a.id = c.account_id
+      from unnest(counts) c
       where (c.requests, c.client_errors, c.server_errors, c.bytes_in, c.bytes_out) <> (0, 0, 0, 0, 0)
       group by 1, 2, 3, 4
     ) s
