@@ -57,6 +57,11 @@ export class Lease {
   #acked: Seq = -1;
   #streamsEnded = 0;
   /**
+   * What the entries since the last confirmed position have caused. A pass that fails between two pages leaves it for
+   * the next pass, which does not read the first page again.
+   */
+  #unconfirmed = { ended: 0, hasNewQuota: false };
+  /**
    * Whether the lease was granted and has not been given up since. A lease that merely ran out has not been given up.
    */
   #granted = false;
@@ -218,25 +223,25 @@ export class Lease {
       if (!wasHeld && this.#granted) events.leaseLapsed?.();
       confirmed = await this.#register();
     }
-    let ended = 0;
-    let hasNewQuota = false;
+    const unconfirmed = this.#unconfirmed;
     let reading: LogReading;
     do {
       reading = await log.readAfter(view.through, mostEntries);
       const taken = view.take(reading);
       if (taken === 'lost') return this.#beginAnew();
-      ended += revocations.announce(taken.revoked) + this.#endDiffered(taken.differed);
+      unconfirmed.ended += revocations.announce(taken.revoked) + this.#endDiffered(taken.differed);
       revocations.announceChanged(taken.changedKeys);
-      hasNewQuota ||= taken.hasNewQuota;
+      unconfirmed.hasNewQuota ||= taken.hasNewQuota;
     } while (reading.through < reading.seq);
-    if (reading.seq !== this.#acked) this.#streamsEnded = ended;
-    if (hasNewQuota) await events.quotaSet?.();
+    if (reading.seq !== this.#acked) this.#streamsEnded = unconfirmed.ended;
+    if (unconfirmed.hasNewQuota) await events.quotaSet?.();
     // The position is also confirmed again if the row may not show it: a store crash may have undone the last
     // confirmation, and the row may have been deleted after the lease ran out.
     if (reading.seq !== this.#acked || confirmed !== this.#acked || !wasHeld) {
       await log.ack(this.#id, reading.seq, this.#streamsEnded);
       this.#acked = reading.seq;
     }
+    this.#unconfirmed = { ended: 0, hasNewQuota: false };
     if (!renewing || this.#stopped) return;
     const usableMs = timing.leaseMs - timing.marginMs;
     view.decideUntil(monotonicMs + usableMs, wallMs + usableMs);
@@ -283,6 +288,7 @@ export class Lease {
     await this.#deregister().catch(() => undefined);
     this.#id = randomId();
     this.#acked = -1;
+    this.#unconfirmed = { ended: 0, hasNewQuota: false };
     await this.#pass(true);
     this.#parts.onBegunAnew?.();
   }

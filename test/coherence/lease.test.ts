@@ -40,6 +40,29 @@ t.test('a new quota is confirmed when the counts so far are added', async (t) =>
   t.same(log.asked, ['register r1 r2 1200', 'read after nothing', 'ack r1 5 0']);
 });
 
+t.test('a pass that fails between two pages loses nothing of the first', async (t) => {
+  let added = 0;
+  const quotaSet = () => Promise.resolve(void (added += 1));
+  const { time, log, revocations } = await startedLease({ events: { quotaSet } });
+  revocations.onRevoked(() => 2);
+  const entries = [
+    { seq: 6, key: 'n:a' as FactKey, revoked: true },
+    { seq: 7, key: 'q:p' as FactKey, revoked: false },
+  ];
+  log.reading = { ...log.reading, seq: 9 };
+  log.pages = [{ ...log.reading, through: 7, entries }];
+  const { readAfter } = log;
+  log.readAfter = (after) => (after === 7 ? Promise.reject(new Error('away')) : readAfter.call(log, after));
+  log.hint();
+  await everythingThatFollows();
+  t.same(log.asked.splice(0), ['read after 5']);
+  t.equal(added, 0);
+  log.readAfter = readAfter;
+  await time.advance(leaseMs / 4);
+  t.same(log.asked.at(-1), 'ack r1 9 2');
+  t.equal(added, 1);
+});
+
 t.test('it counts from before it registered, however long the responses took', async (t) => {
   const { time, log, lease } = makeLease();
   log.hold();

@@ -116,11 +116,16 @@ async function revokeAll(context: Context, given: readonly string[]): Promise<vo
 
 /**
  * Returns the path of a key on a given account. A parent's key has a path below its account. The path of a
- * sub-account's key is `/api-keys/{id}`, without an account.
+ * sub-account's key is `/api-keys/{id}`, without an account, so the key is read first.
+ *
+ * @throws {Failure} if the sub-account has no such key
  */
 async function pathBelow(context: Context, account: string, id: string): Promise<string> {
   const { parent, subAccount } = await findAccount(context, account);
-  return subAccount === null ? `/accounts/${parent}${pathOf(id)}` : pathOf(id);
+  if (subAccount === null) return `/accounts/${parent}${pathOf(id)}`;
+  const key = await context.api().call<ApiKey>('GET', pathOf(id));
+  if (key.account_id === subAccount) return pathOf(id);
+  throw new Failure(exitCode.failed, `The sub-account ${account} has no API key ${id}.`);
 }
 
 function pathOf(id: string): string {

@@ -88,6 +88,8 @@ t.test('an account is named by its id or its external_id, and a sub-account by i
     [['sub-accounts', 'show', parent.id, nobody], /There is no such sub-account here/],
     [['keys', 'show', nobody], /There is no such API key here/],
     [['keys', 'revoke', parent.id, nobody], /There is no such API key here/],
+    [['keys', 'revoke', sub.id, nobody], /There is no such API key here/],
+    [['keys', 'revoke', sub.id, parent.keyId], /The sub-account \S+ has no API key/],
     [['events', 'show', nobody], /There is no such event here/],
     [['explain', '--key-id', nobody], /There is no such API key here/],
   ];
