@@ -38,7 +38,7 @@ export function callerRoute(
     },
     async (request) => {
       const { accountId, keyId } = callerOf(request);
-      // The guard has found the account and the key. They are missing here only if a restored backup lacks them.
+      // The guard has found the account and the key. The database lacks them only if an older backup was restored.
       const account = found(await tenants.getParent(accountId, accountId), 'account');
       const key = found(await tenants.getKey(accountId, keyId, accountId), 'API key');
       return {

@@ -111,8 +111,8 @@ function guardHook({ config, directory, clock, shedding }: GuardDeps, rates: Rat
   const actingName = acting.toLowerCase();
   const rule = { name: acting, required: config.management.requireActingHeader };
 
-  // Whether to shed a call without a known caller. While CPU time is short, each client network gets a share of such
-  // calls. A call beyond its network's share is shed. The guard sheds no call with a known caller.
+  // Whether to shed a call without a known caller, that is, reject it with 503. While CPU time is short, each client
+  // network gets a share of such calls; calls beyond the share are shed. The guard sheds no call with a known caller.
   const isShed = (request: FastifyRequest): boolean =>
     shedding.shares !== null && !shedding.shares.admitsStranger(networkOf(addressOf(request.raw)));
 

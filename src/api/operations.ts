@@ -59,7 +59,7 @@ export function collectOperations(app: FastifyInstance, open: readonly string[] 
   app.addHook('onRoute', ({ url, method, config }) => {
     routes.push({ methods: [method].flat(), url, found: { operation: config ?? {} } });
   });
-  // The router is created on first use, because it takes a megabyte and most processes never explain anything.
+  // The router is created on first use, because it takes a megabyte of memory and most processes explain no request.
   let find: FindOperation | null = null;
   return (method, path) => (find ??= finder(routes))(method, path);
 }

@@ -81,8 +81,8 @@ export function readProxiedRequest(
 
 /**
  * Decides whether to admit a proxied request. Checks the caller, then the resolved tenant, then the scope that the
- * route requires. Synchronous and free of side effects. No fact can have changed if the decision is acted on in the
- * same tick. Returns a {@link MissingFact} if a fact has to be loaded first.
+ * route requires. Synchronous and free of side effects. If the decision is acted on in the same tick, no fact can have
+ * changed in between. Returns a {@link MissingFact} if a fact has to be loaded first.
  *
  * @param nowMs milliseconds since 1970
  */
@@ -150,8 +150,8 @@ export function expiryOf(facts: Facts, { digest }: ProxiedRequest): number | nul
 }
 
 /**
- * Returns the facts that an admission rests on: the key, its account, that account's parent, and the resolved tenant.
- * The exchange ends if one of them is revoked or deactivated.
+ * Returns the facts that an admission depends on: the key, its account, that account's parent, and the resolved tenant.
+ * The exchange ends if the key is revoked or if one of the accounts is no longer active.
  */
 export function dependencies(digest: KeyDigest, { caller, permit }: Admission): readonly FactKey[] {
   const keys = [
@@ -163,7 +163,7 @@ export function dependencies(digest: KeyDigest, { caller, permit }: Admission): 
   return keys;
 }
 
-/** Facts for the acting rules. They include the whole target account, because its limits are needed as well. */
+/** Facts for the acting rules. `target` is the whole account, because {@link limitsOf} needs the account's limits. */
 interface FoundFacts extends ActingFacts {
   readonly target: AccountFact | null;
 }

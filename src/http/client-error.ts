@@ -44,7 +44,7 @@ function respond(error: ClientError, socket: Socket, said: Said): void {
 function respondBehind(busy: ServerResponse, error: ClientError, socket: Socket, said: Said): void {
   if (waiting.has(socket)) return;
   const inBody = !busy.req.complete;
-  // A problem can no longer be sent: the client has left, or the response to its request has begun.
+  // No problem can be sent if the client has left, or if the response to the rejected request has begun.
   if (error.code === 'HPE_INVALID_EOF_STATE' || (inBody && busy.headersSent)) return void socket.destroy();
   const respond = (): void => {
     const toHead = inBody && busy.req.method === 'HEAD';
@@ -52,7 +52,7 @@ function respondBehind(busy: ServerResponse, error: ClientError, socket: Socket,
     hangUp(socket);
   };
   if (inBody) {
-    // The code that serves the request must learn that its response can no longer be sent.
+    // `close` tells the code that serves the request that its response can no longer be sent.
     busy.detachSocket(socket);
     busy.emit('close');
     return respond();

@@ -7,8 +7,8 @@ import { fieldFaults } from './field-faults.ts';
 import { invalidRequest } from './invalid-request.ts';
 
 /**
- * Adds the request id to every response of `app`, and a problem body to every error. Call it on the root instance
- * before registering plugins, because plugins inherit only the handlers that are already set.
+ * Adds the request id to every response of `app`, and a problem body to every error. Call this on the root
+ * instance before registering plugins, because plugins inherit only the handlers that are already set.
  *
  * @param typeBase start of the `type` of a problem
  */

@@ -7,7 +7,7 @@ import { guardedConnection, guardedOn } from './guarded.ts';
 import { hangUp } from './hang-up.ts';
 import { routerOptions } from './router-options.ts';
 
-/** Maximum time for receiving a whole request, in milliseconds. Pauses within it have their own limit, `bodyIdleMs`. */
+/** Maximum time for receiving a whole request, in milliseconds. `bodyIdleMs` limits the pauses in its body. */
 const requestTimeoutMs = 3_600_000;
 
 type ServerLimits = Pick<LimitsConfig, 'maxHeaderBytes' | 'headTimeoutMs' | 'maxConnections'>;
@@ -50,7 +50,7 @@ export function hardenServer(server: Server, limits: ServerLimits): void {
   if (server instanceof TlsServer) boundHandshakes(server);
 }
 
-/** Gives TLS handshakes the same timeout as request heads. A reload could not change Node's own `handshakeTimeout`. */
+/** Gives TLS handshakes the timeout of request heads, because a reload cannot change Node's `handshakeTimeout`. */
 function boundHandshakes(server: Server): void {
   // Node's TLS code reads from the TCP socket natively. The JavaScript socket therefore looks idle throughout the
   // handshake, even if bytes trickle in, and its timeout limits the handshake as a whole.
@@ -74,7 +74,7 @@ function hardenConnection(socket: Socket): void {
 }
 
 function ignore(): void {
-  /* Code that uses the connection detects its end on its own. */
+  /* Code that uses the connection does not need this event to notice that the connection has ended. */
 }
 
 /** Turns off Fastify's own log lines, because they contain the query string. */

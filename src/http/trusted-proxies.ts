@@ -70,8 +70,8 @@ export type ClientAddress = (request: ReceivedHead) => string | undefined;
 
 /**
  * Returns a function that determines a client's address. Without trusted proxies this is the address of the TCP peer.
- * Behind trusted proxies it is the last address in `X-Forwarded-For` that is not a trusted proxy; a client can forge
- * only what is to the left of it. IPv4-mapped IPv6 addresses are shown as IPv4.
+ * Behind trusted proxies it is the last address in `X-Forwarded-For` that is not a trusted proxy. A client can forge
+ * only entries to the left of its address. IPv4-mapped IPv6 addresses are shown as IPv4.
  *
  * @param trustedProxies addresses and networks (`trusted_proxies`)
  */
@@ -135,8 +135,8 @@ const acceptable = /^[A-Za-z0-9_.:=+/-]{1,128}$/;
  * `X-Request-Id` is used only if a trusted proxy sent it, the header occurs once, and it has at most 128 safe
  * characters.
  *
- * @param randomBytes must be cryptographically secure: ids appear in responses and must not reveal how busy the process
- * is
+ * @param randomBytes must be cryptographically secure: clients see ids, and predictable ids would reveal how busy the
+ * process is
  * @returns a function for Fastify's `genReqId`
  */
 export function requestIds(

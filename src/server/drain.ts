@@ -34,7 +34,7 @@ export interface Drainable {
 }
 
 /**
- * Prepares a listener for draining. Call it before the server listens. There is no cost per request until the drain
+ * Prepares a listener for draining. Call this before the server listens. There is no cost per request until the drain
  * begins.
  */
 export function drainable(listener: Listener, timers: Timers): Drainable {

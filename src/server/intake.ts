@@ -11,11 +11,11 @@ export class Intake {
   }
 
   /**
-   * Makes `taking` decide whether a server accepts connections. Call it before the server listens.
+   * Makes `taking` decide whether a server accepts connections. Call this before the server listens.
    *
    * Node passes a new connection on to another worker if `server.maxConnections` is reached. With a `maxConnections` of
-   * -1, Node passes every connection on. The configured limit never makes Node pass a connection on: if all workers
-   * were full, a connection would go round forever. Instead, a connection beyond the limit is closed.
+   * -1, Node passes every connection on. Node never sees the configured limit, because a connection would go round
+   * forever if all workers were full. Instead, a connection beyond the limit is closed.
    */
   control(server: Server): void {
     let most = server.maxConnections;

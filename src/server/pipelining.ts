@@ -25,7 +25,7 @@ export class UnreadRequests {
    * arrive before the previous response has been sent. Node then emits `upgrade` or `connect`, with the bytes after the
    * head.
    *
-   * Call it before other connection listeners are added.
+   * Create the instance before other connection listeners are added.
    */
   constructor(server: Server, secure: boolean) {
     const opened = secure ? 'secureConnection' : 'connection';
@@ -56,8 +56,8 @@ export class UnreadRequests {
    */
   readAfterResponse(socket: Socket, head: Buffer): void {
     if (socket.destroyed) return;
-    // The connection's last response has been sent. A later request must not be acted on, because its client could
-    // never learn the outcome.
+    // If the socket is not writable, the connection's last response has been sent. A later request must not be acted
+    // on, because the client could never learn the outcome.
     if (!socket.writable) return discardInput(socket);
     let bytes = head;
     const take = guardedOn(socket, (chunk: Buffer) => {

@@ -19,7 +19,7 @@ export type TakeUpgrade = (request: IncomingMessage, socket: Socket, head: Buffe
  * at the front of the connection's input without its `Upgrade` header, and is read like any other request, with the
  * same framing checks.
  *
- * Call it before other connection listeners are added.
+ * Call this before other connection listeners are added.
  */
 export function serveOffers(server: Server, secure: boolean, take: TakeUpgrade): void {
   const unread = new UnreadRequests(server, secure);

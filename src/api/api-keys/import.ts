@@ -53,7 +53,7 @@ export function importRoute(app: TypedApp, deps: ImportRouteDeps): void {
       },
       bodyLimit: importBodyLimit,
       config: { mostItems },
-      // The handler runs even if the schema reports faults, so that it can report its own faults along with them.
+      // The handler runs even if the schema reports faults, so that one response lists the faults that both have found.
       attachValidation: true,
     },
     async (request, reply) => {

@@ -32,7 +32,7 @@ export function ownerThing(field: OwnerField): Thing {
 /** Possible statuses of a key. */
 export const statuses = ['active', 'expired', 'revoked'] as const satisfies readonly ApiKeyStatus[];
 
-/** Members of a response schema. The schema must have every member of {@link KeyLabels}, or it does not compile. */
+/** Members of a key's schema. A schema that lacks a member of {@link KeyLabels} does not compile. */
 type WithLabels = Readonly<Record<keyof KeyLabels, TSchema> & Record<string, TSchema>>;
 
 /** Members of a key in every response. */

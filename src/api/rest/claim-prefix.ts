@@ -4,8 +4,8 @@ import { ProblemError, type Problem } from '../../domain/problem.ts';
 import { notFound } from '../../http/not-found.ts';
 
 /**
- * Claims every path and method under the prefix of `app`: unsupported methods get a 405 with `Allow`, unknown paths a
- * 404.
+ * Claims every path and method under the prefix of `app`. Unsupported methods get a 405 with `Allow`, and unknown paths
+ * get a 404.
  *
  * @param register adds the routes, all of them on `app` itself
  * @param unknown problem for unknown paths

@@ -22,8 +22,8 @@ const jsonType = /^application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \
 
 /**
  * Installs the body parser, which accepts strict JSON in UTF-8, up to `managementBodyBytes`. A longer body is rejected
- * by its Content-Length, or as soon as it exceeds the limit. If a body stops arriving for `bodyIdleMs`, the response is
- * a 408.
+ * as soon as its Content-Length or the received bytes exceed the limit. If a body stops arriving for `bodyIdleMs`, the
+ * response is a 408.
  */
 export function installJsonBodies(
   app: FastifyInstance,
@@ -36,8 +36,8 @@ export function installJsonBodies(
     if (config.action) delete request.raw.headers['content-type'];
     const problem = schema?.body && carries ? mediaProblem(request.raw.rawHeaders) : undefined;
     const giveUp = (): void => {
-      // Fastify listens for errors of `payload` only while it reads the body. It rejects the request with the error. If
-      // nobody listened, `emit` would throw the error.
+      // While Fastify reads the body, it listens for errors of `payload` and rejects the request with them. At other
+      // times `payload` may have no listener, and `emit` would throw the error.
       if (payload.listenerCount('error') > 0) payload.emit('error', new ProblemError(bodyStopped));
     };
     if (carries) watchBody(request.raw, bodyIdleMs, giveUp);
@@ -108,8 +108,9 @@ export class JsonFault extends Error {
 
 /**
  * Parses JSON as I-JSON (RFC 7493 §2.1 to §2.3), which forbids repeated members and unpaired surrogates. Also rejects
- * U+0000, because PostgreSQL cannot store it. Rejects names that would reach an object's prototype. Rejects documents
- * that are nested too deeply or have too many members and elements.
+ * U+0000, because PostgreSQL cannot store it. Rejects `__proto__`, and `prototype` in `constructor`, because code that
+ * copies such members could change prototypes. Rejects documents that are nested too deeply or have too many members
+ * and elements.
  *
  * @param mostItems maximum number of members and elements
  * @throws JsonFault

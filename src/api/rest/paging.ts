@@ -82,9 +82,9 @@ function cursor(position: string, list: ListName): string {
 }
 
 /**
- * Reads the position from a cursor. Returns `undefined` if the cursor is not from this list, judged by the fingerprint
- * of the list's name. The fingerprint guards against mistakes, not malice: a made-up cursor merely leads to other rows
- * of the same list.
+ * Reads the position from a cursor. Returns `undefined` if the cursor does not have the fingerprint of the list's name.
+ * The fingerprint prevents mistakes but not forgery. With a forged cursor, a client merely gets other rows of the same
+ * list.
  */
 function positionOf(text: string, list: ListName): string | undefined {
   let content: unknown;

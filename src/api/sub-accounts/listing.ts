@@ -7,7 +7,7 @@ import { pageOf, pageQuery, type ListName } from '../rest/paging.ts';
 import { closed } from '../rest/typebox.ts';
 import { externalId, nameStart, statuses, subAccountBody, subAccountToBody } from './resource.ts';
 
-/** Fraction from 0 to 1. The list then contains only accounts that have used at least this fraction of a quota. */
+/** Filter: the list contains only accounts that have used at least this fraction of a quota, from 0 to 1. */
 export const near = Type.Optional(Type.Number({ minimum: 0, maximum: 1 }));
 
 /** Query parameters for a list of sub-accounts. To filter by metadata, send one `metadata[name]=value` per pair. */

@@ -72,11 +72,11 @@ export interface ReportSource {
   readonly config: { readonly usage: Pick<UsageConfig, 'lostAfterMs'> };
 }
 
-/** Subject of a report, and the caller who asked for it. */
+/** Subject of a report. */
 export interface ReportScope {
   /** Parent whose usage is reported; `null` for all parents. */
   readonly parent: AccountId | null;
-  /** Caller who asked for the report. The report's cursors are not valid for anyone else. */
+  /** Id of the parent, or `all`. A cursor is valid only for reports with the same `asker`. */
   readonly asker: string;
 }
 

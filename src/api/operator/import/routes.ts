@@ -63,7 +63,7 @@ function importRows<Read>(
       schema: { querystring: noQuery, body: kind.body, response: { 200: importedBody } },
       bodyLimit: importBodyLimit,
       config: { mostItems },
-      // The handler runs even if the schema reports faults, so that it can report its own faults along with them.
+      // The handler runs even if the schema reports faults, so that one response lists the faults that both have found.
       attachValidation: true,
     },
     async (request, reply) => {
