@@ -40,7 +40,7 @@ export function readExpiry(text: string): string {
 
 /**
  * Returns the options `--from` and `--to` for the command that shows the next page. Relative times become RFC 3339,
- * because the time that `15m` means would have moved on by then. An option that was not a relative time is left out.
+ * because by then `15m` would mean a later time. Other times are left out, because they can be repeated as given.
  */
 export function repeatable(given: Period, period: Period): string {
   return (['from', 'to'] as const)

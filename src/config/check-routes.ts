@@ -15,7 +15,7 @@ export function checkRoutes(file: UncheckedFile, origins: Origins): SchemaFault[
     const path = ['routes', index, 'prefix'];
     const prefix = route?.prefix;
     if (prefix !== undefined) {
-      // Some servers ignore case in paths, and to them two prefixes that differ only in case may be the same path.
+      // Prefixes that differ only in case count as the same, because some servers ignore case in paths.
       const folded = prefix.toLowerCase();
       const other = seen.get(folded);
       if (other !== undefined)

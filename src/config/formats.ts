@@ -120,8 +120,8 @@ function isOrigin(text: string): boolean {
 
 function isPrefix(text: string): boolean {
   if (text === '/') return true;
-  // No segment may end with `.` or `+`, because servers that trim paths would read a different path. The route would be
-  // useless anyway: the gateway rejects requests for such paths.
+  // No segment may end with `.` or `+`, because servers that trim paths would read a different path. Such a route would
+  // be useless anyway: the gateway rejects every request for its paths.
   return prefixSegments.test(text) && !/[.+](?:\/|$)/.test(text);
 }
 

@@ -20,13 +20,13 @@ export type Loaded =
 /** Options for loading the configuration. */
 export interface LoadOptions {
   /**
-   * What the configuration is loaded for. A `command` only needs to find a gateway or its store, so the cross checks
-   * are skipped. For example, a missing upstream is then no fault.
+   * Why the configuration is loaded. A `command` only needs to find a gateway or its store, so the cross checks are
+   * skipped. For example, a missing upstream is then no fault.
    */
   readonly purpose?: 'serve' | 'command';
   /**
-   * How an expired or not yet valid certificate is reported. At start it is a warning, because many clients ignore
-   * certificate dates, and a fault would turn a restart into an outage.
+   * Whether an expired or not yet valid certificate is a fault (the default) or a warning. A start uses `warning`: many
+   * clients ignore certificate dates, and a fault would turn a restart into an outage.
    */
   readonly datesOfCertificates?: 'fault' | 'warning';
   /** Wall-clock time, milliseconds since 1970. */

@@ -57,8 +57,8 @@ export function accessLog(
 }
 
 /**
- * Whether the request was proxied and ended with a complete 2xx response. Management calls have no permit `reason`, so
- * all of them are logged, for audits.
+ * Whether the request was proxied and ended with a complete 2xx response. Only proxied requests have a `reason`,
+ * so management calls are always logged, for audits.
  */
 function isOrdinary({ status, code, reason }: RequestRecord): boolean {
   return status >= 200 && status < 300 && code === null && reason !== null;

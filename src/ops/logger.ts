@@ -6,7 +6,7 @@ export type { Logger };
 /** The log of a process. */
 export interface Log {
   readonly logger: Logger;
-  /** Flushes buffered lines, then calls `done`. Later lines are dropped. */
+  /** Flushes buffered lines, then calls `done`, after {@link closeMs} at the latest. Later lines are dropped. */
   close(done: () => void): void;
 }
 

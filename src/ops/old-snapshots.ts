@@ -28,9 +28,9 @@ const toldAfterMs = 30 * 60_000;
 const mostLooks = 5_760;
 
 /**
- * Exposes the age of the oldest snapshot in the database. The dead rows kept by an old snapshot slow down statements
- * that have to read past them. One replica checks. The others show 0, but note transaction ids. If one of them takes
- * over, it estimates ages from its notes.
+ * Exposes the age of the oldest snapshot in the database. An old snapshot keeps dead rows, which slow down the
+ * statements that read past them. One replica measures the age. The others show 0, but record transaction ids. If one
+ * of them takes over, it estimates ages from its own record.
  *
  * @returns function that stops the checks
  */

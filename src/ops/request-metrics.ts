@@ -8,8 +8,8 @@ const prefix = 'tenancy_gateway_';
 const durationBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /**
- * Counts the rate, errors, duration and bytes of requests by route and status class, rejections by code, and acting
- * decisions by reason. No label contains text from clients, so there are at most routes × statuses series.
+ * Measures rate, errors and duration of requests by route and status class, and bytes by route. Counts rejections by
+ * code and acting decisions by reason. No label contains text from clients: at most routes × statuses series exist.
  */
 export function requestMetrics(registry: Registry): RequestObserver {
   const routes = new Routes(

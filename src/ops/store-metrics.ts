@@ -35,7 +35,7 @@ export function statementTimes(
   return (portName, port) => {
     const calls = Object.entries(port).map(([name, call]: [string, unknown]) => {
       if (typeof call !== 'function') return [name, call];
-      // Created lazily: most processes use only a few of these methods.
+      // The series is created on the first call, because most processes use only a few of these methods.
       let observe: ((seconds: number) => void) | undefined;
       const timed = (...given: unknown[]): unknown => {
         const beganMs = clock.monotonicMs();

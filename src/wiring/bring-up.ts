@@ -69,8 +69,8 @@ export function bringUp({ store, migrate, alone, timers, clock, logger, begin }:
   const onStep = (step: string): void => logger.info({ step }, 'migrated the database');
 
   /**
-   * Reports that a migration is waiting: with a warning for a lock, which replicas of the previous version may hold, and
-   * without one for another process that migrates the database.
+   * Reports that a migration is waiting. Logs a warning if the migration waits for a lock, such as one that a replica
+   * of the previous version holds. Logs at `info` if another process is migrating the database, which is normal.
    */
   function onWait({ step, waitsFor, elsewhere }: MigrationWait): void {
     missing = {
@@ -95,8 +95,8 @@ export function bringUp({ store, migrate, alone, timers, clock, logger, begin }:
   }
 
   /**
-   * Logs the same reason at most once every 30 seconds, so that a long outage does not fill the log. A warning is not
-   * held back by a line that was no warning.
+   * Logs the same reason at most once every 30 seconds, so that a long outage does not fill the log. A warning is
+   * logged at once if the previous line was not a warning.
    */
   function say(what: string, fields: object, message: string, level: 'info' | 'warn' = 'warn'): void {
     const nowMs = clock.monotonicMs();

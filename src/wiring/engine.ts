@@ -61,7 +61,7 @@ export interface Engine {
   /** Returns the id under which this replica is registered; `null` before it is registered. */
   replicaId(): string | null;
   /**
-   * Signals to the platform and operators that this process is about to end. It keeps making decisions.
+   * Signals to the platform and operators that this process is about to end. The process keeps making decisions.
    *
    * @param withinMs milliseconds until the process must have ended
    */
@@ -107,7 +107,7 @@ export function makeEngine(parts: EngineParts): Engine {
   const alone = config.store.kind === 'embedded';
   const begin = async (): Promise<void> => {
     await refuseTakenPrefix(store, config.keys.prefix);
-    // Counting starts before this replica serves requests, so that no report counts as complete without these requests.
+    // Counting starts before this replica serves requests, so that reports wait for the counts of those requests.
     await counting.begin();
     const about = { version: version(), host: hostname() };
     const read = { log: store.log, source: store.facts, cache, config: config.coherence, events, about };

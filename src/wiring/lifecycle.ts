@@ -66,7 +66,7 @@ export class Lifecycle {
     this.#end(error instanceof KeyPrefixTaken ? badConfigurationExitCode : 1);
   }
 
-  /** Ends the process once the last log lines are written, because they say why it ends. */
+  /** Ends the process once its last log lines are written, because those lines say why the process ends. */
   #end(code: number): void {
     this.#log.close(() => process.exit(code));
   }

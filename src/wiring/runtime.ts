@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 
-/** Per cent by which the old generation may grow after a collection before V8 collects it again. */
+/** Per cent by which V8's old generation may grow after a collection before V8 collects it again. */
 const growthPercent = 200;
 
 /** Niceness of helper threads: on a busy core they get a tenth of the main thread's time. */

@@ -47,8 +47,8 @@ export class NamesInFile {
 }
 
 /**
- * Shortens a name to 12 characters of its digest. A substring can keep the whole digest in memory, but JavaScript
- * engines copy a substring as short as 12 characters.
+ * Shortens a name to 12 characters of its digest. V8 copies a substring as short as that. A longer substring would
+ * refer to the whole digest and keep it in memory.
  */
 function shortened(name: string): string {
   return hash('sha256', name, 'binary').slice(0, 12);

@@ -52,7 +52,7 @@ export function usageCommand(program: Command, context: Context): void {
   ).action(async (id: string | undefined, options: Options) => {
     const { granularity, groupBy: group_by, subAccount } = options;
     const accounts = await accountFilters(context, id, subAccount);
-    // A CSV report covers only whole hours.
+    // A CSV report covers only whole hours, so relative times are rounded down to the hour.
     const period = readPeriod(options, options.csv === true ? hourMs : 1);
     const filters = { ...accounts, ...period, granularity, group_by };
     if (options.csv === true) return writeCsv(context, filters);

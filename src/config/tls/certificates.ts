@@ -21,9 +21,9 @@ interface Files {
 }
 
 /**
- * Reads the dates of one certificate in each file that the configuration names. From a certificate file, this is the
- * first certificate, because it is the one presented to peers. From a list of authorities, this is the certificate that
- * stays valid longest, because the list may still contain certificates that have been replaced.
+ * Reads the dates of one certificate in each file that the configuration names. In a certificate file, the first
+ * certificate matters, because it is the one presented to peers. In a list of authorities, the certificate that stays
+ * valid longest matters, because the list may still contain certificates that have been replaced.
  *
  * @param nowMs wall-clock time, milliseconds since 1970
  */

@@ -27,7 +27,7 @@ export interface CountingParts {
 /** Counts this process's requests, and adds the counts in dead processes' journals to the store. */
 export interface Counting {
   readonly usage: UsageRecorder;
-  /** Starts adding this process's counts and those in dead processes' journals. @see UsageRecorder.begin */
+  /** Starts adding this process's counts and dead processes' counts to the store. @see UsageRecorder.begin */
   begin(): Promise<void>;
   /** Adds all counts to the store. Gives up after `withinMs` milliseconds; never rejects. */
   deliver(withinMs: number): Promise<void>;
@@ -46,7 +46,7 @@ export class UsageLeft extends Error {
   }
 }
 
-/** Milliseconds before the end of the process that are reserved for the steps after usage has been stored. */
+/** Milliseconds reserved at the end of the process for the steps after usage has been stored. */
 const lastStepsMs = 1_000;
 
 /** Makes the parts that count requests, and their metrics. */

@@ -5,8 +5,8 @@ import type { WorkerProcess } from './member.ts';
 
 /**
  * Makes the function that forks workers with Node's cluster. This process opens each port once and hands connections to
- * the workers in turn. In a measurement with a socket that two workers shared, a connection cost a fifth less, but 63
- * of 64 simultaneous connections went to the same worker and stayed there.
+ * the workers in turn. The workers could share a socket instead. In a measurement with two workers, a connection then
+ * cost a fifth less, but 63 of 64 simultaneous connections went to the same worker and stayed there.
  */
 export function forker(): () => WorkerProcess {
   // The policy is set here, so that the variable NODE_CLUSTER_SCHED_POLICY has no effect.

@@ -49,7 +49,7 @@ export class Handover {
       const one = ack === undefined ? undefined : underWay.get(ack);
       if (ack === undefined || one === undefined) return;
       underWay.delete(ack);
-      // The cluster closes the connections that it sent itself.
+      // The cluster itself deals with the acknowledgement of a connection that it sent.
       if (one.tries === 0) return;
       if (accepted) one.handle.close();
       else this.#handOn(one);

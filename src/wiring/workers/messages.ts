@@ -8,7 +8,7 @@ export type ToWorker =
   | { readonly kind: 'begin'; readonly config: Config; readonly slot: number }
   /** Says whether to take connections, and the reasons why no worker can decide (empty if at least one can). */
   | { readonly kind: 'group'; readonly take: boolean; readonly unready: readonly Unreadiness[] }
-  /** Asks the worker to prepare another configuration and to say whether it can use it. */
+  /** Asks the worker to prepare `config`. The worker replies with `prepared`. */
   | { readonly kind: 'prepare'; readonly id: number; readonly config: Config }
   /** Says whether all workers can use the configuration. */
   | { readonly kind: 'decided'; readonly id: number; readonly use: boolean }

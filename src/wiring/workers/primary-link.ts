@@ -108,8 +108,8 @@ export class PrimaryLink implements WorkerGroup {
   }
 
   /**
-   * Switches to `config` if all workers can use it. If this worker fails after all workers have agreed, it ends. The
-   * worker that takes its place uses `config`, or logs why it cannot.
+   * Switches to `config` if all workers can use it. If the switch fails after all workers agreed, this worker ends.
+   * The worker that takes its place uses `config`, or logs why it cannot.
    */
   async #prepare(id: number, config: Config): Promise<void> {
     // The promise is created first, because the decision may arrive before a slow worker has prepared the

@@ -14,10 +14,10 @@ export interface WorkersParts {
   readonly timers: Timers;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly logger: Logger;
-  /** Called for messages that are not about readiness. */
+  /** Called for all messages except `hello` and `state`. */
   readonly onMessage: (from: Member, message: FromWorker) => void;
   readonly onGone: (member: Member, code: number | null) => void;
-  /** Called when a worker that is gone is replaced. */
+  /** Called when a worker has ended and another one is to take its place. */
   readonly onReplaced: () => void;
   /**
    * Called if the first worker ends before it listens. The gateway then gives up, because the other workers would end
@@ -44,21 +44,21 @@ const leastSilentLooks = 4;
  */
 const behindLooks = 10;
 /**
- * A worker that fails less than this many milliseconds after its start has ended "at once". If the workers of a slot
- * repeatedly end "at once", the next one starts only after a pause.
+ * A worker that fails less than this many milliseconds after its start has failed early. If the workers of a slot fail
+ * early at least twice in a row, the next one starts only after a pause.
  */
 const soonMs = 30_000;
 const firstPauseMs = 500;
 const longestPauseMs = 30_000;
 
 /**
- * Keeps the wanted number of workers running, and decides which of them take connections: the ready ones, or all if
- * none is ready, because a 503 is better than no response.
+ * Keeps the wanted number of workers running, and decides which workers take connections. The ready workers do. If no
+ * worker is ready, all of them take connections, because a 503 is better than no response.
  */
 export class Workers {
   readonly #parts: WorkersParts;
   readonly #members = new Map<number, Member>();
-  /** For each slot, the number of times in a row that its worker has ended "at once", see {@link soonMs}. */
+  /** For each slot, the number of its workers that have failed early in a row, see {@link soonMs}. */
   readonly #fast = new Map<number, number>();
   #nextId = 1;
   #stopping = false;
@@ -67,8 +67,8 @@ export class Workers {
   #held: Member[] | undefined;
 
   /**
-   * Forks the first worker. The others follow once it listens, so that a fault that stops every worker is logged only
-   * once.
+   * Forks the first worker. The others follow once the first one listens. A fault that stops every worker is thus
+   * logged only once.
    */
   constructor(parts: WorkersParts) {
     this.#parts = parts;
