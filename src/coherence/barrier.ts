@@ -84,8 +84,8 @@ export class CommitBarrier implements Barrier {
   }
 
   async #round(): Promise<void> {
-    // This reading may not show mutations that are committed after it began. Writers that arrive later therefore wait
-    // for the next reading.
+    // A reading of the members may lack a mutation that was committed after the reading began. So a writer that arrives
+    // during this round waits for the next reading.
     const asked = [...this.#writers];
     try {
       const [members] = await Promise.all([this.#parts.membership.read(), this.#catchUp(asked)]);
@@ -96,8 +96,8 @@ export class CommitBarrier implements Barrier {
   }
 
   /**
-   * Lets this replica apply the writers' mutations while the member list is being read. If there is no other replica,
-   * one reading of the list then suffices to confirm the mutations.
+   * Lets this replica apply the writers' mutations while the member list is being read. This replica then counts as
+   * having confirmed them (`#isOwnAndThere`). So if there is no other replica, one reading of the list is enough.
    */
   async #catchUp(asked: readonly Writer[]): Promise<void> {
     const { lease, view, timers } = this.#parts;

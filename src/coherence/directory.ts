@@ -158,7 +158,7 @@ class FactsInMemory implements Facts {
   }
 
   /**
-   * Returns the value of a fact that memory does not hold; `undefined` if it is unknown.
+   * Returns the value of a fact that memory does not hold; `undefined` if the value is unknown.
    *
    * @param _kind start of the fact's full name; `_name` is the rest
    */
@@ -174,9 +174,9 @@ class FactsInMemory implements Facts {
 }
 
 /**
- * Facts in memory plus those loaded for one request. Loaded facts are also kept here, because memory may lack them:
- * memory may be full, and the only absent facts that it records are API keys. A loaded fact's stamp is checked on every
- * use.
+ * Facts in memory plus those loaded for one request. Loaded facts are also kept here, because memory may lack them: it
+ * drops facts to make room for others, and it records no absent facts except API keys. A loaded fact's stamp is checked
+ * on every use.
  */
 class LoadedFacts extends FactsInMemory {
   readonly #view: View;

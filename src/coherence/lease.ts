@@ -21,8 +21,8 @@ export interface LeaseParts {
   readonly timers: Timers;
   readonly timing: Timing;
   /**
-   * Hints of new log entries make this replica read the log. Returns the minimum number of milliseconds from the start
-   * of one pass over the log to the start of the next. Renewals ignore this minimum.
+   * Returns the minimum number of milliseconds between the starts of two passes over the log, if the second pass
+   * follows a hint of new log entries. Renewals ignore this minimum.
    */
   readonly paceMs: () => number;
   readonly events: CoherenceEvents;
@@ -46,8 +46,8 @@ interface Waiter {
 }
 
 /**
- * This replica's right to decide from its view until a deadline, which every renewal extends. Only one pass reads the
- * log at a time, so entries are applied in order.
+ * This replica's right to decide from its view until a deadline. A pass reads the log and, if it is a renewal, extends
+ * the deadline. Passes never overlap, so log entries are applied in order.
  */
 export class Lease {
   readonly #parts: LeaseParts;
@@ -235,8 +235,8 @@ export class Lease {
     } while (reading.through < reading.seq);
     if (reading.seq !== this.#acked) this.#streamsEnded = unconfirmed.ended;
     if (unconfirmed.hasNewQuota) await events.quotaSet?.();
-    // The position is also confirmed again if the row may not show it: a store crash may have undone the last
-    // confirmation, and the row may have been deleted after the lease ran out.
+    // A position that was confirmed before is confirmed again if this replica's row might lack it: a store crash may
+    // have undone the confirmation, or the row may have been deleted after the lease ran out.
     if (reading.seq !== this.#acked || confirmed !== this.#acked || !wasHeld) {
       await log.ack(this.#id, reading.seq, this.#streamsEnded);
       this.#acked = reading.seq;

@@ -5,8 +5,8 @@ import { repeat } from '../timing/repeat.ts';
 
 /**
  * Number of changes that the log keeps. A replica that falls further behind starts over. If a value in the shared cache
- * is older than all kept changes, the fact is read from the source again. The log is limited by number, not by age, so a
- * clock that jumps deletes nothing.
+ * is older than all kept changes, the fact is read from the source again. The log is limited by number, not by age, so
+ * a clock that jumps deletes nothing.
  */
 export const changesKept = 100_000;
 

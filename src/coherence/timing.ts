@@ -34,8 +34,8 @@ export interface Timing {
 }
 
 /**
- * Eight minutes. A fact is promised to be reread within ten minutes, even if the clock is off by a tenth and the store
- * causes delays.
+ * Eight minutes. The gateway promises to reread every fact within ten minutes, even if the clock is off by a tenth and
+ * the store causes delays.
  */
 const proveMs = 480_000;
 
@@ -69,8 +69,8 @@ export function storeMsFor(leaseMs: number): number {
 /**
  * Returns how long a replica has to wait for another replica's lease to end, in milliseconds of the waiting replica's
  * clock. The lease ends by the other replica's clock. The longer the lease is, the further the two clocks can drift
- * apart by its end. The waiting replica's own lease does not matter. A replica that waits for several leases waits for
- * the longest one.
+ * apart by its end. So the wait exceeds the lease by a margin that grows with it. The waiting replica's own lease does
+ * not matter. A replica that waits for several leases waits for the longest one.
  *
  * @param leaseMs duration of the other replica's lease, as registered
  */
@@ -90,10 +90,9 @@ function marginMsOf(leaseMs: number): number {
 }
 
 /**
- * Hints of new log entries make a replica read the log. Returns the minimum number of milliseconds from the start of
- * one pass over the log to the start of the next. A pass costs the store about the same for one change as for many. The
- * passes of many replicas could overload the store, so the minimum grows with the number of replicas. With few replicas
- * it is 0.
+ * Returns the minimum number of milliseconds between the starts of two passes over the log, if the second pass follows
+ * a hint of new log entries. A pass costs the store about the same for one change as for many. The passes of many
+ * replicas could overload the store, so the minimum grows with the number of replicas. With few replicas it is 0.
  *
  * @param replicas number of registered replicas
  */

@@ -3,7 +3,7 @@ import { isExternalId } from './external-id.ts';
 import { parseAccountId, type AccountId } from './ids.ts';
 import type { Problem } from './problem.ts';
 
-/** How the acting rules classify a method (spec section 4, acting header rules 1 and 3). */
+/** Kind of a method under the acting rules (spec section 4, acting header rules 1 and 3). */
 export type MethodKind = 'read' | 'write';
 
 /** The parsed acting header. {@link decide} resolves it to a tenant for the caller. */

@@ -42,7 +42,7 @@ interface Changed<Kind extends string, T> {
   readonly before: T | null;
 }
 
-/** How much of a quota is used in one window. */
+/** Use of a quota in one window. */
 export interface QuotaUse {
   readonly period: Extract<LimitPeriod, 'day' | 'month'>;
   /** Maximum number of requests in the window. */

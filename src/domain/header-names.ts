@@ -92,8 +92,8 @@ export function headerRule(rawName: string, names: NamesToRead): HeaderRule {
   if (names.apiKey.some((one) => one.toLowerCase() === lower)) return 'api-key';
   const exact = exactRules.get(lower);
   if (exact !== undefined) return exact;
-  // Only the first `longestName` characters are folded, because anyone can send a long name, even without a key. No
-  // known name is longer.
+  // Folding a long name takes time, and anyone can send one, even without a key. So only the first `longestName`
+  // characters are folded. No known name is longer.
   const name = foldHeaderName(rawName.slice(0, longestName));
   if (name.startsWith('x-service-') || name.startsWith(foldHeaderName(names.prefix))) return 'drop';
   if (singleHop.has(name) || ownSpellingOnly.has(name)) return 'drop';

@@ -42,7 +42,7 @@ export interface UsageRow extends UsedBy, UsageCounts {
 }
 
 export type UsageGranularity = 'hour' | 'day' | 'month' | 'total';
-/** How a report groups usage; `account` means a parent together with all its sub-accounts. */
+/** Grouping of usage in a report; `account` means a parent together with all its sub-accounts. */
 export type UsageGroup = 'account' | 'sub_account' | 'api_key';
 
 /** Period from `fromMs` (inclusive) to `toMs` (exclusive), both on the hour, in milliseconds since 1970. */

@@ -71,8 +71,8 @@ export function shedLoad(
 }
 
 /**
- * Which requests are shed: none, those beyond their parent's or network's share, or all. Shares are unlimited in their
- * first window, because a single overloaded window may just be one long pause, such as a garbage collection.
+ * Requests to shed: none, those beyond their parent's or network's share, or all. Shares are unlimited in their first
+ * window, because a single overloaded window may just be one long pause, such as a garbage collection.
  */
 export type ShedLevel = 'none' | 'shares' | 'all';
 

@@ -44,11 +44,11 @@ const unseen: ConnectionWaits = { began: () => undefined, ended: () => undefined
  * Divides a number of units (connections, WebSockets, requests in flight, bytes) among parents, and each parent's part
  * among its tenants: the parent itself and its sub-accounts.
  *
- * - A parent holds at most three quarters of the units that other parents do not hold.
- * - A tenant holds at most two thirds of a remainder: its parent's part minus what the parent's other tenants hold. So
- *   a parent's only tenant holds at most half of the units that other parents do not hold.
- * - A parent that holds nothing may take one unit as long as any is left. A tenant that holds nothing may take one
- *   whenever its parent may.
+ * - A parent's part is three quarters of the units that other parents do not hold. A parent holds at most its part.
+ * - A tenant holds at most two thirds of the units of that part that the parent's other tenants do not hold. So a
+ *   parent's only tenant holds at most half of the units that other parents do not hold.
+ * - A parent that holds nothing may take one unit, or one chunk of bytes, as long as enough units are left. A tenant
+ *   that holds nothing may do so whenever its parent may.
  *
  * So a parent that arrives late still finds room, however many sub-accounts another parent has. The same goes for a
  * sub-account within its parent (dynamic thresholds, Choudhury and Hahne 1998).

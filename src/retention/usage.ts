@@ -36,8 +36,8 @@ export function pruneUsage(parts: UsageRetentionParts): () => void {
 async function rollUp({ usage, logger }: UsageRetentionParts): Promise<void> {
   let portions = 0;
   while (await usage.rollUp()) portions += 1;
-  // The first call only begins a day, and the last call returns `false`. So `portions` is 1 if a day had little usage
-  // or none. Such a day is not worth a line in the log.
+  // The first call only chooses the days to roll up. If the second call finishes them, it returns `false`, so
+  // `portions` is 1. Days with so little usage are not worth a line in the log.
   if (portions > 1) logger.info({ portions }, 'hours of usage were added up by the day');
 }
 

@@ -75,8 +75,8 @@ export class Loader {
   }
 
   /**
-   * Advances the logical time by one and returns it. To a request with this time of arrival, "does not exist" counts
-   * only if a load found it that began after the request arrived.
+   * Advances the logical time by one and returns it. A request takes this time when it arrives, and then accepts "does
+   * not exist" only from a load that began later.
    */
   now(): Moment {
     return ++this.#moment;
@@ -87,8 +87,8 @@ export class Loader {
    * in which it uses the fact. Rejects with `unavailable`, `overloaded` or `too_many_requests`.
    *
    * @param missing the fact and the tenant it is loaded for
-   * @param arrived when the request arrived. "Does not exist" is trusted only if the load began after this: a creation
-   * does not wait for the replicas, so an older load may have missed something created before the request
+   * @param arrived when the request arrived. "Does not exist" is accepted only from a load that began later: a creation
+   * does not wait for the replicas, so an earlier load may lack something that was created before the request arrived
    * @param from network of the request's client; networks take turns at loading API keys
    */
   async load({ key, tenant }: MissingFact, arrived: Moment, from: string): Promise<StampedFact> {

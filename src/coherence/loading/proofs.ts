@@ -24,10 +24,10 @@ const longestPauseMs = 60_000;
 
 /**
  * Keeps rereading the facts in memory, starting with the one read longest ago. Reads are normally spread evenly, so
- * that each fact is reread within {@link Timing.proveMs}; unproven facts are read without pauses. The log contains
- * every change that the gateway makes, so rereading finds only what the log does not show, such as the effects of a bug
- * in the gateway or of a manual change to the database. If a value in memory differs from the store's, the value is
- * replaced and reported.
+ * that each fact is reread within {@link Timing.proveMs}. After this replica has started over, its facts are unproven:
+ * memory holds only their names, and they are read without pauses. The log contains every change that the gateway
+ * makes, so rereading finds only differences that the log does not explain, such as the effects of a bug in the gateway
+ * or of a manual change to the database. If a value differs from the store's, the value is replaced and reported.
  */
 export class Proofs {
   readonly #parts: ProofsParts;
@@ -71,8 +71,8 @@ export class Proofs {
   async #proveSome(): Promise<boolean> {
     const { view, loader } = this.#parts;
     const before = view.unproven;
-    // Before the log is read for the first time, memory admits no fact, so this round reads none. The round counts as a
-    // failure only if facts are unproven.
+    // Until this replica has read the log, memory admits no fact, so this round reads none. If facts are unproven, the
+    // round counts as a failure, and is soon retried.
     if (view.incarnation === null) return before === 0;
     const [first, ...others] = view.oldest(this.#portion());
     if (first !== undefined) await loader.prove([first, ...others]);

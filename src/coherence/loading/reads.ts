@@ -47,8 +47,8 @@ interface Waiting {
  * from each queue in turn. A tenant with one fact therefore need not wait for the thousands of another tenant. A
  * thousand queues with one fact each are served in a few reads.
  *
- * Results are processed on this process's only thread. If `pauseMs` is set, a queue with more facts pauses after each
- * read. Its reads then take up at most half of the time.
+ * Results are processed on this process's only thread, and one queue must not keep it busy. So a queue that still has
+ * facts after a read pauses for as long as the read took, but at most for `pauseMs`.
  */
 export class Reads {
   readonly #clock: Clock;
@@ -57,7 +57,7 @@ export class Reads {
   readonly #limits: ReadsLimits;
   readonly #read: (keys: readonly [FactKey, ...FactKey[]]) => Promise<FactReading>;
   readonly #waiting = new RoundRobin<Waiting>();
-  /** Names of the queues whose facts are being read, and of the queues that pause after a read. */
+  /** Queues that must not join a read, because their facts are being read or they pause. Empty if `pauseMs` is 0. */
   readonly #busy = new Set<string>();
   #readings = 0;
   #nextMs = -Infinity;
@@ -146,7 +146,7 @@ export class Reads {
     return batch;
   }
 
-  /** Lets queues take part in the next read. If `pauseMs` is set, queues with more facts have to pause first. */
+  /** Lets a finished read's queues join the next read. If `pauseMs` > 0, queues that still have facts pause first. */
   #release(askers: readonly string[], tookMs: number): void {
     const waiting = askers.filter((asker) => this.#busy.delete(asker) && this.#waiting.sizeOf(asker) > 0);
     if (waiting.length === 0 || tookMs === 0) return;

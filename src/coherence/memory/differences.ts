@@ -27,8 +27,8 @@ export class Differences {
    * @param since position that this replica has read the log up to
    */
   note(key: FactKey, seq: Seq, since: Seq): void {
-    // An earlier difference of the fact is kept. If this difference replaced it, a change between the two readings
-    // could explain this difference, and the earlier one would go unreported.
+    // If the fact already has a difference, that one is kept. If the new one replaced it, a change between the two
+    // readings could explain the new difference, and the earlier one would never be reported.
     if (!this.#waiting.has(key)) this.#waiting.set(key, { seq, since });
   }
 

@@ -3,7 +3,7 @@ import { ProofOrder } from './proof-order.ts';
 import { makeEntry, noSeq, type Entry, type Table } from './tables.ts';
 
 /**
- * Maximum number of recently used entries that the clock hand skips for one insertion, so that no insertion takes long.
+ * Maximum number of recently used entries that an insertion skips when it has to drop one. So no insertion takes long.
  */
 const passes = 64;
 

@@ -17,7 +17,7 @@ export interface ViewSize {
 }
 
 /**
- * What a log reading has shown: the changes that can end or affect open exchanges, and the facts that were wrong in
+ * Result of {@link View.take}: the changes that can end or affect open exchanges, and the facts that were wrong in
  * memory.
  */
 export interface Taken {
@@ -181,9 +181,9 @@ export class View {
   }
 
   /**
-   * Puts a fact into memory if it is admitted. Memory records absent API keys, but no other absent facts. Recording
-   * keys is safe: no client knows a new key before it exists, and an import of a known key waits for the replicas. The
-   * creation of an account or `external_id` does not wait, so a record of its absence could be out of date.
+   * Puts a fact into memory if it is admitted. Memory records absent API keys, but no other absent facts. The record of
+   * an absent key is safe: no client knows a new key before it exists, and an import of a known key waits for the
+   * replicas. The creation of an account or `external_id` need not wait, so a record of its absence could be wrong.
    *
    * Returns whether memory had a different value. The difference is usually explained by a change that this replica has
    * yet to read from the log. If no change explains it, a later log reading reports the fact ({@link Taken.differed}).

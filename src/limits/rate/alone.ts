@@ -119,9 +119,9 @@ export class AloneBucket implements Alone {
  */
 const beyond = 0.001;
 /**
- * Threshold for what is left of a quota, as a fraction of the quota. While the store is unreachable, the threshold
+ * Threshold for the unused rest of a quota, as a fraction of the quota. While the store is unreachable, the threshold
  * decides how many requests all replicas together admit:
- * - If more is left than the threshold, they admit at most a quarter of what is left.
+ * - If the rest is above the threshold, they admit at most a quarter of the rest.
  * - Otherwise, they admit at most `beyond` times the quota.
  *
  * Regardless of these maximums, each replica may admit one request as long as any of the quota is left.
@@ -131,7 +131,7 @@ const far = 0.1;
 /** A replica's share of a quota: the requests that it may admit without asking the store. */
 export class AloneQuota implements Alone {
   debt = 0;
-  /** How much of the debt the current query reports. */
+  /** Part of the debt that the current query reports. */
   #paying = 0;
 
   noteUse(): void {}

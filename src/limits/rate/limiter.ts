@@ -145,8 +145,8 @@ export class SharedRateLimiter implements RateLimiter {
   }
 
   /**
-   * Takes the units that are on hand, waits for the stores to supply the rest, and then calls `later`. If the stores
-   * are unreachable, returns the result right away.
+   * Takes the tokens that are on hand, waits for the stores to supply the others, and then calls `later`. If the stores
+   * of all missing tokens are unreachable, returns the result right away.
    */
   #takeLater(
     by: readonly LimitedBy[],

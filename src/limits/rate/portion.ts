@@ -3,7 +3,7 @@ import type { LimitFigures, LimitKind, QuotaWindow } from '../../domain/limits/l
 import type { TokenAnswer, TokenQuestion } from '../../ports/limits/token-store.ts';
 import type { Alone } from './alone.ts';
 
-/** How far ahead a replica asks for tokens, and how long it keeps them, in milliseconds. */
+/** Times in milliseconds that decide how many tokens a replica asks for in advance, and how long it keeps them. */
 export interface Pace {
   /** The replica asks for enough tokens to cover the demand that it expects within this time. */
   readonly aheadMs: number;
