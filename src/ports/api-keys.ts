@@ -55,8 +55,8 @@ export interface KeyChange extends Partial<KeyLabels> {
 }
 
 /**
- * A key that replaces another one and takes over its labels, scopes and limits. Requests with either key count against
- * the same limits.
+ * A key that replaces another key and takes over the other key's labels, scopes and limits. Requests with either key
+ * count against the same limits.
  */
 export interface KeyRotation extends Omit<NewApiKey, keyof KeyLabels | 'scopes' | 'limits'> {
   /** Seconds until the replaced key expires, unless it expires sooner anyway; 0 revokes it at once. */
@@ -67,11 +67,11 @@ export interface KeyRotation extends Omit<NewApiKey, keyof KeyLabels | 'scopes' 
 export type KeyInactive = 'inactive';
 
 /**
- * Why a rotation was refused: the lineage already has two active keys. One is the key to rotate. The other replaced
- * that key or was replaced by it.
+ * Why a rotation was refused: it would leave more than two active keys in the key's lineage. A lineage is a key and all
+ * keys rotated from it, directly or indirectly.
  */
 export interface KeyRotated {
-  /** The newest key of the lineage. */
+  /** The newest active key of the lineage. */
   readonly newest: KeyId;
 }
 

@@ -9,8 +9,8 @@ export interface RequestOrigin {
 }
 
 /**
- * The parent's key used to request a change. The transaction that makes the change checks the key again: if the key was
- * revoked or has expired, or its account was suspended, nothing is changed, and the call throws `ProblemError`
+ * The parent and the API key that request a change. The transaction that makes the change checks both again. If the key
+ * was revoked or has expired, or the parent was suspended, nothing is changed, and the call throws `ProblemError`
  * `invalid_api_key`, `api_key_revoked`, `api_key_expired` or `account_suspended`.
  */
 export type ChangeCaller = Pick<ParentCaller, 'accountId' | 'keyId'> & Partial<RequestOrigin>;
@@ -24,12 +24,12 @@ export interface Operator extends Partial<RequestOrigin> {
 export type ChangedBy = ChangeCaller | Operator;
 
 /**
- * A request's `Idempotency-Key`, which lets a client that got no response send the request again. A repeated request to
- * create a resource makes nothing new. It returns the resource as it was created, marked as {@link Replay}, with a
- * position that covers the creation. A repeated status change is carried out again. A rejected request does not use up
- * its `Idempotency-Key`. The store forgets an `Idempotency-Key` after 24 hours.
+ * A request's `Idempotency-Key`, which lets a client that got no response send the request again. If the request
+ * creates a resource, the repeated call creates nothing. It returns the resource as it was first created, marked as
+ * {@link Replay}, with a log position that covers the creation. A repeated status change is carried out again. A
+ * rejected request does not use up its `Idempotency-Key`. The store forgets an `Idempotency-Key` after 24 hours.
  *
- * A change with a claim throws `ProblemError` `idempotency_in_flight` while the first request is still running, and
+ * A call with a claim throws `ProblemError` `idempotency_in_flight` while the first request is still running, and
  * `idempotency_mismatch` if the `Idempotency-Key` was used before with a different request.
  */
 export interface IdempotencyClaim {

@@ -51,8 +51,8 @@ export interface LogEntry {
 
 /**
  * A page of the log, read in one snapshot. For each fact, the log keeps only the latest change and the latest
- * revocation, which may be the same entry. A page that ends before {@link seq} may therefore lack a change that a later
- * change has replaced. The changes are complete only once all pages up to `seq` have been read.
+ * revocation, which may be the same entry. A page that ends before {@link seq} may lack a change, because a change
+ * after the page has replaced it. The changes are complete only once all pages up to `seq` have been read.
  */
 export interface LogReading {
   /**
@@ -64,7 +64,7 @@ export interface LogReading {
   readonly seq: Seq;
   /** Position at which the page ends: {@link seq}, or lower if more entries follow. */
   readonly through: Seq;
-  /** Oldest position from which the log is complete: it still has all entries at or after this position. */
+  /** Position from which the log is complete. Entries before it were pruned or, by a new replica, skipped. */
   readonly floor: Seq;
   /** Entries after the requested position, in order. */
   readonly entries: readonly LogEntry[];
@@ -104,8 +104,7 @@ export interface CoherenceLog {
   /**
    * Reads the log after position `after`, in a snapshot taken after the call.
    *
-   * @param after `null` for a new replica: it gets the last `most` changes, which are complete from the position
-   * `floor`
+   * @param after `null` for a new replica, which reads only the last `most` positions, from {@link LogReading.floor} on
    * @param most maximum number of entries; may be exceeded, because a page never splits a position
    */
   readAfter(after: Seq | null, most: number): Promise<LogReading>;

@@ -6,8 +6,8 @@ import type { AccountFact, FactKey, KeyFact } from './facts.ts';
 export class MissingFact {
   readonly key: FactKey;
   /**
-   * Tenant whose request needs the fact; look-ups take turns by tenant. Set only if the fact is about an account that
-   * the request names. Any parent may name any account, so {@link key} does not reveal the tenant.
+   * Tenant whose request needs the fact. The look-up waits in this tenant's queue. Set only if the fact is about an
+   * account that the request names: any parent may name any account, so {@link key} does not show which parent asks.
    */
   readonly tenant: AccountId | undefined;
 
@@ -110,8 +110,9 @@ export interface Lookup {
 }
 
 /**
- * Decides for callers that need not act in the same tick. Management calls need not, because the change itself checks
- * the caller again. Explanations need not, because they change nothing.
+ * Decides for a caller that may act in a later tick, although the decision may then be out of date. That is safe for a
+ * management call, because the change itself checks the caller again, and for an explanation, because it changes
+ * nothing. It is also safe for a running request's expiry, which is read again whenever the key changes.
  *
  * @param from as in {@link Directory.lookUp}
  * @throws ProblemError as {@link Lookup.load} does

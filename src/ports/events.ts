@@ -17,7 +17,8 @@ export interface EventFilter {
 /** Which events {@link EventStore.prune} deletes. */
 export interface PrunedEvents {
   /**
-   * Current time by this process's clock, milliseconds since 1970. Events are deleted only if the store's clock agrees.
+   * Time by this process's clock, milliseconds since 1970. Events are deleted only if both this clock and the store's
+   * clock say that they are too old.
    */
   readonly nowMs: number;
   /** How many days events are kept. */

@@ -13,8 +13,8 @@ export interface KeyFact {
   /** The key's limits; `null` if the key has none. */
   readonly limits: Limits | null;
   /**
-   * Id under which requests are counted for the limits. Keys of the same rotation chain have the same `limitId`: the id
-   * of the first key in the chain.
+   * Id under which requests are counted for the limits: the id of the first key in this key's lineage. A lineage is a
+   * key and all keys rotated from it, directly or indirectly.
    */
   readonly limitId: KeyId;
 }
@@ -35,7 +35,7 @@ export interface AccountFact {
  *
  * - `k:<digest>` → {@link KeyFact}
  * - `a:<account id>` → {@link AccountFact}
- * - `x:<parent id>:<external_id>` → {@link AccountId} of the sub-account that has it
+ * - `x:<parent id>:<external_id>` → {@link AccountId} of the parent's sub-account with this `external_id`
  * - `n:<parent id>` → number of active sub-accounts; may be out of date, but is 0 exactly when there are none
  */
 export type FactKey = ApiKeyName | `a:${string}` | `x:${string}:${string}` | `n:${string}`;

@@ -10,8 +10,8 @@ export interface SnapshotHolder {
   /** Application name of a session, such as `pg_dump`. */
   readonly application: string | null;
   /**
-   * Milliseconds since the holder's transaction began; `null` if it has none or if the gateway's role may not see when
-   * it began.
+   * Milliseconds since the holder's transaction began; `null` if there is no transaction, or if the gateway's role may
+   * not see when it began.
    */
   readonly ageMs: number | null;
   /** Id of the oldest transaction whose row versions cannot be removed because of the holder. */

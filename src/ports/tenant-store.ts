@@ -61,7 +61,7 @@ export interface SubAccountFilter {
   readonly nameStart?: string;
   /** Pairs that the metadata must contain. */
   readonly metadata?: Metadata;
-  /** Minimum part of the monthly quota that is used up, as a fraction from 0 to 1. */
+  /** Minimum share of the monthly quota that the sub-account has used up, from 0 to 1. */
   readonly near?: number;
 }
 
@@ -200,7 +200,7 @@ export interface TenantStore {
    * @param limit maximum number of active keys for the account if its parent has no limit of its own
    * @param caller author of the change; calls of parents take turns at the store, but calls of operators do not
    * @param parent parent that the account must have; `null` if the account must itself be a parent; absent if any
-   * account will do. The other methods that change keys take `parent` in the same sense
+   * account will do. In the other methods that change keys, `parent` has the same meaning
    * @throws ProblemError `not_found` if there is no account with this id and the required parent
    */
   createKey(
@@ -253,7 +253,7 @@ export interface TenantStore {
   ): Promise<Committed<ChangedKey> | KeyInactive | null>;
   /**
    * Mints a key to replace another key of the account. The replaced key is revoked or expires soon. The account's key
-   * limit does not apply, but at most two keys of a lineage are active afterwards.
+   * limit does not apply, but at most two keys of a lineage are active afterwards; see {@link KeyRotated}.
    *
    * @returns the new key
    */

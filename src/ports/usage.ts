@@ -68,8 +68,9 @@ export interface UsageQuery {
 
 /**
  * A row of a report. `accountId` is the account that requests operated on, or its parent if rows are grouped by parent.
- * `keyId` is `null` unless rows are grouped by key; it is the nil UUID in the row that keys share. `periodStartMs` is the
- * start of the hour, day, month or whole period that the row covers, in milliseconds since 1970.
+ * `keyId` is `null` unless rows are grouped by key. Keys without a row of their own share the row of the nil UUID; see
+ * {@link UsageBatch.keysPerAccountHour}. `periodStartMs` is the start of the hour, day, month or whole period that the
+ * row covers, in milliseconds since 1970.
  */
 export interface UsageReportRow extends UsageCounts {
   readonly accountId: AccountId;
@@ -92,7 +93,10 @@ export class UnusableUsage extends Error {
 
 /** Which hourly counts {@link UsageStore.pruneHours} deletes. */
 export interface PrunedHours {
-  /** Time by this process's clock, milliseconds since 1970. Usage is deleted only if the store's clock agrees. */
+  /**
+   * Time by this process's clock, milliseconds since 1970. Counts are deleted only if both this clock and the store's
+   * clock say that they are too old.
+   */
   readonly nowMs: number;
   /** How many days hourly counts are kept. */
   readonly days: number;
@@ -157,8 +161,8 @@ export interface UsageCompleteness {
    */
   readonly throughMs: number;
   /**
-   * Whether reports no longer wait for a replica that may have had counts of the period. Such counts may be lost for
-   * good.
+   * Whether counts of the period may be lost for good: a replica that may have had such counts was given up, so reports
+   * no longer wait for them.
    */
   readonly incomplete: boolean;
   /**
@@ -213,8 +217,8 @@ export interface UsageStore {
    */
   rollUp(): Promise<boolean>;
   /**
-   * Returns how far back usage is still kept. Call it after reading rows, because usage may be deleted in the meantime.
-   * The rows are complete if their whole period is still kept.
+   * Returns how far back usage is still kept. Call it after reading rows, because rows may be deleted while they are
+   * read. The rows are complete if their whole period is still kept.
    * @param parent the call waits for the store in this parent's queue
    */
   kept(parent?: AccountId): Promise<KeptUsage>;

@@ -37,8 +37,8 @@ export class PendingBatches {
   }
 
   /**
-   * The store has all of this process's counts for requests before this time, in milliseconds since 1970. It is 0 until
-   * {@link announce} is called.
+   * Time before which the store has all of this process's counts, milliseconds since 1970; 0 until the process has been
+   * announced ({@link announce}).
    */
   get throughMs(): number {
     return this.#throughMs;

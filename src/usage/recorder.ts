@@ -153,9 +153,9 @@ export class UsageRecorder implements UsageSink {
   }
 
   /**
-   * This process will count no more requests from before this time, in milliseconds since 1970. The estimate of the
-   * store's clock may be wrong by half a second either way, so the next estimate may be a second earlier than this one.
-   * Hence the second that is subtracted.
+   * Time before which this process will count no more requests, milliseconds since 1970. It is a second ago: an
+   * estimate of the store's clock may be half a second off either way, so the next estimate may be a second earlier
+   * than this one.
    */
   #certainMs(): number {
     return this.#clock.nowMs() - 1_000;
@@ -173,8 +173,8 @@ export class UsageRecorder implements UsageSink {
   }
 
   /**
-   * Adds the remaining counts to the store and announces that no more will follow. Retries both while the store cannot be
-   * reached. Must be called after the last request has been counted.
+   * Adds the remaining counts to the store and announces that no more will follow. Retries both while the store cannot
+   * be reached. Must be called after the last request has been counted.
    *
    * @param untilMs monotonic time in milliseconds at which the attempts end; the first attempt is always made
    * @returns number of requests whose counts the store still lacks
@@ -286,8 +286,8 @@ export class UsageRecorder implements UsageSink {
   }
 
   /**
-   * Goes on with a new journal if another process has taken this one. That process adds the counts from before its
-   * mark. All other counts stay in the open batch.
+   * Goes on with a new journal if another process has taken this one. That process adds the counts that it has taken
+   * from the files; see {@link Journal.takenRows}. All other counts go into the new open batch.
    */
   #leaveIfTaken(): void {
     const { journal, logger } = this.#parts;

@@ -4,8 +4,8 @@ import type { LimitKind, LimitPeriod, Limits } from '../../domain/limits/limits.
 export interface LimitedBy {
   readonly kind: LimitKind;
   /**
-   * Id of the account, or of the first key in a rotation chain. Requests with the same kind and id count against the
-   * same limit.
+   * Id of the account, or `limitId` of the key, which rotated keys share. Requests with the same kind and id count
+   * against the same limit.
    */
   readonly id: string;
   /** The current limits. Changed limits apply from the first call that passes them. */

@@ -41,9 +41,9 @@ export interface QuotaWindow {
  */
 export interface TokenStore {
   /**
-   * Asks for tokens, with at most one question per limit. The result holds an answer to each question. If the tokens of
-   * one limit cannot be reached although the rest of the store can, the result holds an error in place of the answer
-   * about this limit. A call without questions checks whether the store can be reached.
+   * Asks for tokens, with at most one question per limit. The result holds an answer to each question. If only part of
+   * the store can be reached, the result holds an error instead of an answer for each limit in the other part. A call
+   * without questions checks whether the store can be reached.
    *
    * @throws if the store cannot be reached
    */

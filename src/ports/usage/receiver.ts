@@ -2,8 +2,8 @@ import type { UsageEvent } from '../../domain/usage-event.ts';
 
 const notFound = 404;
 /**
- * Statuses with which a receiver rejects the events themselves, such as 404 if it does not know the customer, or 409 if
- * it believes that it already has the event. 429 is not in the list, because the gateway resends the same events after
+ * Statuses with which a receiver rejects the events themselves, such as 404 for an unknown customer, or 409 for what
+ * the receiver takes to be a repeated event. 429 is not in the list, because the gateway resends the same events after
  * the pause that the receiver asks for.
  */
 const statusesAboutEvents: ReadonlySet<number> = new Set([400, notFound, 409, 413, 422]);

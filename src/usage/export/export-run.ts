@@ -35,10 +35,7 @@ interface During {
   readonly isLastTry: boolean;
 }
 
-/**
- * Part of the export lock's duration, in milliseconds. The other part is the longest time that a batch's requests may
- * take.
- */
+/** Milliseconds by which the export lock's duration exceeds the longest time that a batch's requests may take. */
 const lockMs = 30_000;
 /**
  * Number of consecutive rejected events after which the run gives up, because the receiver is probably at fault, not
@@ -57,7 +54,7 @@ export function lockOf({ id, config }: RunParts): Pick<ExportLock, 'holder' | 'l
  * batch.
  *
  * @throws PushFailed if the receiver does not accept the next events; {@link PushFailed.aboutEvents} is true if the
- *   receiver rejects the content of all remaining events
+ *   receiver rejected the content of every event pushed since the saved position
  */
 export async function exportRun(parts: RunParts, state: ExportState, during: During): Promise<void> {
   const { position, closedUntilMs: untilMs, beganMs: correctionsFromMs } = state;

@@ -73,7 +73,7 @@ export class UsageExporter {
       if (await this.#takeTurn()) this.#backoff.succeeded();
     } catch (err) {
       if (this.#stopping.signal.aborted) return;
-      // The round made progress before it failed, so pauses start again at their shortest.
+      // If the round made progress before it failed, pauses start again at their shortest.
       if (this.#moved(before)) this.#backoff.succeeded();
       if (err instanceof PushFailed && err.aboutEvents && !err.maybeAboutAddress) this.#noteRejected();
       pauseMs = Math.max(this.#backoff.failed(), askedFor(err));

@@ -28,8 +28,8 @@ type Source = Pick<UsageExportStore, 'hour' | 'corrections'>;
 const portion = 1_000;
 
 /**
- * Yields the rows still to be exported: first hours, then corrections. Hours with few rows share a batch, because a
- * large batch shows more: if the receiver rejects all of it, the receiver is probably at fault, not the rows.
+ * Yields the rows still to be exported: first hours, then corrections. Hours with few rows share a batch, because large
+ * batches are better evidence: a receiver that rejects a whole large batch is probably at fault, not the rows.
  */
 export async function* pendingOf(store: Source, query: PendingQuery): AsyncGenerator<Pending, void> {
   yield* pendingHours(store, query);

@@ -120,7 +120,7 @@ export function newRow({ accountId, parentId, keyId }: UsedBy, hourMs: number, i
  *     INDEX,REQUESTS,READS,CLIENT_ERRORS,SERVER_ERRORS,BYTES_IN,BYTES_OUT,LAST_USED;
  *     INDEX,…,LAST_USED,WRITES_BY_DEFAULT,LAST_WRITE_BY_DEFAULT;      if the row has writes without the acting header
  *
- * An entry has the row's totals so far, so it replaces earlier entries for the row. Times are milliseconds since 1970.
+ * The counts in an entry are the row's totals so far, so they replace earlier ones. Times are milliseconds since 1970.
  */
 export const firstLine = 'tenancy-gateway usage 3\n';
 

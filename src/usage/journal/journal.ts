@@ -136,9 +136,9 @@ export class Journal {
   }
 
   /**
-   * Returns the rows of the open batch that another process has taken; `null` if no process has taken this journal. A
-   * process takes the journal of a living process if the two cannot see each other's locks, such as over a network file
-   * system. The other process adds the rows that it has taken, and all sealed batches.
+   * Returns the rows of the open batch that another process has taken; `null` if no process has taken this journal. The
+   * other process takes the journal only if it cannot see this process's lock, for example on a network file system. It
+   * adds the rows that it has taken, and all sealed batches, to the store.
    */
   takenRows(): readonly UsageRow[] | null {
     if (this.#taken !== null || this.#fd === null) return this.#taken;

@@ -5,9 +5,9 @@ import { appendFile } from 'node:fs/promises';
 const mark = '\n#\n';
 
 /**
- * Marks a file before another process reads it. If the file's owner is alive after all, it finds the mark. It then
- * knows that only the counts before the mark were taken. On a full disk, the mark cannot be written, and the owner is
- * assumed to be dead.
+ * Marks a file whose counts this process takes. If the file's owner is alive after all, the owner finds the mark and
+ * knows that only the counts before the mark were taken. If the mark cannot be written, such as on a full disk, the
+ * owner is assumed to be dead.
  */
 export async function markTaken(path: string): Promise<void> {
   await appendFile(path, mark, 'latin1').catch(() => undefined);
