@@ -87,7 +87,7 @@ export async function openEmbedded(dataDir: string, onCreate: () => void = () =>
   };
 }
 
-/** The embedded database, which is opened when it is first needed. */
+/** The embedded database. Statements reject until `open` has opened it; `open` creates it if there is none. */
 class LateDatabase {
   readonly #databaseDir: string;
   readonly #onCreate: () => void;

@@ -22,7 +22,7 @@ export interface FolderLock {
 
 /**
  * Locks the folder `path`, so that only one process at a time works on it; `docs/decisions/data-directory-lock.md`
- * explains why it is done this way.
+ * explains why the lock works this way.
  *
  * The process listens on its own Unix socket in the folder. Then it asks the processes behind all other sockets in the
  * folder whether they hold the lock. Each process listens before it asks, so the later of two processes always finds

@@ -55,9 +55,8 @@ export interface Store {
   ping(): Promise<void>;
   /**
    * Returns the number of active imported keys that may begin with `prefix` followed by `_`. The store keeps only the
-   * start of each key. A key whose start is too short to tell is counted if the start matches as far as it goes.
-   * Keys that were imported while `keys.prefix` was `prefix` are left out. The call reads all keys, which may take
-   * seconds.
+   * start of each key. If that start is shorter than `prefix` and `_`, only its characters are compared. Keys that were
+   * imported while `keys.prefix` was `prefix` are left out. The call reads all keys, which may take seconds.
    */
   importedKeysLike(prefix: string): Promise<number>;
   /**

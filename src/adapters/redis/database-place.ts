@@ -4,8 +4,8 @@ const usualPort = '5432';
 
 /**
  * Returns a hash of a database's host, port and name, so that gateways with different databases can share a Redis
- * without reading each other's facts. The name of the history (incarnation) is not enough: a copied data directory has
- * the same history as the original. Once copied, both databases give the same positions to different changes.
+ * without reading each other's facts. The name of the history (incarnation) is not enough: the copy of a data directory
+ * has the same history as the original, and from then on both databases give the same positions to different changes.
  *
  * @param url URL of the database, of which only host, port and name are used; `null` for the embedded store
  */

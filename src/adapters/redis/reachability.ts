@@ -7,8 +7,8 @@ export interface RedisEvents {
   /** Called with `true` once Redis has accepted the connection, and with `false` when the connection ends. */
   onConnected?(connected: boolean): void;
   /**
-   * Called when Redis cannot be used or rejects a command. A code that was reported is not reported again until Redis
-   * has been connected again.
+   * Called when Redis cannot be used or rejects a command. Each code is reported only once until Redis accepts a
+   * connection again.
    *
    * @param code error code such as `ECONNREFUSED`, or the first word of an error from Redis, such as `WRONGPASS` or
    * `NOPERM`. The full message is not passed on, because it may contain command arguments

@@ -26,8 +26,8 @@ type Entries = Pick<CoherenceLog, 'readAfter' | 'prune'>;
  * The coherence log in PostgreSQL. Each method runs one statement, except that `readAfter(null)` first reads where to
  * start.
  *
- * @param db runs statements on a connection of its own, so that a change that waits for a lock cannot keep the replica
- * from renewing its lease
+ * @param db runs statements on a connection of its own: a change that waits for a lock must not keep the replica from
+ * renewing its lease
  * @param background runs statements that may take longer than a lease can wait
  * @param hints keeps the listeners. Changes made by this process nudge `hints` too, so listeners learn of these changes
  * even without LISTEN

@@ -43,7 +43,7 @@ const columns = [
  * Events in PostgreSQL. Functions in `schema/functions/events/` write the events for changes, and `quota_note` writes
  * those for quotas.
  *
- * @param reports runs the list statements: a filter may make them skip many rows, and changes must not wait for that
+ * @param reports runs the statements of `list`: their filter may skip many rows, and changes must not wait for that
  * @param background runs statements that no request waits for
  */
 export function eventStore(db: Runner, reports: Runner, background: Runner): EventStore {

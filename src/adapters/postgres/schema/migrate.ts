@@ -18,7 +18,7 @@ export interface MigrationWait {
   readonly step: string;
   /** Human-readable obstacle: a lock and its holder, or another process that is migrating the database. */
   readonly waitsFor: string;
-  /** Whether another process applies the migration. That is normal if several replicas start with an older schema. */
+  /** Whether another process is migrating the database. This is normal if several replicas start on an older schema. */
   readonly elsewhere: boolean;
 }
 

@@ -70,8 +70,8 @@ function listParentOf(
 }
 
 /**
- * Lists accounts in the order of their ids. Version 0.1.0 lists them so, and a client may come with a cursor that 0.1.0
- * gave it. The indexes for this order stay as long as replicas of 0.1.0 may run beside this version.
+ * Lists accounts in descending order of id, for clients with a cursor from version 0.1.0, which lists in this order.
+ * The indexes for this order stay as long as replicas of 0.1.0 may run beside this version.
  */
 function listById(
   sql: Sql,

@@ -53,7 +53,7 @@ export function newKeys(changes: Changes): Pick<TenantStore, 'createKey' | 'impo
 }
 
 /**
- * Lowest `replica_level` of the replicas that accept keys of any format. Older replicas treat such keys as mistyped.
+ * Lowest `replica_level` of the replicas that accept keys of any format. Older replicas accept only the usual prefix.
  */
 const importsKeys = 2;
 

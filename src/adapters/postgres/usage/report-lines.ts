@@ -33,8 +33,8 @@ export function rowsOfAccount({ period, granularity }: UsageQuery): {
  * Hourly rows are read if the report is by hour, for partial days, and for days that have not been rolled up yet (see
  * `usage_rolled_until`).
  *
- * The statement looks up each account separately, in ranges of the primary keys. Without `offset 0`, PostgreSQL would
- * read whole tables whenever it believes that they are small.
+ * The statement looks up each account separately, in ranges of the primary keys. `offset 0` keeps PostgreSQL from
+ * merging the look-ups into one join, for which it would read whole tables whenever it believes that they are small.
  */
 export async function readLines(
   sql: Sql,

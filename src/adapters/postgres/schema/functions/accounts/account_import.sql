@@ -1,8 +1,8 @@
 -- Imports many parents in one call. Each row is created, updated, left unchanged, or rejected for its own reason.
 --
--- `new_rows` is an array of objects. `results` has one object per row, in the same order, with the row's `outcome` and,
--- unless the row is rejected, the `id` of its account or key. `outcome` is 'created', 'updated' or 'unchanged', or else
--- the reason for a rejection:
+-- `new_rows` is an array of objects. `results` has one object per row, in the same order, with the row's `outcome` and
+-- the `id` of its account or key; a rejected row may have no `id`, or an unused one. `outcome` is 'created', 'updated'
+-- or 'unchanged', or else the reason for a rejection:
 -- - 'no-account' or 'no-sub-account' if the account that the row names does not exist;
 -- - 'external-id-taken' if an account with another id has the row's external_id;
 -- - 'id-taken', 'too-many-pairs', 'limit' or 'key-taken'.

@@ -1,6 +1,6 @@
 -- Returns the position of the newest logged change to these facts that some replica has not confirmed, or null if every
--- replica has confirmed all of them. A change calls this if it logs nothing itself but its 2xx relies on an earlier
--- change that some replicas may not have read yet.
+-- replica has confirmed all of them. A change calls this if its 2xx also relies on an earlier change that some replicas
+-- may not have read yet.
 --
 -- Log entries below the floor have been deleted, and some of them may have been about these facts. So if a replica has
 -- not confirmed all positions below the floor, the result is at least the last position below the floor. While a

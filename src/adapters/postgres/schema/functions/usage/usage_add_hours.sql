@@ -1,12 +1,12 @@
 -- Adds a batch's sums to `usage_hourly`, with at most `keys_per_account_hour` keys for an account and hour
--- (`usage_share_keys`). Returns the written rows whose keys a late change needs (`usage_note_late`): the rows of past
--- days and, in the ten minutes before midnight, those of the day, which might be rolled up before this batch is late.
+-- (`usage_share_keys`). Returns the written rows of past days and, in the ten minutes before midnight, of today. If a
+-- row's day is rolled up before `usage_count` looks for late changes, `usage_note_late` needs the key of the row.
 --
--- Every transaction locks these rows in the same order, so two replicas may wait for each other but cannot deadlock.
+-- Every batch locks its hourly rows in the same order, so two replicas may wait for each other but cannot deadlock.
 --
--- The keys of an account and hour are counted right before its rows are written, so both find the same pages of the
--- index in memory. The settings keep the look-up on the primary key, in the order of its keys: the index
--- `usage_hourly_of_root` has the rows of all accounts of a parent.
+-- The statement counts the keys of an account and hour right before it writes their rows, so both steps find the same
+-- pages of the index in memory. The settings make the count read the primary key in order, and not the index
+-- `usage_hourly_of_root`, which mixes the rows of all accounts of a parent.
 create or replace function usage_add_hours(added usage_hourly[], keys_per_account_hour int) returns usage_hourly[]
 language plpgsql set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off as $$
 declare

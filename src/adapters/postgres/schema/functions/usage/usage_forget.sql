@@ -1,5 +1,5 @@
 -- Gives up the counts that silent journals with this id or host still hold, and returns the number of these journals.
--- It leaves journals alone that are not silent.
+-- Journals that are not silent stay as they are.
 create or replace function usage_forget(replica text) returns bigint language sql as $$
   with forgotten as (
     update usage_journal j set forgotten = true from usage_silent(interval '1 minute') s

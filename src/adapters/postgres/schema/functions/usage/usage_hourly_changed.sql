@@ -1,7 +1,6 @@
--- This trigger notes late changes: changes to closed hours, and to days that have already been rolled up. It sees the
--- changes made by every statement, from any function and any version of the gateway, but for those of two functions
--- that turn it off: `usage_count` notes its late changes itself, and `usage_prune_hours` deletes hourly rows whose daily
--- rows stay.
+-- This trigger notes late changes: changes to closed hours, and to days that have already been rolled up. The trigger
+-- sees the changes of every statement, whichever function or version of the gateway runs it. Two functions turn it off:
+-- `usage_count` notes its late changes itself, and `usage_prune_hours` deletes hourly rows whose daily rows stay.
 create or replace function usage_hourly_changed() returns trigger language plpgsql as $$
 declare
   late_until constant timestamptz := usage_late_until();

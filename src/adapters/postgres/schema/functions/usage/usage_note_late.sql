@@ -1,6 +1,6 @@
 -- Notes changes to closed hours for the export. If a change is to a day that has already been rolled up, updates
--- `usage_daily` as well. `sign` is 1 for added rows and -1 for removed rows. The caller holds `usage_late_lock`, a batch
--- in shared mode: so `closed` and `kept` stay as they are read here, and batches lock rows in one order.
+-- `usage_daily` as well. `sign` is 1 for added rows and -1 for removed rows. The caller holds the locks of
+-- `usage_late_until` and `usage_late_lock`, so the closed hours and the rolled-up days stay the same until the commit.
 create or replace function usage_note_late(changes usage_hourly[], sign int) returns void language plpgsql as $$
 declare
   closed timestamptz;

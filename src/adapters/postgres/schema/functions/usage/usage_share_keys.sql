@@ -1,11 +1,11 @@
--- Returns `added`, a batch's sums of one account and hour by key, with at most `keys_per_account_hour` keys there. A key
--- that has a row keeps it. New keys get rows in the order of their ids while there are free ones. The sums of the other
--- keys are added up under the nil UUID, which comes first.
+-- Returns `added`, a batch's sums by key for one account and hour, but gives the hour at most `keys_per_account_hour`
+-- keys. A key that already has a row keeps it. New keys get rows in the order of their ids until the hour has its
+-- maximum. The sums of the remaining keys are added up under the nil UUID, which comes first.
 --
--- Batches that run at the same time do not see each other's new rows. So an hour may exceed the number by the new keys
--- of the batches that were running when it was reached.
+-- Batches that run at the same time do not see each other's new rows. So an hour may exceed the maximum by the new keys
+-- of the batches that were running when the maximum was reached.
 --
--- With the settings of `usage_add_hours`, `order by` keeps the look-up on the primary key.
+-- `order by` and the settings of `usage_add_hours` make the look-up use the primary key.
 create or replace function usage_share_keys(added usage_hourly[], keys_per_account_hour int) returns usage_hourly[]
 language sql stable as $$
   with present as (
