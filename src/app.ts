@@ -169,7 +169,7 @@ export async function publicServer(
     broke: broken(logger),
     destinationOf,
     close: async () => {
-      // WebSockets do not end on their own, and `close` would wait for them.
+      // WebSockets do not end on their own, and neither of the two `close` calls below ends them.
       deps.exchanges.goAway();
       await app.close();
       await proxy.close();

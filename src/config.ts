@@ -148,7 +148,7 @@ export interface UsageConfig {
   readonly hourlyRetentionDays: number;
   /** Months for which daily usage is kept, in addition to the current month. */
   readonly retentionMonths: number;
-  /** Maximum number of keys with usage of their own per account and hour; the other keys share one row. */
+  /** Maximum number of keys per account and hour that get a usage row of their own; the other keys share one row. */
   readonly keysPerAccountHour: number;
   /** `null` if usage is not exported. */
   readonly export: UsageExportConfig | null;
@@ -162,7 +162,7 @@ export interface UsageExportConfig {
   /** Maximum number of events per request. */
   readonly batchSize: number;
   readonly timeoutMs: number;
-  /** Id by which the receiver knows an account. */
+  /** Which id of an account exported events carry. An account without an external id always appears by its `id`. */
   readonly subject: 'id' | 'external_id';
   /** Minimum delay between the end of an hour and its export. */
   readonly delayMs: number;
@@ -181,7 +181,7 @@ export interface LimitsConfig {
   readonly maxHeaders: number;
   readonly maxHeaderBytes: number;
   readonly headTimeoutMs: number;
-  /** Maximum time that a client may pause in the middle of a body. */
+  /** Maximum pause of a client in the middle of a body, or of one end of a WebSocket while bytes wait for that end. */
   readonly bodyIdleMs: number;
   /** Minimum rate at which a client must send or receive a body, in bytes per minute; 0 turns the limit off. */
   readonly minBodyBytesPerMinute: number;

@@ -42,14 +42,14 @@ function saysTheSame(a: Permit, b: Permit): boolean {
 /** Receives the result of {@link Decision.takeFromLimits} if that method cannot return it right away. */
 export interface UnitsUser {
   /**
-   * Called once it is known whether all units could be taken.
+   * Called once it is known whether a unit could be taken from each of the request's limits.
    *
-   * @param full `undefined` if all units were taken; otherwise the problem to report, about a used-up limit
+   * @param full problem to report if a limit is used up; `undefined` if all units were taken
    */
   onUnits(full: Problem | undefined): void;
 }
 
-/** Whether two lists name the same accounts and keys, even if the limits differ. */
+/** Whether two lists name the same accounts and keys. The limits themselves are not compared. */
 function sameLimited(a: readonly LimitedBy[], b: readonly LimitedBy[]): boolean {
   return a.length === b.length && a.every(({ kind, id }, i) => kind === b[i]?.kind && id === b[i].id);
 }

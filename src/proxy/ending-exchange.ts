@@ -33,7 +33,7 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
   state: ExchangeState = 'deciding';
   /** Monotonic time at which the exchange began to wait for its body, for a connection, or for the upstream. */
   protected waitingSinceMs = 0;
-  /** Milliseconds from the hand-over to the head of the upstream's response; `null` until then. */
+  /** Milliseconds from {@link waitingSinceMs} to the head of the upstream's response; `null` until the head arrives. */
   protected upstreamMs: number | null = null;
   protected readonly route: Route;
   readonly request: IncomingMessage;

@@ -21,7 +21,7 @@ interface StateRules {
  * The states of an exchange.
  *
  * - `deciding`: facts are missing, or the decision is being made.
- * - `receiving`: the request is admitted, and its short body is being read before anything is sent to the upstream.
+ * - `receiving`: the request is admitted, and its body is being read. Nothing has been sent to the upstream yet.
  * - `ready`: the request was admitted in this tick.
  * - `queued`: the request is waiting for a connection, or for the turn of the event loop to end. The decision is
  *   checked again in the tick that sends the request.

@@ -16,12 +16,12 @@ export interface FailedExchange {
 }
 
 /**
- * Minimum number of milliseconds between two log lines about one route. Otherwise an upstream that is down would cause
- * a line for every request.
+ * Minimum number of milliseconds between two log lines about one route. Without this minimum, an upstream that is down
+ * would cause a line for every request.
  */
 const quietMs = 1000;
 
-/** Logs why exchanges failed. Clients are not told, because errors name upstream hosts and ports. */
+/** Logs why exchanges failed. Clients do not get these errors, because errors name upstream hosts and ports. */
 export class FailureLog {
   readonly #log: FailureLogger;
   readonly #clock: Clock;

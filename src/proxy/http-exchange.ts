@@ -20,9 +20,9 @@ import { noteVersion } from './upstream/upstream.ts';
 /**
  * One plain HTTP request and its response.
  *
- * Headers stay raw in both directions, because parsing and rewriting them would take time. A request may wait for a
- * free connection, and the process may be suspended at any moment. So the decision is checked again right before the
- * request is written ({@link HttpExchange.sending}).
+ * Headers stay flat lists of names and values in both directions, because converting them to objects and back would
+ * take time. A request may wait for a free connection, and the process may be suspended at any moment. So two methods
+ * check the decision again right before the request is written: `mayStillSend` and `sending`.
  */
 export class HttpExchange extends Exchange implements ResponseHandler, BodyHandler {
   readonly #writer: ResponseWriter;
@@ -220,7 +220,7 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
     this.onFailure(error);
   }
 
-  /** Streams a held body once chunks may be sent. Some clients send the rest only after the response has begun. */
+  /** Streams a held body once chunks may be sent, because some clients send the rest only during the response. */
   #checkHeld(nowMs: number): void {
     const { version } = this.route.upstream;
     const wait = version === null && nowMs - this.waitingSinceMs <= mostHeldMs;

@@ -4,10 +4,10 @@ import { headerRule, type HeaderNames, type HeaderRule } from '../../domain/head
  * Caches a result for each spelling of a header name. Without the cache, computing the results would be most of the
  * work on headers.
  *
- * Callers can make up any number of names. So only names from admitted requests are cached, and none of more than 100
- * characters. The cache consists of two maps of at most 1,000 names each. New names go into the recent map. Once the
- * recent map is full, it becomes the earlier map, and the previous earlier map is dropped. A name that is used again
- * returns to the recent map.
+ * Callers can make up any number of names. So only names from admitted requests and from responses are cached, and none
+ * of more than 100 characters. The cache consists of two maps of at most 1,000 names each. New names go into the recent
+ * map. Once the recent map is full, it becomes the earlier map, and the previous earlier map is dropped. A name that is
+ * used again returns to the recent map.
  */
 export class HeaderNameMemo<T> {
   #recent = new Map<string, T>();
@@ -26,7 +26,7 @@ export class HeaderNameMemo<T> {
     return this.#recent.get(rawName) ?? this.#earlier.get(rawName) ?? this.#workOut(rawName);
   }
 
-  /** Returns the result for a header name and caches it. Use this only for an admitted request or its response. */
+  /** Returns the result for a header name and caches it. Use this only for an admitted request or for a response. */
   learn(rawName: string): T {
     const known = this.#recent.get(rawName);
     if (known !== undefined) return known;

@@ -6,8 +6,8 @@ const ours: ReadonlySet<string> = new Set(['ratelimit', 'ratelimit-policy']);
 
 /**
  * Returns a response's `RateLimit-Policy` and `RateLimit` headers (draft-ietf-httpapi-ratelimit-headers, structured
- * fields of RFC 9651), as a flat list of names and values. Both headers describe the limit in `LimitState`: of all
- * limits that the caller may see, the one with the smallest fraction left.
+ * fields of RFC 9651), as a flat list of names and values. Both headers describe a single limit. Among the limits that
+ * the caller may see, it is the one with the smallest fraction left.
  */
 export function rateLimitHeaders({ kind, period, quota, windowS, remaining, resetS }: LimitState): string[] {
   const name = `"${limitName(kind, period)}"`;

@@ -41,7 +41,7 @@ export function readingsOf(path: string): Readings {
 /**
  * Limits on the work spent on one path, whose sender is not known yet: the number of readings, their total length in
  * characters, and the number of segments in each. Honest paths have a handful of readings. A path with one `%2F` has at
- * least two readings, so it may be up to 16 KiB long. That is the default maximum size of a whole head.
+ * least two, which share the 32 Ki characters. So the path may be up to 16 KiB long: the default size limit of a head.
  */
 const most = { readings: 64, characters: 32 * 1024, segments: 128 } as const;
 
@@ -186,8 +186,8 @@ function withoutIgnorable(text: string): string {
 }
 
 /**
- * Matches 31 combining marks in a row. Real text never has that many (UAX #15 §13, Stream-Safe Text Format), and the
- * time it takes to sort marks grows with the square of their number.
+ * Matches 31 combining marks in a row. Real text never has that many (UAX #15 §13, Stream-Safe Text Format). Unicode
+ * normalisation sorts the marks in a row, which takes time that grows with the square of their number.
  */
 const stackOfMarks = /\p{M}{31}/u;
 // eslint-disable-next-line no-control-regex

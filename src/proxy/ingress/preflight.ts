@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestHead } from './framing.ts';
 
 /**
- * Whether the request is a CORS preflight, in which a browser asks, without credentials or a body, what request it may
- * send (Fetch standard, 4.8).
+ * Whether the request is a CORS preflight: a request without credentials or a body, in which a browser asks which
+ * requests it may send (Fetch standard, 4.8).
  */
 export function isPreflight({ method, headers }: IncomingMessage, head: RequestHead): boolean {
   return (

@@ -37,7 +37,7 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
   #sending = false;
   #startBody: (() => void) | null = null;
   #over = false;
-  /** Tells the connection that the request is done with it. */
+  /** Tells the connection that undici has finished with the request. */
   #leave: (error: Error | null) => void = () => undefined;
 
   constructor(request: OutgoingRequest, handler: ResponseHandler, options: ForwardedOptions) {

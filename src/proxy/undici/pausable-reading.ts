@@ -14,8 +14,8 @@ import { outliveFailedWrite } from '../upstream/failed-write.ts';
  */
 export class PausableReading {
   /**
-   * Called when the connection has broken, before undici notices. Otherwise, if the body has no stated length, undici
-   * would take a truncated body for a complete one.
+   * Called when the connection has broken, before undici notices. Without this call, a truncated body of no stated
+   * length would pass for a complete one.
    */
   onBroken: ((error: Error) => void) | null = null;
   /**

@@ -8,9 +8,9 @@ import type { PooledConnection, PoolOptions } from './upstream-client.ts';
 import { WaitingRequests, type Failing } from './waiting-requests.ts';
 
 /**
- * Limits in milliseconds. An idle connection is closed after `mostMs`. If the upstream states a time in `Keep-Alive`,
- * the connection is closed `marginMs` before the end of that time, if that is sooner. Without these limits, a request
- * could be written to a connection just as the upstream closes it.
+ * Limits in milliseconds. An idle connection is closed after `mostMs`, or `marginMs` before the upstream's own limit
+ * (stated in `Keep-Alive`), whichever comes first. Without these limits, a request could more easily be written to a
+ * connection just as the upstream closes it.
  */
 const idle = { mostMs: 4000, marginMs: 2000 };
 
@@ -21,7 +21,7 @@ const idle = { mostMs: 4000, marginMs: 2000 };
  * the next request on that connection. So each connection carries only requests of one owner: a caller that acts as one
  * tenant. A parent that acts as a sub-account and the sub-account itself have separate connections, though both count
  * against the sub-account's share. Idle connections are kept, but may be closed to make room for another owner. A
- * connection without a tenant is never kept.
+ * connection that carried a preflight without a key has no tenant, and is closed after that one request.
  *
  * A request takes its owner's most recently used idle connection. The request waits if its tenant or parent has used up
  * its share, or if all connections are taken. Waiting owners are served in turn.

@@ -44,7 +44,7 @@ export interface ResponseHandler {
    * Counts the request if it may still be sent. Afterwards, in the same tick, the usage journal is saved and
    * `sending` is called.
    *
-   * @returns `false` if the request must not be sent. The client then makes no more calls for this request
+   * @returns `false` if the request must not be sent. The caller then makes no more calls for this attempt
    */
   mayStillSend(): boolean;
   /**

@@ -19,8 +19,8 @@ export interface TunnelUser extends Breakable {
 
 /**
  * Passes WebSocket frames between two connections, byte for byte. Extensions, fragments, pings and close codes are left
- * to the two ends. The tunnel reads from one end as fast as the other takes the bytes, passes on the end of either
- * direction, and closes both connections if one breaks.
+ * to the two peers. The tunnel reads from one peer only as fast as the other takes the bytes. If one peer ends its
+ * direction, the tunnel ends that direction for the other peer too. If one connection breaks, the tunnel closes both.
  */
 export class Tunnel {
   readonly #client: Socket;
