@@ -55,8 +55,13 @@ function isOwnListener({ listen, internal }: UncheckedFile, upstream: string): b
   const { protocol, hostname, port } = new URL(upstream);
   const number = port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
   return [listen, internal].some(
-    (own) => own.port === number && isLocal(own.host) && (own.host === hostname || isLoopback(hostname)),
+    (own) => own.port === number && (nameOf(hostname) === own.host || (isLocal(own.host) && isLoopback(hostname))),
   );
+}
+
+/** Returns the host of a URL as `listen.host` has it: an IPv6 address without brackets. */
+function nameOf(hostname: string): string {
+  return hostname.replace(/^\[(.*)\]$/, '$1');
 }
 
 function isLocal(host: string): boolean {

@@ -131,3 +131,22 @@ t.test('a header prefix that would drop ordinary headers is rejected', (t) => {
   }
   t.end();
 });
+
+const ownAddresses: readonly (readonly [string, string, boolean])[] = [
+  ['127.0.0.1', 'http://localhost:8080', true],
+  ['0.0.0.0', 'http://127.0.0.1:8080', true],
+  ['::1', 'http://[::1]:8080', true],
+  ['10.1.2.3', 'http://10.1.2.3:8080', true],
+  ['fd00::1', 'http://[fd00::1]:8080', true],
+  ['10.1.2.3', 'http://10.1.2.3:8081', false],
+  ['10.1.2.3', 'http://127.0.0.1:8080', false],
+  ['0.0.0.0', 'http://api:8080', false],
+];
+for (const [host, upstream, loops] of ownAddresses) {
+  t.test(`upstream ${upstream} of a listener on ${host}: ${loops ? 'rejected' : 'accepted'}`, (t) => {
+    const CONFIG = configFile(t, `listen: {host: "${host}", port: 8080}\nupstream_url: ${upstream}\n`);
+    const found = faultsOf({ CONFIG }).filter(({ detail }) => detail.includes('requests would loop'));
+    t.equal(found.length, loops ? 1 : 0);
+    t.end();
+  });
+}

@@ -2028,7 +2028,7 @@ declare
   late_until timestamptz;
   late usage_hourly[];
 begin
-  -- The triggers are off: they would note inserted and updated rows one after the other, each in an order of its own.
+  -- The trigger is off: it would note each late row by itself, under a lock that no other batch can share.
   perform set_config('tenancy_gateway.usage_noted', 'on', true);
   written := usage_add_hours(added, keys_per_account_hour);
   perform set_config('tenancy_gateway.usage_noted', 'off', true);
