@@ -55,7 +55,8 @@ function isOwnListener({ listen, internal }: UncheckedFile, upstream: string): b
   const { protocol, hostname, port } = new URL(upstream);
   const number = port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
   return [listen, internal].some(
-    (own) => own.port === number && (nameOf(hostname) === own.host || (isLocal(own.host) && isLoopback(hostname))),
+    (own) =>
+      own.port === number && (nameOf(hostname) === own.host || (isLocal(own.host) && isLoopback(hostname))),
   );
 }
 
