@@ -89,7 +89,7 @@ export function createListener(
     server,
     prepare() {
       const renewed = tls === null ? null : readTls(tls);
-      // `createSecureContext` throws if the certificate or key is unusable, before anything is replaced.
+      // Checks the certificate and key before anything is replaced: it throws if they are unusable.
       if (renewed !== null) createSecureContext(renewed);
       return (next, limits) => {
         if (renewed !== null) (server as TlsServer).setSecureContext(renewed);

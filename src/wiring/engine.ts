@@ -49,7 +49,7 @@ export interface Engine {
   readonly limiter: RateLimiter;
   /** Re-exports the usage of past hours; `null` if usage is not exported. */
   readonly usageReplay: UsageReplay | null;
-  /** Returns the reasons why this process should get no requests: {@link Readiness.unready}. */
+  /** Returns the reasons why this process should get no requests; see {@link Readiness.unready}. */
   unready(): readonly Unreadiness[];
   /**
    * Starts connecting to the store. Call it once the process listens, so that a port already in use is reported before

@@ -51,6 +51,7 @@ export function startFakes(size = 2) {
   const time = new ManualTime();
   const forked: FakeWorker[] = [];
   const ended: number[] = [];
+  const passedOn: string[] = [];
   const config = { current: { drainMs: 1, coherence: { leaseMs: 3_000 } } as unknown as Config };
   const workers = new Workers({
     size,
@@ -64,6 +65,7 @@ export function startFakes(size = 2) {
     clock: time.clock,
     logger: openLog('silent').logger,
     onMessage: (from, message) => {
+      passedOn.push(message.kind);
       if (message.kind === 'prepared') reloading.prepared.answered(from, message.id, message.failure);
       if (message.kind === 'used') reloading.used.answered(from, message.id, true);
     },
@@ -77,7 +79,7 @@ export function startFakes(size = 2) {
     if (worker === undefined) throw new Error(`only ${forked.length} were forked`);
     return worker;
   };
-  return { workers, reloading, time, forked, at, ended, config };
+  return { workers, reloading, time, forked, at, ended, passedOn, config };
 }
 
 /** Two workers, both ready. */

@@ -36,9 +36,9 @@ export interface Store {
   /** Rate limit buckets, for gateways without Redis. */
   readonly buckets: TokenStore;
   /**
-   * Returns the quotas.
+   * Returns the token store for quotas.
    *
-   * @param replica name under which this process asks for quota units; no process may have used it before
+   * @param replica name under which this process asks for quota units; it must never have been used by any process
    */
   readonly quotas: (replica: string) => TokenStore;
   readonly usageExport: UsageExportStore;

@@ -40,8 +40,8 @@ export interface KeyLifeDeps {
 /** Id of a key, and the account that owns it. */
 export interface KeyPlace {
   /**
-   * Owner of the key; `null` if only the key's id is known. The store then finds the owner and adds it to the changed
-   * key as the member `holding`.
+   * Owner of the key; `null` if only the key's id is known. The store then looks up the owner, and returns it
+   * together with the changed key as `holding`.
    */
   readonly account: AccountId | null;
   /**

@@ -22,23 +22,24 @@ const mostShown = 20;
  * line of JSON.
  */
 export class Report {
+  readonly #path: string;
   readonly #file: FileHandle | undefined;
   readonly shown: LeftOutRow[] = [];
   count = 0;
   #writing: Promise<unknown> = Promise.resolve();
 
-  private constructor(file: FileHandle | undefined) {
+  private constructor(path = '', file?: FileHandle) {
+    this.#path = path;
     this.#file = file;
   }
 
   /** Opens a report and, if `path` is given, its file. @throws {Failure} if the file cannot be written */
   static async open(path: string | undefined): Promise<Report> {
-    if (path === undefined) return new Report(undefined);
+    if (path === undefined) return new Report();
     try {
-      return new Report(await open(path, 'w', 0o600));
+      return new Report(path, await open(path, 'w', 0o600));
     } catch (error) {
-      const { code } = error as { readonly code?: string };
-      throw new Failure(exitCode.failed, `The report ${path} cannot be written (${code ?? 'error'}).`);
+      throw notWritten(path, error);
     }
   }
 
@@ -50,7 +51,10 @@ export class Report {
     this.count += 1;
     if (this.shown.length < mostShown) this.shown.push(left);
     const file = this.#file;
-    if (file) this.#writing = this.#writing.then(() => file.write(`${JSON.stringify(left)}\n`));
+    if (!file) return;
+    this.#writing = this.#writing.then(() => file.write(`${JSON.stringify(left)}\n`));
+    // `close` reports the failure. Until then, the import continues.
+    this.#writing.catch(() => undefined);
   }
 
   /** Fails if any row was left out, so that scripts notice. @throws {Failure} */
@@ -60,10 +64,21 @@ export class Report {
     throw new Failure(exitCode.failed, `${rows} left out.`);
   }
 
+  /** Closes the file after all rows have been written. @throws {Failure} if one of them could not be written */
   async close(): Promise<void> {
-    await this.#writing;
-    await this.#file?.close();
+    try {
+      await this.#writing;
+    } catch (error) {
+      throw notWritten(this.#path, error);
+    } finally {
+      await this.#file?.close();
+    }
   }
+}
+
+function notWritten(path: string, error: unknown): Failure {
+  const { code } = error as { readonly code?: string };
+  return new Failure(exitCode.failed, `The report ${path} cannot be written (${code ?? 'error'}).`);
 }
 
 function textOf(row: Readonly<Record<string, unknown>>, name: string): Record<string, string> {

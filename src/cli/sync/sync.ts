@@ -26,7 +26,7 @@ export interface Counts {
   missing: readonly SubAccount[];
 }
 
-/** Makes a parent's sub-accounts match the rows of a file that has no faults. */
+/** Makes a parent's sub-accounts match the rows of a checked file. */
 export class Sync {
   readonly #api: GatewayApi;
   readonly #file: RowFile;

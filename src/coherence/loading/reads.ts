@@ -140,8 +140,9 @@ export class Reads {
     while (batch.length < facts) {
       const taken = this.#waiting.take(Math.min(turn, facts - batch.length), mayTake);
       if (taken === undefined) break;
-      askers.set(taken.tenant, (askers.get(taken.tenant) ?? 0) + taken.things.length);
-      batch.push(...taken.things.filter((waiting) => this.#isInTime(waiting)));
+      const inTime = taken.things.filter((waiting) => this.#isInTime(waiting));
+      if (inTime.length > 0) askers.set(taken.tenant, (askers.get(taken.tenant) ?? 0) + inTime.length);
+      batch.push(...inTime);
     }
     return batch;
   }

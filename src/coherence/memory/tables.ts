@@ -61,7 +61,7 @@ export interface Table<T extends Named = Entry> {
   turn(): T | undefined;
 }
 
-/** A table of facts with names of any form. */
+/** A table of facts whose names may be any strings. */
 export class NameTable implements Table {
   readonly #entries = new Map<string, Entry>();
   /** The clock hand. A Map's iterator keeps its place through insertions and deletions. */

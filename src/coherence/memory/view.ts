@@ -210,12 +210,11 @@ export class View {
   }
 
   /**
-   * Applies a log reading. Returns the changes that matter to open exchanges, or `'lost'` if the reading does not
+   * Applies one page of the log. Returns the changes that matter to open exchanges, or `'lost'` if the page does not
    * continue the known log. In that case nothing has been applied, and the caller must forget everything.
    *
-   * The log keeps only the latest change of each fact. So a page that ends before its snapshot's position may lack a
-   * change whose successor is on a later page. Therefore {@link applied} advances only with a page that reaches the
-   * snapshot's position.
+   * A page that ends before `reading.seq` may lack a change, because a later entry has replaced it ({@link LogReading}).
+   * So {@link applied} advances only with a page that reaches `reading.seq`.
    */
   take(reading: LogReading): Taken | 'lost' {
     if (this.#incarnation !== null && !this.#continues(reading)) return 'lost';

@@ -29,7 +29,7 @@ export interface ExportState {
 export interface ExportLock {
   /** UUID of the replica that asks for the lock. */
   readonly holder: string;
-  /** Milliseconds until the lock expires if it is not renewed, by the store's clock. */
+  /** How long the lock lasts unless it is renewed, in milliseconds by the store's clock. */
   readonly leaseMs: number;
   /** Milliseconds from the end of an hour until it may be closed. */
   readonly delayMs: number;

@@ -3,7 +3,7 @@ import { guardedOn } from '../../http/guarded.ts';
 
 type Written = (error?: Error | null) => void;
 
-/** Functions that Node calls to write to a socket. Node documents them for implementers of streams. */
+/** Methods that Node calls to write to a socket. They are part of Node's documented API for implementing streams. */
 interface Writing {
   _write(chunk: unknown, encoding: BufferEncoding, written: Written): void;
   _writev?(chunks: { chunk: unknown; encoding: BufferEncoding }[], written: Written): void;

@@ -114,7 +114,7 @@ async function mustBeAccepted(response: IncomingMessage, authorization: string |
   );
 }
 
-/** Removes the secret from the first {@link readOfResponse} characters of a response. */
+/** Removes the secret from `text`, which is at most the first {@link readOfResponse} characters of a response. */
 function withoutSecret(text: string, authorization: string | null): string {
   if (authorization === null) return text;
   const without = text.replaceAll(authorization, '…').replaceAll(secretOf(authorization), '…');

@@ -34,7 +34,7 @@ export class JournalHealth {
     this.#unwritable = true;
   }
 
-  /** Called at intervals: ends the unwritable state once no write has failed for {@link calmMs}. */
+  /** Ends the unwritable state if no write has failed for {@link calmMs}. Called at intervals. */
   look(): void {
     if (!this.#unwritable || this.#clock.monotonicMs() - this.#failedAtMs < calmMs) return;
     this.#unwritable = false;

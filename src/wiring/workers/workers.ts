@@ -128,6 +128,8 @@ export class Workers {
   }
 
   #hear(member: Member, message: FromWorker): void {
+    // A message may arrive after its sender's exit. Its counts would then be in the sum twice.
+    if (member.gone) return;
     member.silentFor = 0;
     if (message.kind === 'hello') {
       if (this.#held === undefined) this.#begin(member);

@@ -212,3 +212,15 @@ t.test(
     t.same(outcomes['in time'], ['read']);
   },
 );
+
+t.test('facts that nobody waits for any more hold back no fact behind them', async (t) => {
+  const { time, under, ask, askersOf } = makeReads(pausing);
+  const mayWaitMs = timing.storeMs;
+  for (let i = 0; i < pausing.readings; i++) ask(`busy ${i}`, 1);
+  await time.advance(1);
+  ask('cold', pausing.ofOne + 8);
+  await time.advance(1.1 * mayWaitMs);
+  ask('cold', 1);
+  await under[0]?.end();
+  t.same(askersOf(pausing.readings), new Set(['cold']));
+});

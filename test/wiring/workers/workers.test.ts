@@ -59,6 +59,17 @@ t.test('one that stays unready while others are ready is drained and replaced', 
   t.equal(forked.length, 3);
 });
 
+t.test('a worker that has ended is heard no more, though a message of it comes late', (t) => {
+  const { at, passedOn } = startedFakes();
+  at(0).say({ kind: 'counted', id: 1, metrics: [] });
+  t.same(passedOn, ['counted']);
+  at(0).exit(0);
+  at(0).say({ kind: 'counted', id: 2, metrics: [] });
+  at(0).state();
+  t.same(passedOn, ['counted']);
+  t.end();
+});
+
 t.test('no worker is replaced for what keeps all of them from deciding', async (t) => {
   const { at, time } = startedFakes();
   for (let second = 0; second < 60; second++) {

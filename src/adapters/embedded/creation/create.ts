@@ -47,8 +47,8 @@ async function filesIn(folder: string): Promise<string[]> {
 }
 
 /**
- * Removes the folder `draft`, but ignores errors. For example, the process of a killed gateway may still be writing to
- * the folder. The next creation removes the rest.
+ * Removes the folder `draft`, and ignores errors. The removal can fail if the child process of a killed gateway is still
+ * writing to the folder. The next creation removes the rest.
  */
 function remove(draft: string): Promise<void> {
   return rm(draft, { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined);

@@ -28,8 +28,8 @@ type Entries = Pick<CoherenceLog, 'readAfter' | 'prune'>;
  *
  * @param db runs statements on a connection of its own: a change that waits for a lock must not keep the replica from
  * renewing its lease
- * @param background runs statements that may take longer than a lease can wait
- * @param hints keeps the listeners. Changes made by this process nudge `hints` too, so listeners learn of these changes
+ * @param background runs `prune`, which may take too long for the connection that renews the lease
+ * @param hints holds the listeners. Changes made by this process nudge `hints` too, so listeners learn of these changes
  * even without LISTEN
  */
 export function coherenceLog(db: Runner, background: Runner, hints: Pick<Hints, 'add'>): CoherenceLog {

@@ -1,14 +1,14 @@
 -- Creates the sub-account with this external_id, or updates it if it exists. `new_metadata` and the limits in `request`
 -- are merged as in a PATCH, even for a new account. An existing account keeps its status. If the account already
--- matches the request, nothing is locked or written.
+-- matches the request, no account is locked or written.
 --
 -- If the account is missing or differs from the request, this function locks the parent. Every change that sets an
 -- external_id under the parent does the same. If several requests for the same external_id compete, the first one
 -- creates the account, and the others wait and then update it.
 --
 -- `outcome` is 'done', 'no-parent', 'limit', 'too-many-pairs' or 'burst-alone'; `created` says whether the account is
--- new. Another request may have created the account and failed before its 2xx. So `seq` is never older than that
--- creation.
+-- new. Another request may have created the account and failed before its 2xx, so some replicas may not have confirmed
+-- the creation yet. Then `seq` covers that creation, too, and the 2xx of this request waits for it.
 create or replace function account_put_sub(
   request jsonb,
   of_parent uuid, of_external_id text, new_id uuid, new_name text, new_metadata jsonb, max_sub_accounts int, max_pairs int,

@@ -9,8 +9,8 @@
 -- A repeated request is never carried out again, because another request may have deliberately undone its effect.
 --
 -- `request` is the first argument of every change function, and says who is asking for the change:
--- - `caller` (the ids `key` and `account`), if the request uses a parent's key. The gateway has checked the key by
---   facts in memory, which may be outdated by now. So this function checks the key again;
+-- - `caller` (the ids `key` and `account`), if the request uses a parent's key. The gateway has checked the key
+--   against facts in memory, which may be outdated by now. So this function checks the key again;
 -- - `operator`, the name of the token, if an operator sent the request;
 -- - `id` and `address` of the request, for the event;
 -- - `claim`, if the request has an Idempotency-Key. Its members are `caller` (the id of the caller's key, or the nil
@@ -27,10 +27,11 @@
 -- - `change_fence`, if the change takes rights away from a key or a parent account;
 -- - the row locks, top down (parent, sub-account, key);
 -- - the writes; triggers write their events, and note the facts to log;
--- - `change_end`, which takes the position.
+-- - `change_end`, which takes the change's position in the coherence log.
 --
--- The `outcome` of a change is 'done' or 'again', or says why nothing happened. `seq` is the position that the change's
--- 2xx waits for, or null if no replica can have cached an outdated fact.
+-- Every change function that calls this one returns an `outcome` and a `seq`. Its `outcome` is 'done' or 'again', or says
+-- why nothing happened. Its `seq` is the log position that the change's 2xx waits for, or null if no replica can have
+-- cached an outdated fact.
 create or replace function change_begin(request jsonb, out outcome text, out made jsonb) language plpgsql as $$
 #variable_conflict use_column
 declare
