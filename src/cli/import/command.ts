@@ -111,6 +111,7 @@ async function runImport(file: RowFile, options: ImportCommandOptions, context: 
     left_out: report.count,
   };
   context.output().result(result, () => show(tallies, report, isPlan, options.report));
+  await report.checkWritten();
   if (!isPlan) report.refuse();
 }
 

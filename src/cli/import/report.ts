@@ -52,9 +52,17 @@ export class Report {
     if (this.shown.length < mostShown) this.shown.push(left);
     const file = this.#file;
     if (!file) return;
-    this.#writing = this.#writing.then(() => file.write(`${JSON.stringify(left)}\n`));
-    // `close` reports the failure. Until then, the import continues.
+    this.#writing = this.#writing.then(() => file.appendFile(`${JSON.stringify(left)}\n`));
     this.#writing.catch(() => undefined);
+  }
+
+  /** Fails if the report file lacks a row. To be called last, as the changes have been made. @throws {Failure} */
+  async checkWritten(): Promise<void> {
+    try {
+      await this.#writing;
+    } catch (error) {
+      throw notWritten(this.#path, error);
+    }
   }
 
   /** Fails if any row was left out, so that scripts notice. @throws {Failure} */
@@ -64,15 +72,10 @@ export class Report {
     throw new Failure(exitCode.failed, `${rows} left out.`);
   }
 
-  /** Closes the file after all rows have been written. @throws {Failure} if one of them could not be written */
+  /** Closes the file once no row is being written. {@link checkWritten} tells whether all were. */
   async close(): Promise<void> {
-    try {
-      await this.#writing;
-    } catch (error) {
-      throw notWritten(this.#path, error);
-    } finally {
-      await this.#file?.close();
-    }
+    await this.#writing.catch(() => undefined);
+    await this.#file?.close();
   }
 }
 

@@ -74,6 +74,7 @@ async function runSync(path: string, options: SyncOptions, context: Context): Pr
     .result({ plan: isPlan, ...counts, missing: counts.missing.map(nameOf) }, () =>
       show(counts, report, isPlan),
     );
+  await report.checkWritten();
   report.refuse();
 }
 

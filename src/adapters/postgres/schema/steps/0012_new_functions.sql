@@ -2124,6 +2124,8 @@ set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off se
         sum(h.server_errors), sum(h.bytes_in), sum(h.bytes_out)]::bigint[] as counts
       from usage_hourly h
       where h.root_id = r.id and h.hour = of_hour and (r.id <> b.root or h.account_id > after)
+        -- A restored backup may lack accounts that were used after it was made.
+        and exists (select from account a where a.id = h.account_id)
       group by 1 order by 1 limit most
     ) h
     order by r.id, h.account_id limit most

@@ -1,7 +1,8 @@
 -- Adds counts to `usage_hourly`, adds writes without the acting header to `write_by_default`, and records when keys
 -- were last used. A row may have bytes or outcomes but no requests if an earlier batch contained the requests. A row
--- without counts only says that the key was used. Keys may share a row of usage (`usage_share_keys`), but each key has
--- its own rows in `write_by_default` and its own last-used time.
+-- without counts only says that the key was used. Counts are added even for an account that a restored backup lacks;
+-- reports and exports leave it out. Keys may share a row of usage (`usage_share_keys`), but each key has its own rows in
+-- `write_by_default` and its own last-used time.
 --
 -- A key's row is locked only if its new last-used time is more than 30 seconds after the stored one. This saves writes:
 -- a lock is also a write, and a key in constant use is in every batch from every replica. Open streams regularly record
