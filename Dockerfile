@@ -1,4 +1,4 @@
-# docker build --tag tenancy-gateway:0.1.0 .
+# docker build --tag tenancy-gateway:0.2.0 .
 #
 # The image holds Node.js, production dependencies and compiled sources, and nothing to build or install with: no npm, no
 # compiler, no tests. It runs on PostgreSQL; the embedded store, which is for laptops, is left out.
@@ -53,7 +53,7 @@ RUN export DATABASE_URL=postgres://127.0.0.1:1/none UPSTREAM_URL=http://127.0.0.
  && kill -TERM $! && wait $! && chmod -R a+rX /tmp/compiled
 
 FROM application
-ARG VERSION=0.1.0
+ARG VERSION=0.2.0
 ARG REVISION=
 LABEL org.opencontainers.image.title="Tenancy Gateway" \
       org.opencontainers.image.description="A reverse proxy that gives any existing API sub-accounts." \
