@@ -14,7 +14,7 @@ import { noteOutcome, outcomeOf } from '../http/outcome.ts';
 import { headerValues } from '../domain/header-names.ts';
 import { decideWithLookups, type Evaluate } from '../ports/directory.ts';
 import { overloaded } from '../limits/load-shedding.ts';
-import { ParentRate } from '../limits/parent-rate.ts';
+import { SteadyRate } from '../limits/steady-rate.ts';
 import type { RequestOrigin } from '../ports/changes.ts';
 import type { UsageSink } from '../ports/usage.ts';
 import type { ManagementDeps } from './deps.ts';
@@ -37,7 +37,10 @@ export type CountChange = (request: FastifyRequest) => void;
  */
 export function installGuard(app: FastifyInstance, deps: GuardDeps): CountChange {
   const { changesPerSecond, readsPerSecond } = deps.config.limits;
-  const rates = { changes: new ParentRate(changesPerSecond), reads: new ParentRate(readsPerSecond) };
+  const rates = {
+    changes: new SteadyRate<AccountId>(changesPerSecond),
+    reads: new SteadyRate<AccountId>(readsPerSecond),
+  };
   const guard = guardHook(deps, rates);
   app.decorateRequest(decorator, null);
   app.decorateRequest(againDecorator, null);
@@ -55,8 +58,8 @@ export function installGuard(app: FastifyInstance, deps: GuardDeps): CountChange
 
 interface Rates {
   /** Rate limit for changes, which every replica must confirm. */
-  readonly changes: ParentRate;
-  readonly reads: ParentRate;
+  readonly changes: SteadyRate<AccountId>;
+  readonly reads: SteadyRate<AccountId>;
 }
 
 function writes({ method }: FastifyRequest): boolean {
@@ -175,7 +178,7 @@ function beyondRate(
   return undefined;
 }
 
-function tooManyChanges({ perSecond }: ParentRate, waitMs: number): Problem {
+function tooManyChanges({ perSecond }: SteadyRate<AccountId>, waitMs: number): Problem {
   return {
     code: 'too_many_requests',
     detail: `This account reached its limit of changes that every replica must confirm: limits.changes_per_second is ${perSecond}. Nothing was changed: send this request again after Retry-After.`,
@@ -184,7 +187,7 @@ function tooManyChanges({ perSecond }: ParentRate, waitMs: number): Problem {
   };
 }
 
-function tooManyReads({ perSecond }: ParentRate, waitMs: number): Problem {
+function tooManyReads({ perSecond }: SteadyRate<AccountId>, waitMs: number): Problem {
   return {
     code: 'too_many_requests',
     detail: `This account reached its limit of management reads: limits.reads_per_second is ${perSecond}. Send this request again after Retry-After.`,

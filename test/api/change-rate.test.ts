@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import t from 'tap';
-import { ParentRate } from '../../src/limits/parent-rate.ts';
+import { SteadyRate } from '../../src/limits/steady-rate.ts';
 import type { AccountId } from '../../src/domain/ids.ts';
 import type { Clock } from '../../src/ports/clock.ts';
 import { startApis, type Apis, type Parent } from '../support/apis.ts';
@@ -20,7 +20,7 @@ t.test(
         fc.integer({ min: 1, max: 8 }),
         fc.array(step, { maxLength: 300, size: 'max' }),
         (perSecond, steps) => {
-          const rate = new ParentRate(perSecond);
+          const rate = new SteadyRate<AccountId>(perSecond);
           const burst = 10 * perSecond;
           const made = new Map<AccountId, number[]>();
           const tokens = new Map<AccountId, { left: number; atMs: number }>();
@@ -57,7 +57,7 @@ t.test('a parent that waits for as long as it is told may go on, and not sooner'
       fc.integer({ min: 0, max: 5_000 }),
       fc.integer({ min: 0, max: 1e9 }),
       (perSecond, underWay, nowMs) => {
-        const rate = new ParentRate(perSecond);
+        const rate = new SteadyRate<AccountId>(perSecond);
         // All of them were let by together.
         for (let i = 0; i < 10 * perSecond + underWay; i++) rate.count(loud, nowMs);
         const waitMs = rate.waitMs(loud, nowMs);
@@ -75,7 +75,7 @@ t.test('a parent that waits for as long as it is told may go on, and not sooner'
 });
 
 t.test('with 0 there is no limit', (t) => {
-  const rate = new ParentRate(0);
+  const rate = new SteadyRate<AccountId>(0);
   for (let i = 0; i < 10_000; i++) rate.count(loud, 0);
   t.equal(rate.waitMs(loud, 0), 0);
   t.equal(rate.size, 0);
@@ -83,7 +83,7 @@ t.test('with 0 there is no limit', (t) => {
 });
 
 t.test('parents that are quiet take no memory, and one that is not is not forgotten', (t) => {
-  const rate = new ParentRate(1);
+  const rate = new SteadyRate<AccountId>(1);
   for (let i = 0; i < 60; i++) rate.count(loud, 0);
   for (let i = 0; i < 50_000; i++) rate.count(`parent ${i}` as AccountId, i);
   t.ok(rate.size < 5_000, `${rate.size} are remembered`);
