@@ -148,7 +148,8 @@ export async function publicServer(
   });
   await made(app);
 
-  // 4. All other requests go to the proxy. The proxy forwards only requests with a permit, and CORS preflights.
+  // 4. All other requests go to the proxy. The proxy forwards only requests with a permit; without one,
+  // only to open routes, and CORS preflights.
   const proxy = await openProxy({ ...deps, usage: deps.counting, shedding, newRequestId, rules }).catch(
     async (error: unknown) => {
       await app.close();
@@ -245,7 +246,8 @@ function destinations(
       return found === null ? { kind: 'rejected', problem: notUtf8 } : { kind: 'management', ...found };
     }
     if (target.kind !== 'route') return target;
-    const { prefix, scopes } = routes[target.route] as RouteConfig;
+    const { prefix, scopes, open } = routes[target.route] as RouteConfig;
+    if (open !== null) return { kind: 'open', prefix };
     return { kind: 'route', prefix, rules: { scopes, actingHeader: headers.acting } };
   };
 }

@@ -101,6 +101,8 @@ export interface RouteConfig {
   /** `Host` that the upstream receives: the client's (`preserve`) or the upstream's own. */
   readonly host: 'preserve' | 'upstream';
   readonly passAuthorization: boolean;
+  /** Set if the route serves requests without a key (`authentication: none`); `null` if it authenticates each one. */
+  readonly open: { readonly perSecond: number } | null;
   /** Lower-case names of client headers with `_` that are passed on. All other headers with `_` are dropped. */
   readonly underscoreHeaders: readonly string[];
   /**

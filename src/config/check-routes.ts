@@ -5,8 +5,8 @@ import { formatPath, type Path } from './pointer.ts';
 import type { SchemaFault } from './validate.ts';
 
 /**
- * Rejects two routes with the same prefix, prefixes under the management path, and upstreams that are this gateway's
- * own listeners.
+ * Rejects two routes with the same prefix, prefixes under the management path, open routes without a limit, and
+ * upstreams that are this gateway's own listeners.
  */
 export function checkRoutes(file: UncheckedFile, origins: Origins): SchemaFault[] {
   const faults: SchemaFault[] = [];
@@ -31,6 +31,7 @@ export function checkRoutes(file: UncheckedFile, origins: Origins): SchemaFault[
         });
       }
     }
+    faults.push(...checkOpen(route, ['routes', index]));
     if (route?.upstream !== undefined && isOwnListener(file, route.upstream)) {
       faults.push({ path: ['routes', index, 'upstream'], detail: ownListener });
     }
@@ -45,6 +46,22 @@ export function checkRoutes(file: UncheckedFile, origins: Origins): SchemaFault[
     }
     if (isOwnListener(file, file.upstream_url)) faults.push({ path: ['upstream_url'], detail: ownListener });
   }
+  return faults;
+}
+
+/** Rejects an open route without a limit or with scopes, and a limit of a route that is not open. */
+function checkOpen(route: UncheckedFile['routes'][number], path: Path): SchemaFault[] {
+  const perSecond = { path: [...path, 'open_per_second'] };
+  if (route?.authentication === 'required')
+    return route.open_per_second === undefined
+      ? []
+      : [{ ...perSecond, detail: 'has no effect without `authentication: none`' }];
+  if (route?.authentication !== 'none') return [];
+  const faults: SchemaFault[] = [];
+  if (route.open_per_second === undefined)
+    faults.push({ ...perSecond, detail: 'is required with `authentication: none`' });
+  if (route.scopes?.read !== undefined || route.scopes?.write !== undefined)
+    faults.push({ path: [...path, 'scopes'], detail: 'cannot be asked for with `authentication: none`' });
   return faults;
 }
 

@@ -130,7 +130,7 @@ export function workersOf({ workers }: Pick<GatewayFile, 'workers'>): number {
 /** Makes a route with every setting at its default. */
 export function defaultRoute(prefix: string, upstream: string): RouteConfig {
   const settings = withDefaults({}, nodeAt(['route_defaults'])) as RouteSettings;
-  return makeRoute({ ...settings, prefix, upstream }, headerNames());
+  return makeRoute({ ...settings, authentication: 'required', prefix, upstream }, headerNames());
 }
 
 function makeRoute(route: RouteFile, names: HeaderNames): RouteConfig {
@@ -141,6 +141,7 @@ function makeRoute(route: RouteFile, names: HeaderNames): RouteConfig {
     client: route.client,
     host: route.host,
     passAuthorization: route.pass_authorization,
+    open: makeOpen(route),
     underscoreHeaders: route.underscore_headers.map((name) => name.toLowerCase()),
     preflight: route.preflight,
     cors: makeCors(route.cors, names),
@@ -159,6 +160,11 @@ function makeRoute(route: RouteFile, names: HeaderNames): RouteConfig {
       serverName: tls.server_name ?? null,
     },
   };
+}
+
+/** Checks have made sure that an open route has a limit. */
+function makeOpen({ authentication, open_per_second: perSecond }: RouteFile): RouteConfig['open'] {
+  return authentication === 'none' ? { perSecond: perSecond as number } : null;
 }
 
 /**

@@ -131,6 +131,17 @@ export const routeFile = Type.Object(
     upstream: text('`http://host:port`, `https://host:port` or `unix:/path/to.sock`.', {
       format: 'upstream-url',
     }),
+    authentication: oneOf(
+      'Whether requests need an API key: `required`, or `none` for an open route, such as a login page or webhooks of others. An open route passes no identity on, meters nothing, and needs `open_per_second`.',
+      ['required', 'none'],
+      { default: 'required' },
+    ),
+    open_per_second: Type.Optional(
+      integer(
+        "Most requests per second that a client's network may send to an open route, in each process; more get 429. Ten seconds' worth may come at once. Behind a proxy, name it in `trusted_proxies`: otherwise all its clients are one network.",
+        { minimum: 1, maximum: 1_000_000, examples: [5] },
+      ),
+    ),
     ...routeSettings,
   },
   { additionalProperties: false },
@@ -138,4 +149,4 @@ export const routeFile = Type.Object(
 
 /** A route with every setting filled in: from the route itself, from `route_defaults`, or from the default. */
 export type RouteFile = Static<typeof routeFile>;
-export type RouteSettings = Omit<RouteFile, 'prefix' | 'upstream'>;
+export type RouteSettings = Omit<RouteFile, 'prefix' | 'upstream' | 'authentication' | 'open_per_second'>;

@@ -2,14 +2,26 @@ import { isMapping } from './pointer.ts';
 import type { GatewayFile } from './gateway-file.ts';
 import type { RouteFile } from './route-file.ts';
 
-/** Copies settings from `route_defaults` into the routes that leave them out. */
+/**
+ * Copies settings from `route_defaults` into the routes that leave them out. An open route inherits no scopes, because
+ * it has no callers that could hold them.
+ */
 export function inheritRouteDefaults(document: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const { route_defaults: defaults = {}, routes } = document;
   if (!Array.isArray(routes)) return { ...document };
   return {
     ...document,
-    routes: routes.map((route: unknown) => (isMapping(route) ? layUnder(defaults, route) : undefined)),
+    routes: routes.map((route: unknown) => {
+      if (!isMapping(route)) return undefined;
+      return layUnder(route['authentication'] === 'none' ? withoutScopes(defaults) : defaults, route);
+    }),
   };
+}
+
+function withoutScopes(defaults: unknown): unknown {
+  if (!isMapping(defaults)) return defaults;
+  const { scopes: _scopes, ...rest } = defaults;
+  return rest;
 }
 
 function layUnder(below: unknown, above: Readonly<Record<string, unknown>>): Record<string, unknown> {
@@ -32,7 +44,7 @@ export function effectiveRoutes(file: GatewayFile): readonly RouteFile[] {
   const named = file.routes.some(({ prefix }) => prefix === '/');
   return named
     ? file.routes.map((route) => (route.prefix === '/' ? { ...route, upstream: url } : route))
-    : [...file.routes, { ...file.route_defaults, prefix: '/', upstream: url }];
+    : [...file.routes, { ...file.route_defaults, authentication: 'required', prefix: '/', upstream: url }];
 }
 
 /** Whether the document names any upstream, valid or not. */

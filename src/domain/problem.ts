@@ -70,10 +70,18 @@ export interface FieldFault {
  * - `changes`, `reads`: changes or reads per second (`limits.changes_per_second`, `limits.reads_per_second`)
  * - `look_ups`: look-ups of facts
  * - `store_queue`: statements that wait for the store
+ * - `open_route`: requests per second of a client's network on an open route (`open_per_second` of a route)
  * - any other value: a limit of a key or account, by its name in the `RateLimit` header
  */
 export type ReachedLimit =
-  'requests_in_flight' | 'websockets' | 'changes' | 'reads' | 'look_ups' | 'store_queue' | LimitName;
+  | 'requests_in_flight'
+  | 'websockets'
+  | 'changes'
+  | 'reads'
+  | 'look_ups'
+  | 'store_queue'
+  | 'open_route'
+  | LimitName;
 
 /** Reason for rejecting a request. It becomes an `application/problem+json` response body (RFC 9457). */
 export interface Problem {

@@ -1,4 +1,4 @@
-import type { LimitsConfig } from '../config.ts';
+import type { LimitsConfig, RouteConfig } from '../config.ts';
 import type { ConnectionWaits } from '../ports/connection-waits.ts';
 import { Shares, type Share, type Tenancy } from './shares.ts';
 
@@ -47,14 +47,16 @@ export class TenantConcurrency {
   }
 
   /** Returns a route's shares. A route that keeps its prefix and upstream across a reload keeps its shares too. */
-  sharesOf({ prefix, upstream }: { readonly prefix: string; readonly upstream: string }): RouteShares {
-    const route = `${prefix} ${upstream}`;
+  sharesOf({ prefix, upstream, open }: Pick<RouteConfig, 'prefix' | 'upstream' | 'open'>): RouteShares {
+    const isOpen = open !== null;
+    const route = `${prefix} ${upstream}${isOpen ? ' open' : ''}`;
     let shares = this.#routes.get(route);
     if (shares !== undefined) return shares;
     for (const [name, { connections, webSockets }] of this.#routes) {
       if (connections.unused && webSockets.unused) this.#routes.delete(name);
     }
-    shares = { connections: new Shares(this.#waitsOf?.(prefix)), webSockets: new Shares() };
+    const connections = new Shares(this.#waitsOf?.(prefix), isOpen);
+    shares = { connections, webSockets: new Shares(undefined, isOpen) };
     this.#routes.set(route, shares);
     return shares;
   }

@@ -1,11 +1,15 @@
-import type { Permit } from '../domain/acting-decision.ts';
 import type { AccountId } from '../domain/ids.ts';
 import type { ConnectionWaits } from '../ports/connection-waits.ts';
 
-/** Accounts whose shares a request counts against. */
-export type Tenancy = Pick<Permit, 'resolvedTenant' | 'parentTenant'>;
+/** Holders whose shares a request counts against. */
+export interface Tenancy {
+  /** Account that the request operates on; the client's network if the request has no key. */
+  readonly resolvedTenant: string;
+  /** Parent of the account; `null` if the request has no key. */
+  readonly parentTenant: AccountId | null;
+}
 
-/** Combined share of a parent and all its sub-accounts. */
+/** Combined share of a parent and all its sub-accounts. The parent `null` stands for all requests without a key. */
 interface ParentShare {
   readonly parent: AccountId | null;
   held: number;
@@ -15,8 +19,7 @@ interface ParentShare {
 
 /** Share of one tenant. */
 export interface Share {
-  /** `null` for requests without a key. */
-  readonly tenant: AccountId | null;
+  readonly tenant: string;
   readonly parent: ParentShare;
   held: number;
   /**
@@ -32,7 +35,10 @@ export interface SharingPool {
   serveWaiting(): void;
 }
 
-/** Fraction of the total that all requests without a key may hold together. They may always hold one unit. */
+/**
+ * Fraction of the total that all requests without a key may hold together, unless they are the only ones. They may
+ * always hold one unit.
+ */
 const withoutKey = 1 / 8;
 
 /** Empty shares are dropped only once at least this many shares are in memory. */
@@ -47,6 +53,7 @@ const unseen: ConnectionWaits = { began: () => undefined, ended: () => undefined
  * - A parent's part is three quarters of the units that other parents do not hold. A parent holds at most its part.
  * - A tenant holds at most two thirds of the units of that part that the parent's other tenants do not hold. So a
  *   parent's only tenant holds at most half of the units that other parents do not hold.
+ * - Requests without a key hold at most {@link withoutKey} of all units. Each client network counts as a tenant.
  * - A parent that holds nothing may take one unit, or one chunk of bytes, as long as enough units are left. A tenant
  *   that holds nothing may do so whenever its parent may.
  *
@@ -58,14 +65,17 @@ export class Shares {
   taken = 0;
   /** Observer of requests that wait because there is no room. */
   readonly waits: ConnectionWaits;
-  readonly #shares = new Map<AccountId | null, Share>();
+  readonly #shares = new Map<string, Share>();
   readonly #parents = new Map<AccountId | null, ParentShare>();
   /** Pools that take from these shares, in the order in which they joined. */
   readonly #pools: SharingPool[] = [];
+  readonly #withoutKey: number;
   #room = leastRoom;
 
-  constructor(waits: ConnectionWaits = unseen) {
+  /** @param open whether all requests come without a key, as on an open route */
+  constructor(waits: ConnectionWaits = unseen, open = false) {
     this.waits = waits;
+    this.#withoutKey = open ? 1 : withoutKey;
   }
 
   /** Adds the pool of a new configuration. From then on, earlier pools close each connection when its request ends. */
@@ -89,16 +99,13 @@ export class Shares {
 
   /**
    * Returns a tenant's share. A share that holds nothing may be dropped from memory unless {@link use} keeps it there.
-   *
-   * @param tenancy `null` for requests without a key
    */
-  find(tenancy: Tenancy | null): Share {
-    const tenant = tenancy === null ? null : tenancy.resolvedTenant;
-    return this.#shares.get(tenant) ?? this.#add(tenant, tenancy === null ? null : tenancy.parentTenant);
+  find({ resolvedTenant, parentTenant }: Tenancy): Share {
+    return this.#shares.get(resolvedTenant) ?? this.#add(resolvedTenant, parentTenant);
   }
 
   /** Returns a tenant's share and keeps it in memory. The caller must call {@link release} later. */
-  use(tenancy: Tenancy | null): Share {
+  use(tenancy: Tenancy): Share {
     const share = this.find(tenancy);
     share.users += 1;
     return share;
@@ -115,12 +122,12 @@ export class Shares {
    * @param most total number of units
    * @param more number of units that the tenant wants to take
    */
-  hasRoom({ tenant, held, parent }: Share, most: number, more = 1): boolean {
+  hasRoom({ held, parent }: Share, most: number, more = 1): boolean {
     const left = most - this.taken;
     if (more > left) return false;
-    if (tenant === null && held > 0 && held + more > most * withoutKey) return false;
     const forParent = left + parent.held;
-    if (parent.held > 0 && 4 * (parent.held + more) > 3 * forParent) return false;
+    const mostOfParent = parent.parent === null ? most * this.#withoutKey : (3 * forParent) / 4;
+    if (parent.held > 0 && parent.held + more > mostOfParent) return false;
     // The tenant's limit is two thirds of this difference: three quarters of `forParent`, minus what the parent's other
     // tenants hold.
     return held === 0 || 6 * (held + more) <= 3 * forParent - 4 * (parent.held - held);
@@ -144,7 +151,7 @@ export class Shares {
     for (const other of [...this.#pools]) if (other !== pool) other.serveWaiting();
   }
 
-  #add(tenant: AccountId | null, parent: AccountId | null): Share {
+  #add(tenant: string, parent: AccountId | null): Share {
     // Most tenants come back, so empty shares are dropped rarely, and all at once.
     if (this.#shares.size >= this.#room) {
       for (const share of this.#shares.values()) this.#dropUnused(share);

@@ -3,7 +3,7 @@ import { methodKind, type MethodKind, type Permit } from '../domain/acting-decis
 import type { Caller } from '../domain/caller.ts';
 import type { CountedKind, CountedRequest, UsageSink } from '../ports/usage.ts';
 
-/** A request after its decision. `admission` is `null` for a preflight. */
+/** A request after its decision. `admission` is `null` if it has no key. */
 interface Decided {
   readonly admission: { readonly permit: Permit; readonly caller: Caller } | null;
 }
@@ -36,7 +36,8 @@ export class Counted {
 
   /**
    * Counts the request against its account. Call this when the request is handed to the upstream, or when the upstream
-   * cannot be reached. Does nothing if the request is already counted. A preflight has no account and is not counted.
+   * cannot be reached. Does nothing if the request is already counted. A request without a key has no account and is
+   * not counted.
    */
   handOver({ admission }: Decided): void {
     if (this.#counted !== null || admission === null || this.#method === undefined) return;

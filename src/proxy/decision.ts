@@ -29,6 +29,7 @@ import type { Share } from '../limits/shares.ts';
 import { rateLimitHeaders } from './headers/rate-limit.ts';
 import { tooManyInFlight } from './problems.ts';
 import type { Route } from './route.ts';
+import type { AdmittedAs } from './upstream/message-head.ts';
 
 /** Whether two permits result in the same headers. If so, headers built for one permit are correct for the other. */
 function saysTheSame(a: Permit, b: Permit): boolean {
@@ -69,6 +70,7 @@ export class Decision {
   rateLimit: readonly string[] | null = null;
   readonly #route: Route;
   readonly #trace: RequestTrace | null;
+  #withoutKey: AdmittedAs | null = null;
   /** The tenant's share of all requests in flight; `null` while the request is not admitted. */
   #place: Share | null = null;
   /** Units taken from the request's limits; `null` if none were taken. */
@@ -136,6 +138,30 @@ export class Decision {
     return undefined;
   }
 
+  /**
+   * Gives a request without a key one of the slots for requests in flight. The slot counts against the client's
+   * network. Returns a problem if no slot is free.
+   *
+   * @param network as returned by `networkOf`
+   */
+  enterWithoutKey(network: string): Problem | undefined {
+    const permit = { resolvedTenant: network, parentTenant: null };
+    this.#withoutKey = { caller: null, permit };
+    this.#place = this.#route.deps.concurrency.enter(permit);
+    return this.#place === null ? tooManyInFlight : undefined;
+  }
+
+  /**
+   * Holder of the shares that the request counts against.
+   *
+   * @throws Error if the request is not admitted
+   */
+  get admittedAs(): AdmittedAs {
+    const admittedAs = this.admission ?? this.#withoutKey;
+    if (admittedAs === null) throw new Error('the request is not admitted');
+    return admittedAs;
+  }
+
   /** Frees the slot. The request is no longer admitted. */
   leave(): void {
     if (this.#place !== null) this.#route.deps.concurrency.leave(this.#place);
@@ -152,7 +178,7 @@ export class Decision {
    */
   stillHolds(sameTurn = false): boolean {
     const before = this.admission;
-    // A preflight carries no key, so there is nothing to decide.
+    // A request without a key depends on no facts.
     if (before === null) return true;
     if (sameTurn && this.#route.deps.directory.factsVersion() === this.#factsVersion) return true;
     const now = this.fromMemory();

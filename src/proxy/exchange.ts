@@ -1,9 +1,11 @@
 import { usedBy } from '../domain/usage.ts';
+import { holdsKnownKey } from '../authz/authorization-of-others.ts';
 import type { Admission, Rejection } from '../authz/proxied-request.ts';
 import type { Problem } from '../domain/problem.ts';
 import { guardMethods } from '../http/guarded.ts';
 import { networkOf } from '../http/trusted-proxies.ts';
 import { overloaded } from '../limits/load-shedding.ts';
+import { decideWithLookups } from '../ports/directory.ts';
 import type { FactKey } from '../ports/facts.ts';
 import type { UnitsUser } from './decision.ts';
 import { EndingExchange } from './ending-exchange.ts';
@@ -22,6 +24,8 @@ const mostSuperseded = 10;
  */
 export abstract class Exchange extends EndingExchange implements UnitsUser {
   #superseded = 0;
+  /** Whether a request to an open route keeps its `Authorization`. */
+  #passesAuthorization = false;
 
   /** Serves the request until it is finished. */
   abstract start(head: RequestHead): void;
@@ -35,11 +39,39 @@ export abstract class Exchange extends EndingExchange implements UnitsUser {
   /** Does nothing, because a plain response ends on its own. */
   goAway(): void {}
 
-  /** Reads the request's head and makes the decision. */
+  /** Reads the request's head and makes the decision. On an open route, there is nothing to decide. */
   protected decideAbout(head: RequestHead): void {
+    if (this.route.open !== null) return this.serveWithoutKey(head);
     const problem = this.decision.read(head);
     if (problem === undefined) this.#decide();
     else this.reject(this.isShed() ? overloaded : problem);
+  }
+
+  /**
+   * Serves a request without looking for its key: one to an open route, or a preflight that is passed on. The request
+   * counts against its client's network.
+   */
+  protected serveWithoutKey({ authorization }: RequestHead): void {
+    const { config, deps, open } = this.route;
+    if (this.isShed()) return this.reject(overloaded);
+    const network = networkOf(deps.addressOf(this.request));
+    const full = open?.count(network) ?? this.decision.enterWithoutKey(network);
+    if (full !== undefined) return this.reject(full);
+    if (!config.passAuthorization || authorization.length === 0) return this.admitted();
+    this.#serveOnceRead(authorization, network).catch((error: unknown) => this.broke(error));
+  }
+
+  /** Serves the request, with its `Authorization` if that is known to be no key of this gateway. */
+  async #serveOnceRead(authorization: readonly string[], network: string): Promise<void> {
+    const { directory, readAuthorizationOfOthers } = this.route.deps;
+    const digests = readAuthorizationOfOthers(authorization);
+    if (digests?.length === 0) this.#passesAuthorization = true;
+    else if (digests !== null) {
+      const isKnown = decideWithLookups(directory, (facts) => holdsKnownKey(facts, digests), network);
+      // If the look-up fails, the header cannot be told apart from a key.
+      this.#passesAuthorization = !(await isKnown.catch(() => true));
+    }
+    if (this.state !== 'finished') this.admitted();
   }
 
   /**
@@ -106,7 +138,9 @@ export abstract class Exchange extends EndingExchange implements UnitsUser {
     const { rawHeaders, socket } = this.request;
     const identity = this.decision.admission;
     const context = outboundContext(this.requestId, identity, socket, deps.isTrusted(socket));
-    const headers = deps.outboundHeaders(rawHeaders, context, config);
+    const isOpen = this.route.open !== null;
+    const rules = isOpen ? { ...config, passAuthorization: this.#passesAuthorization } : config;
+    const headers = deps.outboundHeaders(rawHeaders, context, rules);
     this.trace?.forward(headers, upstream);
     return headers;
   }

@@ -50,8 +50,7 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
       respondToPreflight(this.response, cors.preflight(this.request.headers.origin), this.requestId);
       this.finish(204, null);
     } else if (config.preflight === 'pass' && isPreflight(this.request, head)) {
-      if (this.isShed()) this.reject(overloaded);
-      else this.admitted();
+      this.serveWithoutKey(head);
     } else this.decideAbout(head);
   }
 
@@ -67,7 +66,7 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
     this.state = 'receiving';
     this.waitingSinceMs = this.route.deps.clock.monotonicMs();
     const shares = this.route.deps.concurrency.heldBodies;
-    this.#body = new BufferedBody(this.request, shares, this.decision.admission?.permit ?? null, this);
+    this.#body = new BufferedBody(this.request, shares, this.decision.admittedAs.permit, this);
   }
 
   onBuffered(content: Buffer): void {
@@ -92,9 +91,9 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
     this.state = this.state === 'deciding' ? 'ready' : 'queued';
     this.waitingSinceMs = deps.clock.monotonicMs();
     const headers = this.upstreamHeaders();
-    const { admission } = this.decision;
+    const { admittedAs } = this.decision;
     upstream.send(
-      { method: this.request.method ?? '', target: this.target, headers, body, admission },
+      { method: this.request.method ?? '', target: this.target, headers, body, admittedAs },
       this,
       this,
     );

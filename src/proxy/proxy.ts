@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { credentialReader } from '../authz/authenticate.ts';
+import { readerOfOthers } from '../authz/authorization-of-others.ts';
 import type { Config } from '../config.ts';
 import { guarded } from '../http/guarded.ts';
 import { clientAddresses, trustedPeers } from '../http/trusted-proxies.ts';
@@ -19,6 +20,7 @@ import { outboundHeaders } from './headers/request-headers.ts';
 import { responseHeaderFilter } from './headers/response-headers.ts';
 import { HttpExchange } from './http-exchange.ts';
 import type { RequestHead } from './ingress/framing.ts';
+import { openRoute } from './open-route.ts';
 import { ownFault } from './problems.ts';
 import type { Route, RouteDeps } from './route.ts';
 import { HandOvers } from './upstream/hand-overs.ts';
@@ -103,6 +105,7 @@ export async function openProxy({
     isTrusted: trustedPeers(config.trustedProxies),
     addressOf: clientAddresses(config.trustedProxies),
     readCredentials: credentialReader(config.keys.prefix, config.headers.apiKey),
+    readAuthorizationOfOthers: readerOfOthers(config.keys.prefix),
     outboundHeaders: outboundHeaders(rules, config.headers),
     responseHeaders: responseHeaderFilter(config.headers),
     limits: config.limits,
@@ -143,6 +146,7 @@ async function openRoutes(deps: RouteDeps, { routes, headers }: ProxyDeps['confi
       opened.push({
         config,
         rules,
+        open: config.open && openRoute(config.open.perSecond, deps.clock),
         cors: corsPolicy(config.cors),
         upstream: await openUpstream(config, deps),
         deps,

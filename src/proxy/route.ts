@@ -1,4 +1,5 @@
 import type { ReadCredentials } from '../authz/authenticate.ts';
+import type { ReadAuthorizationOfOthers } from '../authz/authorization-of-others.ts';
 import type { RouteRules } from '../authz/proxied-request.ts';
 import type { LimitsConfig, RouteConfig } from '../config.ts';
 import type { HeaderNames } from '../domain/header-names.ts';
@@ -16,6 +17,7 @@ import type { FailureLog } from './failure-log.ts';
 import type { CorsPolicy } from './headers/cors.ts';
 import type { OutboundHeaders } from './headers/request-headers.ts';
 import type { ResponseHeaderFilter } from './headers/response-headers.ts';
+import type { OpenRoute } from './open-route.ts';
 import type { HandOvers } from './upstream/hand-overs.ts';
 import type { Upstream } from './upstream/upstream.ts';
 
@@ -34,6 +36,7 @@ export interface RouteDeps {
   readonly isTrusted: TrustedPeers;
   readonly addressOf: ClientAddress;
   readonly readCredentials: ReadCredentials;
+  readonly readAuthorizationOfOthers: ReadAuthorizationOfOthers;
   readonly outboundHeaders: OutboundHeaders;
   readonly responseHeaders: ResponseHeaderFilter;
   readonly concurrency: TenantConcurrency;
@@ -49,6 +52,8 @@ export interface RouteDeps {
 export interface Route {
   readonly config: RouteConfig;
   readonly rules: RouteRules;
+  /** `null` if the route authenticates each request. */
+  readonly open: OpenRoute | null;
   /** `null` if the route has no `cors`. */
   readonly cors: CorsPolicy | null;
   readonly upstream: Upstream;

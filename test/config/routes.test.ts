@@ -150,3 +150,41 @@ for (const [host, upstream, loops] of ownAddresses) {
     t.end();
   });
 }
+
+t.test('a route is open only if it says so, with a limit and without scopes', (t) => {
+  const routes = (text: string): ReturnType<typeof faultsOf> =>
+    faultsOf({ CONFIG: configFile(t, `routes: [{prefix: /, upstream: "http://a", ${text}}]`) });
+  t.strictSame(routes('authentication: none, open_per_second: 5'), []);
+  t.match(routes('authentication: none'), [{ detail: /is required with/ }]);
+  t.match(routes('open_per_second: 5'), [{ detail: /has no effect without/ }]);
+  t.match(routes('authentication: none, open_per_second: 5, scopes: {read: a}'), [
+    { detail: /cannot be asked/ },
+  ]);
+  for (const wrong of ['None', 'false', '"off"', '""', 'null', '[none]', 'no'])
+    t.not(routes(`authentication: ${wrong}, open_per_second: 5`).length, 0, wrong);
+  for (const wrong of ['0', '-1', '1.5', '"5"'])
+    t.not(routes(`authentication: none, open_per_second: ${wrong}`).length, 0, wrong);
+  const inherited = 'route_defaults: {authentication: none, open_per_second: 5}\n';
+  t.equal(
+    faultsOf({ CONFIG: configFile(t, `${inherited}routes: [{prefix: /, upstream: "http://a"}]`) }).length,
+    2,
+  );
+  t.end();
+});
+
+t.test('an open route inherits everything but scopes', (t) => {
+  const CONFIG = configFile(
+    t,
+    [
+      'route_defaults: {scopes: {read: a, write: b}, connections: 7}',
+      'routes:',
+      '  - {prefix: /, upstream: "http://a"}',
+      '  - {prefix: /login, upstream: "http://a", authentication: none, open_per_second: 5}',
+    ].join('\n'),
+  );
+  t.match(goodConfig({ CONFIG }).routes, [
+    { open: null, scopes: { read: 'a', write: 'b' }, connections: 7 },
+    { open: { perSecond: 5 }, scopes: { read: null, write: null }, connections: 7 },
+  ]);
+  t.end();
+});

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import t from 'tap';
+import type { Permit } from '../../src/domain/acting-decision.ts';
 import { foldHeaderName, headerNames } from '../../src/domain/header-names.ts';
 import type { AccountId } from '../../src/domain/ids.ts';
 import { namedByConnection, headerRules } from '../../src/proxy/headers/header-rules.ts';
 import { FailureLog } from '../../src/proxy/failure-log.ts';
 import { TenantConcurrency } from '../../src/limits/concurrency.ts';
-import type { Tenancy } from '../../src/limits/shares.ts';
 import { headReader, type ParsedHead } from '../../src/proxy/ingress/framing.ts';
 import { IdleTimeout, LeastRate, SideTimeouts } from '../../src/proxy/idle-timeout.ts';
 import { ActiveExchanges, type ActiveExchange } from '../../src/proxy/active-exchanges.ts';
@@ -90,7 +90,7 @@ t.test('places in flight are counted by tenant and given back', (t) => {
   const [a, b] = ['a', 'b'].map((id) => ({
     resolvedTenant: id as AccountId,
     parentTenant: id as AccountId,
-  })) as [Tenancy, Tenancy];
+  })) as [Permit, Permit];
   const taken = [slots.enter(a), slots.enter(a), slots.enter(a), slots.enter(b)];
   t.strictSame(
     taken.map((place) => place?.tenant),

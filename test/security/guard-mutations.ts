@@ -49,7 +49,7 @@ export const guardMutations: readonly GuardMutation[] = [
   {
     attack: 'crowding-parent',
     source: 'src/limits/shares.ts',
-    guard: 'if (parent.held > 0 && 4 * (parent.held + more) > 3 * forParent) return false;',
+    guard: 'if (parent.held > 0 && parent.held + more > mostOfParent) return false;',
     instead: '',
   },
   {
@@ -122,8 +122,8 @@ export const guardMutations: readonly GuardMutation[] = [
   {
     attack: 'keyless-preflights',
     source: 'src/limits/shares.ts',
-    guard: 'if (tenant === null && held > 0 && held + more > most * withoutKey) return false;',
-    instead: '',
+    guard: 'parent.parent === null ? most * this.#withoutKey : (3 * forParent) / 4',
+    instead: '(3 * forParent) / 4',
   },
   {
     attack: 'late-change',
@@ -141,6 +141,36 @@ export const guardMutations: readonly GuardMutation[] = [
     attack: 'method-override',
     source: 'src/domain/header-names.ts',
     guard: "if (overrides.has(name)) return 'override';",
+    instead: '',
+  },
+  {
+    attack: 'open-route-crowding',
+    source: 'src/proxy/exchange.ts',
+    guard: 'const full = open?.count(network) ?? this.decision.enterWithoutKey(network);',
+    instead: 'const full = this.decision.enterWithoutKey(network);',
+  },
+  {
+    attack: 'open-route-identity',
+    source: 'src/domain/header-names.ts',
+    guard: "if (name.startsWith('x-service-') || name.startsWith(foldHeaderName(names.prefix))) return 'drop';",
+    instead: '',
+  },
+  {
+    attack: 'open-route-keys',
+    source: 'src/authz/authorization-of-others.ts',
+    guard: 'if (own.test(value) || own.test(decoded)) return null;',
+    instead: '',
+  },
+  {
+    attack: 'open-route-keys',
+    source: 'src/proxy/exchange.ts',
+    guard: 'this.#passesAuthorization = !(await isKnown.catch(() => true));',
+    instead: 'this.#passesAuthorization = !(await isKnown.catch(() => false));',
+  },
+  {
+    attack: 'open-route-keys',
+    source: 'src/authz/authorization-of-others.ts',
+    guard: 'if (key !== null) return true;',
     instead: '',
   },
   {

@@ -3,6 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { IncomingMessage } from 'node:http';
 import t from 'tap';
+import type { AccountId } from '../../src/domain/ids.ts';
 import { Shares } from '../../src/limits/shares.ts';
 import { BufferedBody } from '../../src/proxy/body/buffered-body.ts';
 import { eventually, startGateway } from '../support/gateway.ts';
@@ -48,11 +49,16 @@ t.test('a body in pieces of a byte takes little more memory than its bytes', asy
   const request = new PassThrough({ highWaterMark: 1 });
   const bytes = 200_000;
   let held = 0;
-  const body = new BufferedBody(request as unknown as IncomingMessage, new Shares(), null, {
-    onBuffered: ({ length }) => (held = length),
-    onNotHeld: () => t.fail('it has room'),
-    broke: (error) => t.error(error),
-  });
+  const body = new BufferedBody(
+    request as unknown as IncomingMessage,
+    new Shares(),
+    { resolvedTenant: 'a', parentTenant: 'a' as AccountId },
+    {
+      onBuffered: ({ length }) => (held = length),
+      onNotHeld: () => t.fail('it has room'),
+      broke: (error) => t.error(error),
+    },
+  );
   const before = inUse();
   for (let i = 0; i < bytes; i++) {
     request.write(Buffer.from('x'));

@@ -149,9 +149,7 @@ function configFor(options: GatewayOptions, tls: Config['listen']['tls']): Confi
     trustedProxies: options.trustedProxies ?? [],
     certificates: [],
     management: { requireActingHeader: false },
-    routes: Object.entries(options.routes).map(([prefix, route]): RouteConfig => {
-      return { ...defaultRoute, prefix, ...(typeof route === 'string' ? { upstream: route } : route) };
-    }),
+    routes: routesOf(options),
     limits: { ...defaultLimits, ...options.limits },
     events: { retentionDays: 400 },
     usage: {
@@ -170,6 +168,19 @@ function configFor(options: GatewayOptions, tls: Config['listen']['tls']): Confi
     drainIdleMs: 0,
   };
 }
+
+/** The routes, and beside the first an open one, which must not change anything about the others. */
+function routesOf(options: GatewayOptions): RouteConfig[] {
+  const routes = Object.entries(options.routes).map(([prefix, route]): RouteConfig => {
+    return { ...defaultRoute, prefix, ...(typeof route === 'string' ? { upstream: route } : route) };
+  });
+  const [first] = routes;
+  if (first === undefined) return routes;
+  return [...routes, { ...first, prefix: openBeside, open: { perSecond: 100_000 } }];
+}
+
+/** Prefix of the open route beside the routes of a test. */
+export const openBeside = '/open-beside';
 
 /** The listener reads them from files. */
 async function tlsFiles(t: Scope, tls: GatewayOptions['tls']): Promise<Config['listen']['tls']> {
@@ -223,6 +234,7 @@ const defaultRoute: Omit<RouteConfig, 'prefix' | 'upstream'> = {
   client: upstreamClient,
   host: 'preserve',
   passAuthorization: false,
+  open: null,
   underscoreHeaders: [],
   preflight: 'authenticate',
   cors: null,

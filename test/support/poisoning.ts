@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { openBeside } from './gateway.ts';
 import type { Holder, MemoryDirectory } from './memory-directory.ts';
 import { rawRequest, requestText } from './raw-client.ts';
 import type { Scope } from './servers.ts';
@@ -27,7 +28,8 @@ export async function startPoisonedUpstream(
   t: Scope,
 ): Promise<{ readonly url: string; connections: number }> {
   return startTcpUpstream(t, (socket, head) => {
-    const [method = '', target = ''] = head.split(' ');
+    const [method = '', asked = ''] = head.split(' ');
+    const target = asked.replace(openBeside, '');
     const said = (name: string): string =>
       new RegExp(`^x-service-${name}-tenant: (.*)$`, 'im').exec(head)?.[1]?.trim() ?? 'none';
     // Four times, so that a part of it that is cut off still says whose it is.
@@ -59,7 +61,8 @@ function later(socket: Socket, response: string, stray: string): void {
 
 /** Who asks: by whose key, and as which account. */
 export interface Asker {
-  readonly holder: Holder;
+  /** `null` for a client without a key, who asks the open route. */
+  readonly holder: Holder | null;
   /** A sub-account of the holder; the holder itself by default. */
   readonly as?: Holder;
 }
@@ -74,7 +77,7 @@ export async function poisonFor(
 ): Promise<Poisoning> {
   const tally: Poisoning = { own: 0, ownStray: 0, foreign: 0, failed: 0 };
   const one = async (asker: Asker): Promise<void> => {
-    const whose = nameOf((asker.as ?? asker.holder).id, asker.holder.id);
+    const whose = nameOf((asker.as ?? asker.holder)?.id ?? 'none', asker.holder?.id ?? 'none');
     for (let i = 0; !enough(tally); i++) {
       const poison = poisons[i % poisons.length] ?? '';
       await ask(poison, asker);
@@ -87,8 +90,9 @@ export async function poisonFor(
     }
   };
   const ask = async (what: string, { holder, as }: Asker): Promise<string | undefined> => {
-    const [method = '', target = ''] = what.split(' ');
-    const headers: [string, string][] = [['Authorization', `Bearer ${holder.key}`]];
+    const [method = '', path = ''] = what.split(' ');
+    const target = holder === null ? `${openBeside}${path}` : path;
+    const headers: [string, string][] = holder === null ? [] : [['Authorization', `Bearer ${holder.key}`]];
     if (as !== undefined) headers.push(['X-Service-Acting-Tenant', as.id]);
     const text = requestText(method, target, headers, '');
     const response = await rawRequest(t, port, text).catch(() => undefined);
@@ -100,10 +104,10 @@ export async function poisonFor(
 
 /**
  * Parents, each a tenant of its own, a sub-account of the first, which is one as well, and that first parent acting as
- * its sub-account: another caller of the same tenant.
+ * its sub-account: another caller of the same tenant. Clients without a key ask the open route beside.
  */
 export function fourTenants(directory: MemoryDirectory, parent: Holder): readonly Asker[] {
   const child = directory.addSubAccount(parent);
   const own = [parent, child, directory.addParent(), directory.addParent()].map((holder) => ({ holder }));
-  return [...own, { holder: parent, as: child }];
+  return [...own, { holder: parent, as: child }, { holder: null }];
 }

@@ -36,6 +36,8 @@ export function openConnections(
   return { connections, clock };
 }
 
+const withoutKey: AdmittedAs = { caller: null, permit: { resolvedTenant: '192.0.2.1', parentTenant: null } };
+
 /** Sends one request and takes its whole response, as Latin-1. @param hears what else is to happen on the way */
 export function ask(
   to: Pool<ResponseHandler>,
@@ -43,7 +45,7 @@ export function ask(
   body: OutgoingRequest['body'] = null,
   hears: Partial<ResponseHandler> & {
     readonly onInFlight?: (inFlight: InFlightRequest) => void;
-    /** Whom it is for; `a` by default. */
+    /** Whom it is for; `a` by default, `null` for a request without a key. */
     readonly tenant?: string | null;
     /** The tenant's parent; the tenant itself by default. */
     readonly parent?: string;
@@ -55,9 +57,9 @@ export function ask(
     const chunks: Buffer[] = [];
     const method = body === null ? 'GET' : 'POST';
     const { tenant = 'a', parent = tenant, caller = tenant } = hears;
-    const admission = tenant === null ? null : admitted(tenant, parent ?? tenant, caller ?? tenant);
+    const admittedAs = tenant === null ? withoutKey : admitted(tenant, parent ?? tenant, caller ?? tenant);
     to.send(
-      { method, target, headers: [], body, admission },
+      { method, target, headers: [], body, admittedAs },
       {
         onReserved: () => undefined,
         mayStillSend: () => true,

@@ -112,12 +112,12 @@ function responseBody(
   return {
     allowed: problem === null,
     acts_as: permit?.resolvedTenant ?? null,
-    because: destination.kind === 'none' ? noRoute : (problem?.detail ?? because(explained, request)),
+    because: reasonsOf[destination.kind] ?? problem?.detail ?? because(explained, request),
     status: problem === null ? null : catalogue[problem.code].status,
     request: {
       method,
       path,
-      route: destination.kind === 'route' ? destination.prefix : routeNames[destination.kind],
+      route: 'prefix' in destination ? destination.prefix : routeNames[destination.kind],
     },
     caller: caller && {
       kind: caller.kind,
@@ -153,5 +153,11 @@ function because(explained: Explained, { method }: ProxiedRequest): string {
   }
 }
 
-/** Reason that operators see for a 404. Clients do not see it: they get the same 404 for every unknown path. */
-const noRoute = 'No route matches this path.';
+/**
+ * Reasons that depend on the destination alone. Clients do not see the reason for a 404: they get the same one for
+ * every unknown path.
+ */
+const reasonsOf: Partial<Readonly<Record<Destination['kind'], string>>> = {
+  none: 'No route matches this path.',
+  open: 'The route is open: no key is checked, and no identity is passed on.',
+};

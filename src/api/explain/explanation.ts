@@ -23,6 +23,8 @@ import { nullableText } from '../rest/typebox.ts';
 /** Destination of a request, as the public listener would choose it. */
 export type Destination =
   | { readonly kind: 'route'; readonly prefix: string; readonly rules: RouteRules }
+  /** An open route, which checks no key. */
+  | { readonly kind: 'open'; readonly prefix: string }
   | ({ readonly kind: 'management' } & FoundOperation)
   | { readonly kind: 'none' }
   | { readonly kind: 'rejected'; readonly problem: Problem };
@@ -69,6 +71,8 @@ export async function explain(
       return decideWithLookups(directory, (facts) =>
         decideProxiedRequest(facts, request, destination.rules, clock.wallMs()),
       );
+    case 'open':
+      return { caller: null, open: true };
     case 'management':
       return explainManagementCall(destination, request, deps);
     case 'rejected':

@@ -39,7 +39,7 @@ export class BufferedBody implements BodyProgress {
   readonly #request: IncomingMessage;
   readonly #handler: BodyHandler;
   readonly #shares: Shares;
-  readonly #tenancy: Tenancy | null;
+  readonly #tenancy: Tenancy;
   #share: Share | null = null;
   #held = 0;
   /**
@@ -51,7 +51,7 @@ export class BufferedBody implements BodyProgress {
   readonly #onEnd: () => void;
 
   /** @param shares the parents' and tenants' shares of {@link mostHeldInAll} */
-  constructor(request: IncomingMessage, shares: Shares, tenancy: Tenancy | null, handler: BodyHandler) {
+  constructor(request: IncomingMessage, shares: Shares, tenancy: Tenancy, handler: BodyHandler) {
     this.#request = request;
     this.#shares = shares;
     this.#tenancy = tenancy;

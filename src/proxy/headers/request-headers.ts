@@ -8,7 +8,7 @@ import { namedByConnection, withoutNamed, type HeaderRules } from './header-rule
 /** Data about a request that its headers do not contain. */
 export interface OutboundContext {
   readonly requestId: string;
-  /** Caller and permit to pass to the upstream; `null` for a CORS preflight, which carries no key. */
+  /** Caller and permit to pass to the upstream; `null` for a request without a key. */
   readonly identity: { readonly caller: Caller; readonly permit: Permit } | null;
   /** Address of the TCP peer, if it has one. */
   readonly peer: string | undefined;
@@ -60,7 +60,7 @@ export function outboundHeaders(rules: HeaderRules, names: HeaderNames): Outboun
     let named: Set<string> | undefined;
     let host = '';
     let length = '';
-    // Anyone can send a preflight, because it has no key. So its header names are not cached.
+    // Anyone can send a request without a key. So its header names are not cached.
     const known = context.identity !== null;
     const said: ForwardedWords = { for: '', host: '', proto: '' };
 

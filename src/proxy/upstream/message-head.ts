@@ -14,14 +14,15 @@ export interface OutgoingRequest {
   /** Flat list of names and values. The body's length is not taken from them. */
   readonly headers: readonly string[];
   readonly body: Buffer | BodySource | null;
-  /** Accounts whose connections the request may use; `null` for a preflight that is passed on without a key. */
-  readonly admission: AdmittedAs | null;
+  /** Owner of the connections that the request may use. */
+  readonly admittedAs: AdmittedAs;
 }
 
-/** Accounts that a request was admitted for. */
+/** Owner of upstream connections: a caller that acts as one tenant, or a client's network that sent no key. */
 export interface AdmittedAs {
   readonly permit: Tenancy;
-  readonly caller: { readonly accountId: AccountId };
+  /** `null` if the request has no key. */
+  readonly caller: { readonly accountId: AccountId } | null;
 }
 
 /** A body that is sent as it arrives. */
@@ -52,7 +53,7 @@ const lineForm = /^[\x21-\x7e\x80-\xff]+$/;
  * @throws Error if a character would end a line early. The ingress has already rejected such requests
  */
 export function requestHead(
-  { method, target, headers, body }: Omit<OutgoingRequest, 'admission'>,
+  { method, target, headers, body }: Omit<OutgoingRequest, 'admittedAs'>,
   host: string,
 ): string {
   if (!token.test(method)) throw new Error('a method that is not a token');

@@ -21,7 +21,7 @@ const idle = { mostMs: 4000, marginMs: 2000 };
  * the next request on that connection. So each connection carries only requests of one owner: a caller that acts as one
  * tenant. A parent that acts as a sub-account and the sub-account itself have separate connections, though both count
  * against the sub-account's share. Idle connections are kept, but may be closed to make room for another owner. A
- * connection that carried a preflight without a key has no tenant, and is closed after that one request.
+ * connection that carried a request without a key has no tenant, and is closed after that one request.
  *
  * A request takes its owner's most recently used idle connection. The request waits if its tenant or parent has used up
  * its share, or if all connections are taken. Waiting owners are served in turn.
@@ -30,7 +30,7 @@ export class Pool<Handler extends Failing> implements SharingPool {
   readonly #options: PoolOptions<Handler>;
   readonly #shares: Shares;
   /** Connections of each owner, by caller and then by tenant. */
-  readonly #owners = new Map<AccountId | null, Map<AccountId | null, OwnConnections<Handler>>>();
+  readonly #owners = new Map<AccountId | null, Map<string, OwnConnections<Handler>>>();
   /** Slots of all connections, including those being opened. */
   readonly #slots = new Set<Slot<Handler>>();
   readonly #idle = new IdleOrder<Handler>();
@@ -51,7 +51,7 @@ export class Pool<Handler extends Failing> implements SharingPool {
   /** Sends a request on one of its owner's idle connections, or makes the request wait for a connection. */
   send(request: OutgoingRequest, handler: Handler): void {
     if (this.#closed) return handler.onFailure(new Error('the upstream is closed'));
-    const own = this.#ownerOf(request.admission);
+    const own = this.#ownerOf(request.admittedAs);
     const isNext = this.#waiting.size === 0 || this.#waiting.sizeOf(own) === 0;
     if (isNext && this.#shares.hasRoom(own.share, this.#options.most)) {
       const slot = this.#takeIdle(own);
@@ -82,7 +82,7 @@ export class Pool<Handler extends Failing> implements SharingPool {
     this.#shares.giveBack(share);
     idle.push(slot);
     this.#idle.add(slot);
-    if (share.tenant === null || !this.#shares.isLatest(this)) slot.connection?.close();
+    if (share.parent.parent === null || !this.#shares.isLatest(this)) slot.connection?.close();
     this.serveWaiting();
     this.#shares.serveOthers(this);
   }
@@ -100,17 +100,18 @@ export class Pool<Handler extends Failing> implements SharingPool {
     this.#shares.serveOthers(this);
   }
 
-  #ownerOf(admission: AdmittedAs | null): OwnConnections<Handler> {
-    const caller = admission === null ? null : admission.caller.accountId;
-    const tenant = admission === null ? null : admission.permit.resolvedTenant;
+  #ownerOf(admittedAs: AdmittedAs): OwnConnections<Handler> {
+    const { permit } = admittedAs;
+    const caller = admittedAs.caller === null ? null : admittedAs.caller.accountId;
+    const tenant = permit.resolvedTenant;
     let owners = this.#owners.get(caller);
     if (owners === undefined) {
-      owners = new Map<AccountId | null, OwnConnections<Handler>>();
+      owners = new Map<string, OwnConnections<Handler>>();
       this.#owners.set(caller, owners);
     }
     let own = owners.get(tenant);
     if (own === undefined) {
-      own = { share: this.#shares.use(admission === null ? null : admission.permit), idle: [], opening: 0 };
+      own = { share: this.#shares.use(permit), idle: [], opening: 0 };
       owners.set(tenant, own);
     }
     return own;

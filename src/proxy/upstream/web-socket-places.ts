@@ -21,7 +21,7 @@ export class WebSocketPlaces {
    * Reserves a slot. Returns the share to pass to {@link leave}; `null` if the tenant or its parent has used up its
    * share.
    */
-  enter(tenancy: Tenancy | null): Share | null {
+  enter(tenancy: Tenancy): Share | null {
     const share = this.#shares.use(tenancy);
     if (this.#shares.hasRoom(share, this.#most)) {
       this.#shares.take(share);

@@ -72,7 +72,7 @@ export class WebSocketExchange extends Exchange implements HandshakeUser, Tunnel
 
   /** Reserves a slot among the route's WebSockets, and opens a separate connection to the upstream. */
   protected admitted(): void {
-    this.#place = this.route.upstream.webSockets.enter(this.decision.admission?.permit ?? null);
+    this.#place = this.route.upstream.webSockets.enter(this.decision.admittedAs.permit);
     if (this.#place === null) return this.reject(tooManyWebSockets);
     this.state = 'queued';
     this.waitingSinceMs = this.route.deps.clock.monotonicMs();

@@ -14,7 +14,13 @@ t.test('what is explained is what happens', async (t) => {
     call,
     operator,
     parent: makeParent,
-  } = await startReplicas(t, 'route_defaults: { scopes: { write: "tracking:write" } }\n');
+  } = await startReplicas(
+    t,
+    [
+      'route_defaults: { scopes: { write: "tracking:write" } }',
+      'routes: [{prefix: /login, upstream: "http://127.0.0.1:1", authentication: none, open_per_second: 5}]',
+    ].join('\n'),
+  );
   const parent = await makeParent(['sub_accounts:read', 'sub_accounts:write', 'tracking:write']);
   const narrow = await makeParent(['sub_accounts:read']);
   const active = await parent.create({ name: 'A', external_id: 'a' });
@@ -65,6 +71,14 @@ t.test('what is explained is what happens', async (t) => {
     }
   }
   t.equal(compared, 240);
+
+  await t.test('an open route', async (t) => {
+    const { body } = await operator('POST', '/explain', {
+      body: { key_id: sub.keyId, method: 'POST', path: '/login/x', acting_tenant: parent.id },
+    });
+    t.match(body, { allowed: true, acts_as: null, reason: null, caller: null, request: { route: '/login' } });
+    t.match(body['because'], /no key is checked/);
+  });
 
   await t.test('keys that decide nothing', async (t) => {
     await operator('POST', `/accounts/${parent.id}/api-keys/${parent.keyId}/revoke`);

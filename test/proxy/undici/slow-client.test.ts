@@ -126,7 +126,7 @@ function send(client: UpstreamClient, request: IncomingMessage, response: Server
       target: request.url ?? '',
       headers: ['host', 'upstream'],
       body: null,
-      admission: admitted('a', 'a', 'a'),
+      admittedAs: admitted('a', 'a', 'a'),
     };
     client.send(outgoing, handler, { request, response });
   });

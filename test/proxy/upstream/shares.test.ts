@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import t from 'tap';
 import type { AccountId } from '../../../src/domain/ids.ts';
 import { TenantConcurrency } from '../../../src/limits/concurrency.ts';
-import { Shares } from '../../../src/limits/shares.ts';
+import { Shares, type Share } from '../../../src/limits/shares.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ask, openConnections as open, rawResponse } from '../../support/upstream-client.ts';
 import { startTcpUpstream } from '../../support/upstreams.ts';
@@ -164,9 +164,27 @@ t.test(
   },
 );
 
+t.test(
+  'requests to an open route hold all of its units, and one network half of what the others leave',
+  (t) => {
+    const shares = new Shares(undefined, true);
+    const [first, second, third] = ['192.0.2.1', '192.0.2.2', '192.0.2.3'].map((resolvedTenant) =>
+      shares.use({ resolvedTenant, parentTenant: null }),
+    ) as [Share, Share, Share];
+    while (shares.hasRoom(first, 16)) shares.take(first);
+    t.equal(first.held, 8);
+    while (shares.hasRoom(second, 16)) shares.take(second);
+    t.equal(second.held, 2);
+    while (shares.taken < 16) shares.take(first);
+    shares.giveBack(first);
+    t.ok(shares.hasRoom(third, 16), 'a network that holds nothing gets the last unit');
+    t.end();
+  },
+);
+
 t.test('what is shared is that of a route with one upstream, and forgotten when neither is left', (t) => {
   const concurrency = new TenantConcurrency({ inFlightPerTenant: 1, maxConnections: 10 });
-  const route = { prefix: '/', upstream: 'http://a' };
+  const route = { prefix: '/', upstream: 'http://a', open: null };
   const kept = concurrency.sharesOf(route);
   const pool = { serveWaiting: () => undefined };
   kept.connections.join(pool);
@@ -252,9 +270,11 @@ t.test('requests without a key hold an eighth at most, and one in any case', (t)
     [256, 32],
   ] as const) {
     const shares = new Shares();
-    const share = shares.use(null);
+    const share = shares.use({ resolvedTenant: '192.0.2.1', parentTenant: null });
     while (shares.hasRoom(share, most)) shares.take(share);
     t.equal(share.held, part);
+    const other = shares.use({ resolvedTenant: '192.0.2.2', parentTenant: null });
+    t.notOk(most > part && shares.hasRoom(other, most), 'all their networks together');
   }
   t.end();
 });

@@ -4,7 +4,7 @@ import type { World } from '../world.ts';
 export interface RequestCase {
   readonly name: string;
   /**
-   * `/up-?` stands for the prefix of an upstream, `=TOKEN0=` to `=TOKEN9=` for words that no other request holds, `<parent-key>`
+   * `/up-?` stands for the prefix of an upstream, `/open-?` for that of its open route, `=TOKEN0=` to `=TOKEN9=` for words that no other request holds, `<parent-key>`
    * and the like for what differs from one gateway to the next.
    */
   readonly bytes: string;
@@ -21,6 +21,7 @@ export function filled(bytes: string, kind: Kind, number: number): string {
   const word = wordOf(number, kind);
   return bytes
     .replaceAll('/up-?', `/up-${kind}`)
+    .replaceAll('/open-?', `/open-${kind}`)
     .replace(/=TOKEN(\d)=/g, (_, digit: string) => `=${word}${digit}=`);
 }
 

@@ -38,7 +38,8 @@ function drawRequest(random: Random, world: World, index: number): string {
   const odd = (share: number): boolean => random.chance(share);
   const word = `=TOKEN${index}=`;
   const method = odd(0.05) ? random.pick(oddMethods) : random.pick(methods);
-  const target = odd(0.2) ? random.pick(oddTargets)(word) : `/up-?/${word}${random.pick(suffixes)}`;
+  const prefix = odd(0.2) ? '/open-?' : '/up-?';
+  const target = odd(0.2) ? random.pick(oddTargets)(word) : `${prefix}/${word}${random.pick(suffixes)}`;
   const version = odd(0.04) ? random.pick(oddVersions) : 'HTTP/1.1';
   const holder = random.pick([world.parent, world.parent, world.parent, world.sub, world.solo]);
   const headers = [odd(0.03) ? random.pick(oddHosts) : host];

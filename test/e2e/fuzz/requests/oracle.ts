@@ -16,8 +16,12 @@ export interface Identity {
   readonly parent: Holder;
 }
 
-/** Who the upstream is to be told that a request is from and for; `null` where it must not get there. */
-export function identityOf(world: World, { method, fields }: StrictRequest): Identity | null {
+/** Who the upstream is to be told that a request is from and for: nobody on an open route; `null` where it must not get there. */
+export function identityOf(
+  world: World,
+  { method, target, fields }: StrictRequest,
+): Identity | 'nobody' | null {
+  if (isOpen(target)) return served.test(method) ? 'nobody' : null;
   const credentials = valuesOf(fields, 'authorization');
   const key = credentials.length === 1 ? /^bearer +(\S+)$/i.exec(credentials[0] ?? '')?.[1] : undefined;
   const caller = [world.parent, world.sub, world.solo].find((holder) => holder.key === key);
@@ -37,6 +41,16 @@ export function identityOf(world: World, { method, fields }: StrictRequest): Ide
 const served = /^(?:GET|HEAD|OPTIONS|POST|PUT|PATCH|DELETE)$/;
 const writes = /^(?:POST|PUT|PATCH|DELETE)$/;
 
+function isOpen(target: string): boolean {
+  return /^\/open-[ebnh](?:[/?]|$)/.test(target);
+}
+
+/** The tenant that the response is to name; nothing for an open route. */
+export function tenantNamed(world: World, request: StrictRequest): string | undefined {
+  const identity = identityOf(world, request);
+  return identity === 'nobody' ? '' : identity?.tenant;
+}
+
 function tenantOf(world: World, caller: Holder, acting: string | undefined, write: boolean): string | null {
   const own = caller.accountId;
   const { a } = world.subAccounts;
@@ -49,7 +63,7 @@ function tenantOf(world: World, caller: Holder, acting: string | undefined, writ
 
 /** The upstream that a path leads to, by its raw bytes. Other paths than those of routes lead to nginx, or to `e` without it. */
 export function kindOf(target: string, kinds: readonly Kind[]): Kind {
-  const [, letter] = /^\/up-([ebnh])(?:[/?]|$)/.exec(target) ?? [];
+  const [, letter] = /^\/(?:up|open)-([ebnh])(?:[/?]|$)/.exec(target) ?? [];
   return kinds.find((kind) => kind === letter) ?? kinds.find((kind) => kind === 'n') ?? 'e';
 }
 
@@ -57,7 +71,7 @@ export function kindOf(target: string, kinds: readonly Kind[]): Kind {
 export function isOrdinary({ version, target, fields }: StrictRequest): boolean {
   return (
     version === '1.1' &&
-    /^\/up-[ebnh]\/[=\w/-]*[=\w](?:\?[\w=&]*)?$/.test(target) &&
+    /^\/(?:up|open)-[ebnh]\/[=\w/-]*[=\w](?:\?[\w=&]*)?$/.test(target) &&
     !target.includes('//') &&
     fields.length < 90 &&
     fields.every(([name, value]) => ordinary.test(name) && /^[ -~]*$/.test(value) && value.length < 1000) &&
@@ -69,21 +83,11 @@ const ordinary =
   /^(?:host|authorization|x-service-acting-tenant|content-length|content-type|accept|user-agent|connection|x-dull-\d+)$/;
 
 /** How what an upstream saw differs from what it ought to see of a request. */
-export function misreadings(
-  request: StrictRequest,
-  { caller, tenant, externalId, parent }: Identity,
-  seen: Sighting,
-): string[] {
+export function misreadings(request: StrictRequest, identity: Identity | 'nobody', seen: Sighting): string[] {
   const faults: string[] = [];
   const host = valuesOf(request.fields, 'host')[0] ?? '';
   const owed: Readonly<Record<string, string>> = {
-    'x-service-resolved-tenant': tenant,
-    'x-service-parent-tenant': parent.accountId,
-    ...(externalId !== null && { 'x-service-resolved-external-id': externalId }),
-    ...(parent.externalId !== null && { 'x-service-parent-external-id': parent.externalId }),
-    'x-service-caller-tenant': caller.accountId,
-    'x-service-caller-key': caller.keyId,
-    'x-service-caller-scopes': caller.scopes.join(' '),
+    ...(identity !== 'nobody' && trusted(identity)),
     'x-forwarded-for': '127.0.0.1',
     'x-forwarded-proto': 'http',
     ...(host !== '' && { host, 'x-forwarded-host': host }),
@@ -102,6 +106,18 @@ export function misreadings(
   faults.push(...strangers(request.fields, seen, owed));
   if (leadsToManagement(seen)) faults.push('its path can be read as one of management');
   return faults;
+}
+
+function trusted({ caller, tenant, externalId, parent }: Identity): Readonly<Record<string, string>> {
+  return {
+    'x-service-resolved-tenant': tenant,
+    'x-service-parent-tenant': parent.accountId,
+    ...(externalId !== null && { 'x-service-resolved-external-id': externalId }),
+    ...(parent.externalId !== null && { 'x-service-parent-external-id': parent.externalId }),
+    'x-service-caller-tenant': caller.accountId,
+    'x-service-caller-key': caller.keyId,
+    'x-service-caller-scopes': caller.scopes.join(' '),
+  };
 }
 
 /** Headers that should not be there, or are missing. */

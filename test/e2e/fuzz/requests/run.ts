@@ -117,7 +117,11 @@ async function failsAlone(session: Session, one: RequestCase, kind: string): Pro
 }
 
 function configuration(urls: ReadonlyMap<Kind, string>, client: Client): string {
-  const routes = [...urls].map(([kind, url]) => `  - { prefix: /up-${kind}, upstream: "${url}" }`);
+  const open = 'authentication: none, open_per_second: 1000000';
+  const routes = [...urls].flatMap(([kind, url]) => [
+    `  - { prefix: /up-${kind}, upstream: "${url}" }`,
+    `  - { prefix: /open-${kind}, upstream: "${url}", ${open} }`,
+  ]);
   return `upstream_url: ${urls.get('n') ?? urls.get('e')}
 route_defaults: { client: ${client} }
 routes:

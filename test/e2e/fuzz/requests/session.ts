@@ -3,7 +3,7 @@ import { readRequests, type StrictResponse, type StrictRequest } from '../strict
 import type { World } from '../world.ts';
 import { anyWord, filled, wordOf, type Kind, type RequestCase } from './case.ts';
 import { speak, type Heard } from './client.ts';
-import { identityOf, isOrdinary, kindOf, misreadings } from './oracle.ts';
+import { identityOf, isOrdinary, kindOf, misreadings, tenantNamed } from './oracle.ts';
 import type { Sighting } from './sighting.ts';
 
 export interface Fault {
@@ -151,7 +151,7 @@ export class Session {
         this.#outstanding.get(keyOf({ kind: kindOf(request.target, this.#kinds), ...request })) ?? [];
       if (seen?.id !== ids.join() && alike.every((each) => each.seen?.id !== ids.join()))
         fault('the response is to another request');
-      if (tenant !== identityOf(this.#world, request)?.tenant) fault(`the response names tenant ${tenant}`);
+      if (tenant !== tenantNamed(this.#world, request)) fault(`the response names tenant ${tenant}`);
       return `proxied ${tenant} ${request.method}`;
     }
     const code = /"code":"(\w+)"/.exec(body)?.[1];
