@@ -168,6 +168,12 @@ export const gatewayFile = Type.Object(
               host: 'upstream',
               timeouts: { body_ms: 0 },
             },
+            {
+              prefix: '/login',
+              upstream: 'http://accounts.internal:8000',
+              authentication: 'none',
+              open_per_second: 5,
+            },
           ],
         ],
       },

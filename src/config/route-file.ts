@@ -139,7 +139,7 @@ export const routeFile = Type.Object(
     open_per_second: Type.Optional(
       integer(
         "Most requests per second that a client's network may send to an open route, in each process; more get 429. Ten seconds' worth may come at once. Behind a proxy, name it in `trusted_proxies`: otherwise all its clients are one network.",
-        { minimum: 1, maximum: 1_000_000, examples: [5] },
+        { minimum: 1, maximum: 1_000_000 },
       ),
     ),
     ...routeSettings,

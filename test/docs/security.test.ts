@@ -12,9 +12,9 @@ const rows = /(<!-- attacks:.*?-->\n.*\n.*\n)([^]*)(<!-- \/attacks -->)/;
 
 t.test('docs/security.md names for every attack the line that guards against it', async (t) => {
   const text = readFileSync(page, 'utf8');
-  const said = saidByAttack(text);
+  const said = saidByGuard(text);
   const expected = guardMutations.map(
-    (mutation) => `${guardCells(mutation)} ${said.get(mutation.attack) ?? '?'} |\n`,
+    (mutation) => `${guardCells(mutation)} ${said.get(guardCells(mutation)) ?? '?'} |\n`,
   );
   const inOrder = text.replace(rows, (_, start, __, end) => `${start}${expected.join('')}${end}`);
   if (update) writeFileSync(page, inOrder);
@@ -23,13 +23,13 @@ t.test('docs/security.md names for every attack the line that guards against it'
   t.same(untold, [], 'every attack was noticed, and how stands there as `npm run weakened` printed it');
 });
 
-/** The third column. */
-function saidByAttack(text: string): ReadonlyMap<string, string> {
+/** The third column, by the first two. */
+function saidByGuard(text: string): ReadonlyMap<string, string> {
   const lines = (rows.exec(text)?.[2] ?? '').trim().split('\n');
   return new Map(
     lines.map((line) => {
-      const [, attack = '', , said = ''] = line.split(/(?<!\\)\|/).map((cell) => cell.trim());
-      return [attack, said];
+      const [, attack = '', guard = '', said = ''] = line.split(/(?<!\\)\|/).map((cell) => cell.trim());
+      return [`| ${attack} | ${guard} |`, said];
     }),
   );
 }
