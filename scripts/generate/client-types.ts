@@ -62,8 +62,8 @@ export async function clientTypes(file: string, document: Json): Promise<string>
 export async function operatorTypes(file: string, document: Json): Promise<string> {
   const { schemas } = (document as unknown as Document).components;
   const names = ['Account', 'ApiKey', 'Event', 'EventActor', 'EventData', 'HeldApiKey', 'KeyAccount'];
-  const types = [...names, 'MintedApiKey', 'SubAccount', 'UsageRow'].map((name) =>
-    interfaceOf(name, schemas[name] ?? {}),
+  const types = [...names, 'LimitInForce', 'LimitsInForce', 'MintedApiKey', 'SubAccount', 'UsageRow'].map(
+    (name) => interfaceOf(name, schemas[name] ?? {}),
   );
   return typesFile(file, 'operator.json', types);
 }

@@ -5,6 +5,8 @@ import { apiKeyFields, apiKeyToBody } from './api-keys/resource.ts';
 import type { ManagementDeps } from './deps.ts';
 import { callerOf } from './guard.ts';
 import { limitsBody, limitsToBody } from './rest/limits.ts';
+import { limitInForce, limitsInForce } from './rest/limits-in-force.ts';
+import { limitedBy } from './sub-accounts/limits.ts';
 import { closed, noQuery, nullableText, timestamp } from './rest/typebox.ts';
 import type { ManagementApp } from './operations.ts';
 
@@ -20,16 +22,15 @@ const callerBody = closed({
   }),
   api_key: closed(apiKeyFields),
   active_sub_accounts: Type.Integer(),
+  limits_in_force: Type.Array(limitInForce),
 });
 
 /**
- * `GET /v1/sub-accounts/caller`: shows the caller's account, its API key, and the account's number of active
- * sub-accounts. An account with active sub-accounts needs the acting header for writes.
+ * `GET /v1/sub-accounts/caller`: shows the caller's account, its API key, the limits of both with what is left, and the
+ * account's number of active sub-accounts. An account with active sub-accounts needs the acting header for writes.
  */
-export function callerRoute(
-  app: ManagementApp,
-  { tenants, clock }: Pick<ManagementDeps, 'tenants' | 'clock'>,
-): void {
+export function callerRoute(app: ManagementApp, deps: ManagementDeps): void {
+  const { tenants, clock } = deps;
   app.get(
     '/caller',
     {
@@ -52,6 +53,7 @@ export function callerRoute(
         },
         api_key: apiKeyToBody(key, 'account_id', clock.wallMs()),
         active_sub_accounts: account.activeSubAccounts,
+        limits_in_force: await limitsInForce(await limitedBy(account, null, keyId, deps), deps),
       };
     },
   );

@@ -4,6 +4,7 @@ import type { Shedding } from '../limits/load-shedding.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Directory } from '../ports/directory.ts';
 import type { EventStore } from '../ports/events.ts';
+import type { RateLimiter } from '../ports/limits/rate-limiter.ts';
 import type { TenantStore } from '../ports/tenant-store.ts';
 import type { UsageStore } from '../ports/usage.ts';
 import type { DestinationOf } from './explain/explanation.ts';
@@ -32,6 +33,7 @@ export interface ManagementDeps {
   readonly events: Pick<EventStore, 'list' | 'get'>;
   readonly usage: Pick<UsageStore, 'report' | 'completeness' | 'parentOf' | 'kept' | 'writesByDefault'>;
   readonly clock: Clock;
+  readonly rateLimiter: Pick<RateLimiter, 'look'>;
   /** Decides which requests to reject while the process is overloaded. */
   readonly shedding: Shedding;
   readonly destinationOf: DestinationOf;

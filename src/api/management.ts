@@ -16,6 +16,7 @@ import { installValidation } from './rest/validation.ts';
 import { collectOperations, type ManagementApp, type ScopedAccess } from './operations.ts';
 import { callerOf, installGuard } from './guard.ts';
 import { byExternalIdRoute } from './sub-accounts/by-external-id.ts';
+import { limitsRoute } from './sub-accounts/limits.ts';
 import { subAccountRoutes } from './sub-accounts/routes.ts';
 import { usageReportRoute } from './usage/report.ts';
 import type { ManagementDeps } from './deps.ts';
@@ -37,6 +38,7 @@ export function management(app: FastifyInstance, deps: ManagementDeps, done: () 
     const typed: ManagementApp = app.withTypeProvider<TypeBoxProvider>();
     subAccountRoutes(typed, deps, countChange);
     byExternalIdRoute(typed, deps, countChange);
+    limitsRoute(typed, deps);
     usageReportRoute(typed, deps);
     callerRoute(typed, deps);
     actingRoute(typed, deps);

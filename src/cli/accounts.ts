@@ -15,14 +15,14 @@ import {
 import { makeChange } from './change.ts';
 import type { Context } from './context.ts';
 import { accountForms, findAccount, findParent } from './find-account.ts';
-import { limitOptions, limitsMember, showLimits, type LimitOptions } from './limit-options.ts';
+import { limitOptions, limitsMember, showInForce, showLimits, type LimitOptions } from './limit-options.ts';
 import type { Listing } from './operator-api.ts';
-import type { Account } from './operator-types.ts';
+import type { Account, LimitsInForce } from './operator-types.ts';
 import { fields, status, table } from './output.ts';
 import { moreNote, pageOptions, readList, type PageOptions } from './pages.ts';
 import { showSubAccount } from './sub-accounts.ts';
 
-/** Adds the commands `accounts create | list | show | update | suspend | resume`. */
+/** Adds the commands `accounts create | list | show | limits | update | suspend | resume`. */
 export function accountCommands(program: Command, context: Context): void {
   const accounts = program.command('accounts').description('parent accounts: the customers of this gateway');
 
@@ -57,6 +57,19 @@ export function accountCommands(program: Command, context: Context): void {
       if (subAccount !== null) return showSubAccount(context, parent, subAccount);
       const account = await context.api().call<Account>('GET', pathOf(parent));
       context.output().result(account, () => show(account));
+    });
+
+  accounts
+    .command('limits')
+    .description('show what is left of the limits of an account, and of one of its keys')
+    .argument('<account-id>', accountForms)
+    .option('--key-id <id>', 'show the limits of this key of the account, too')
+    .action(async (given: string, { keyId }: { readonly keyId?: string }) => {
+      const { parent, subAccount } = await findAccount(context, given);
+      const query = keyId === undefined ? '' : `?${new URLSearchParams({ key_id: keyId }).toString()}`;
+      const path = `${pathOf(subAccount ?? parent)}/limits${query}`;
+      const inForce = await context.api().call<LimitsInForce>('GET', path);
+      context.output().result(inForce, () => showInForce(inForce));
     });
 
   updateCommand(accounts, context);

@@ -1,6 +1,8 @@
+import { styleText } from 'node:util';
 import type { Command } from 'commander';
 import { orNull, readNumber } from './account-options.ts';
-import type { Account } from './operator-types.ts';
+import type { Account, LimitsInForce } from './operator-types.ts';
+import { table } from './output.ts';
 
 /** Command options that set `Account['limits']`. An option is `false` if given in its `--no-…` form. */
 export interface LimitOptions {
@@ -57,4 +59,14 @@ export function showLimits(limits: Account['limits']): string {
     ...(month === null ? [] : [`${month} a month`]),
   ];
   return parts.join(', ') || '(none)';
+}
+
+/** Formats limits as a table with what is left of them. */
+export function showInForce({ data }: LimitsInForce): string {
+  if (data.length === 0) return 'There is no limit.';
+  const rows = data.map(({ limited, per, limit, used, left, resets_at: resetsAt }) => [
+    ...[limited, per, String(limit), String(used), left === 0 ? styleText('red', '0') : String(left)],
+    resetsAt,
+  ]);
+  return table(['LIMIT OF', 'PER', 'LIMIT', 'USED', 'LEFT', 'ALL AGAIN AT'], rows);
 }

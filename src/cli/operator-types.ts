@@ -200,6 +200,28 @@ export interface KeyAccount {
   readonly external_id: string | null;
 }
 
+/** One limit with what is left of it. */
+export interface LimitInForce {
+  /** The owner of the limit. */
+  readonly limited: 'api_key' | 'sub_account' | 'parent';
+  /** The period of the limit. A day and a month are of UTC. */
+  readonly per: 'second' | 'minute' | 'day' | 'month';
+  /** How many requests fit into the period, or at once into a bucket. */
+  readonly limit: number;
+  /** How many requests of the limit are used. */
+  readonly used: number;
+  /** How many more requests would pass now. */
+  readonly left: number;
+  /** When all of the limit is available again. */
+  readonly resets_at: string;
+}
+
+/** Limits with what is left of them. */
+export interface LimitsInForce {
+  /** The rows. */
+  readonly data: readonly LimitInForce[];
+}
+
 /** An API key with its secrets, which no later response has. */
 export interface MintedApiKey {
   /** Its UUID. */

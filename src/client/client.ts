@@ -10,7 +10,9 @@ import type {
   CreateSubAccount,
   Event,
   ExplainActingQuery,
+  GetSubAccountLimitsQuery,
   GetUsageQuery,
+  LimitsInForce,
   ListApiKeysQuery,
   ListEventsQuery,
   ListSubAccountsQuery,
@@ -74,6 +76,9 @@ export class TenancyClient {
       this.#post<SubAccount>(`${pathOf(id)}/deactivate`, undefined, options),
     reactivate: (id: string, options?: WriteOptions) =>
       this.#post<SubAccount>(`${pathOf(id)}/reactivate`, undefined, options),
+    /** Returns what is left of the sub-account's limits and of the caller's. */
+    limits: (id: string, query: GetSubAccountLimitsQuery = {}, options?: CallOptions) =>
+      this.#transport.call<LimitsInForce>({ method: 'GET', path: `${pathOf(id)}/limits`, query, ...options }),
   };
 
   readonly apiKeys = {
@@ -107,7 +112,7 @@ export class TenancyClient {
     return this.#all<UsageRow>('/usage', query, options);
   }
 
-  /** Returns the caller's account and key. */
+  /** Returns the caller's account and key, with what is left of their limits. */
   caller(options?: CallOptions): Promise<Caller> {
     return this.#call<Caller>('GET', '/caller', undefined, options);
   }

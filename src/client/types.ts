@@ -73,6 +73,8 @@ export interface Caller {
   readonly api_key: ApiKey;
   /** How many sub-accounts are active. If there is one, proxied writes need the acting header. */
   readonly active_sub_accounts: number;
+  /** The limits of the key and the account, with what is left of them. */
+  readonly limits_in_force: readonly LimitInForce[];
 }
 
 /** The calling account. */
@@ -187,6 +189,28 @@ export interface EventList {
   readonly has_more: boolean;
   /** The `cursor` of the next page; `null` on the last one. */
   readonly next_cursor: string | null;
+}
+
+/** One limit with what is left of it. */
+export interface LimitInForce {
+  /** The owner of the limit. */
+  readonly limited: 'api_key' | 'sub_account' | 'parent';
+  /** The period of the limit. A day and a month are of UTC. */
+  readonly per: 'second' | 'minute' | 'day' | 'month';
+  /** How many requests fit into the period, or at once into a bucket. */
+  readonly limit: number;
+  /** How many requests of the limit are used. */
+  readonly used: number;
+  /** How many more requests would pass now. */
+  readonly left: number;
+  /** When all of the limit is available again. */
+  readonly resets_at: string;
+}
+
+/** Limits with what is left of them. */
+export interface LimitsInForce {
+  /** The rows. */
+  readonly data: readonly LimitInForce[];
 }
 
 /** The new key. */
@@ -511,6 +535,12 @@ export interface ListSubAccountsQuery {
   readonly near?: number;
   /** Only those with all of these pairs: repeat `metadata[key]=value` for each pair. Keys have 1 to 40 characters, values up to 500. */
   readonly metadata?: Readonly<Record<string, string>>;
+}
+
+/** Query of `getSubAccountLimits`. */
+export interface GetSubAccountLimitsQuery {
+  /** Shows the limits of this key of the account, too. */
+  readonly key_id?: string;
 }
 
 /** Query of `getUsage`. */

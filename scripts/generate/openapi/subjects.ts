@@ -6,6 +6,7 @@ import { decisions } from './text/decisions.ts';
 import { events } from './text/events.ts';
 import { gateway } from './text/gateway.ts';
 import { imports } from './text/imports.ts';
+import { limits } from './text/limits.ts';
 import { shared } from './text/shared.ts';
 import { subAccounts } from './text/sub-accounts.ts';
 import { usage } from './text/usage.ts';
@@ -18,6 +19,7 @@ const subjects: Readonly<Record<string, Subject>> = {
   'api-keys.ts': apiKeys,
   'any-key.ts': anyKey,
   'caller.ts': caller,
+  'limits.ts': limits,
   'usage.ts': usage,
   'imports.ts': imports,
   'events.ts': events,

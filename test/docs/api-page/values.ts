@@ -77,12 +77,12 @@ export class FixedValues {
       );
   }
 
-  /** As long after the beginning of the page as it was after that of the run; hours stay hours, days days, and the first of the month is that. */
+  /** As long after the beginning of the page as it was after that of the run; hours stay hours, days days, and the first of a month is that. */
   #time(text: string): string {
     const at = Date.parse(text);
     if (Math.abs(at - this.#startedMs) > 40 * dayMs) return text;
     if (text.endsWith('-01T00:00:00.000Z'))
-      return `${new Date(pageMs).toISOString().slice(0, 8)}01T00:00:00.000Z`;
+      return startOfMonth(pageMs, monthOf(at) - monthOf(this.#startedMs));
     const unit = [dayMs, hourMs, 1].find((each) => at % each === 0) ?? 1;
     const moved = at + floored(pageMs, unit) - floored(this.#startedMs, unit);
     return new Date(moved).toISOString();
@@ -104,6 +104,17 @@ export class FixedValues {
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const pageMs = Date.parse('2026-11-23T09:30:00.000Z');
+
+/** Number of months since 1970. */
+function monthOf(ms: number): number {
+  const date = new Date(ms);
+  return (date.getUTCFullYear() - 1970) * 12 + date.getUTCMonth();
+}
+
+/** @param later by how many months */
+function startOfMonth(ms: number, later: number): string {
+  return new Date(Date.UTC(1970, monthOf(ms) + later)).toISOString();
+}
 
 function floored(ms: number, unit: number): number {
   return Math.floor(ms / unit) * unit;

@@ -9,7 +9,8 @@ export const caller: Subject = {
         id: 'getCaller',
         tag: 'Caller',
         summary: 'Get the caller',
-        description: 'The account and the key that call, and how many sub-accounts are active.',
+        description:
+          'The account and the key that call, how many sub-accounts are active, and what is left of the limits.',
         responses: { 200: ['Caller', 'The caller.'] },
       },
     },
@@ -25,6 +26,7 @@ export const caller: Subject = {
         },
         api_key: parentKey,
         active_sub_accounts: 1,
+        limits_in_force: [],
       },
     },
   },
@@ -34,8 +36,10 @@ export const caller: Subject = {
   },
   inner: {
     'Caller/properties/account': 'CallerAccount',
+    'Caller/properties/limits_in_force/items': 'LimitInForce',
   },
   members: {
     'Caller.api_key': 'The calling key.',
+    'Caller.limits_in_force': 'The limits of the key and the account, with what is left of them.',
   },
 };

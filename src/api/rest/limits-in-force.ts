@@ -1,0 +1,64 @@
+import { Type, type Static } from 'typebox';
+import type { KeyId } from '../../domain/ids.ts';
+import { limitPeriods } from '../../domain/limits/limits.ts';
+import { found } from '../../http/not-found.ts';
+import type { Clock } from '../../ports/clock.ts';
+import { decideWithLookups, MissingFact, type Directory } from '../../ports/directory.ts';
+import { factKey } from '../../ports/facts.ts';
+import type { LimitedBy, RateLimiter } from '../../ports/limits/rate-limiter.ts';
+import type { TenantStore } from '../../ports/tenant-store.ts';
+import { closed, timestamp } from './typebox.ts';
+
+/** One limit in a response: what it allows, what is used and left, and when all of it is available again. */
+export const limitInForce = closed({
+  limited: Type.Enum(['api_key', 'sub_account', 'parent']),
+  per: Type.Enum([...limitPeriods]),
+  limit: Type.Integer(),
+  used: Type.Integer(),
+  left: Type.Integer(),
+  resets_at: timestamp,
+});
+
+/** Dependencies of {@link limitsInForce} and {@link limitsOfKey}. */
+export interface LimitsInForceDeps {
+  readonly rateLimiter: Pick<RateLimiter, 'look'>;
+  readonly clock: Pick<Clock, 'wallMs'>;
+  readonly directory: Pick<Directory, 'decide' | 'lookUp'>;
+  readonly tenants: Pick<TenantStore, 'keyDigest'>;
+}
+
+/** Asks for the state of each limit that is set, without taking a unit. */
+export async function limitsInForce(
+  by: readonly LimitedBy[],
+  { rateLimiter, clock }: LimitsInForceDeps,
+): Promise<Static<typeof limitInForce>[]> {
+  const states = await rateLimiter.look(by);
+  const nowMs = clock.wallMs();
+  return states.map(({ kind, period, quota, remaining, resetS }) => ({
+    limited: kind,
+    per: period,
+    limit: quota,
+    used: quota - remaining,
+    left: remaining,
+    // `resetS` is rounded up, so the end of a day or month is within the second before.
+    resets_at: new Date(Math.floor(nowMs / 1000 + resetS) * 1000).toISOString(),
+  }));
+}
+
+/**
+ * Returns the limits of a key, which all keys of its rotations share; empty if it has none.
+ *
+ * @throws ProblemError `not_found` if there is no such key
+ */
+export async function limitsOfKey(
+  id: KeyId,
+  { directory, tenants }: LimitsInForceDeps,
+): Promise<readonly LimitedBy[]> {
+  const digest = found(await tenants.keyDigest(id), 'API key');
+  const key = await decideWithLookups(directory, (facts) => {
+    const fact = facts.key(digest);
+    return fact === undefined ? new MissingFact(factKey.key(digest)) : { fact };
+  });
+  const { limits, limitId } = found(key.fact, 'API key');
+  return limits === null ? [] : [{ kind: 'api_key', id: limitId, limits, shown: true }];
+}
