@@ -1,3 +1,4 @@
+import type { AuthorizationScheme } from './domain/authorization.ts';
 import type { HeaderNames } from './domain/header-names.ts';
 
 /** A configuration that has been checked as a whole. Durations are milliseconds, sizes bytes. */
@@ -14,6 +15,10 @@ export interface Config {
   readonly migrate: boolean;
   readonly coherence: CoherenceConfig;
   readonly headers: HeaderNames;
+  readonly authentication: {
+    /** Schemes in which `Authorization` may carry an API key on the public listener; includes `Bearer`. */
+    readonly schemes: readonly AuthorizationScheme[];
+  };
   /** Prefix of new API keys, without the `_` after it. */
   readonly keys: { readonly prefix: string };
   /** Start of a problem's `type`, to which the problem's code is appended. */

@@ -47,7 +47,7 @@ function keyLines(name, node, indent) {
 /** @param {SchemaNode} node */
 function valueOf(node) {
   if (node.properties !== undefined || node.default === undefined) return '';
-  return ` ${stringify(node.default, { singleQuote: true }).trim()}`;
+  return ` ${stringify(node.default, { singleQuote: true, collectionStyle: 'flow', flowCollectionPadding: false }).trim()}`;
 }
 
 /**

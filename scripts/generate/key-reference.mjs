@@ -42,8 +42,8 @@ function facts(node) {
   if (node.enum !== undefined) parts.push(`One of ${node.enum.map((value) => `\`${value}\``).join(', ')}.`);
   if (node.minimum !== undefined && node.maximum !== undefined)
     parts.push(`From ${node.minimum} to ${node.maximum}.`);
-  const isSection = typeof node.default === 'object';
-  if (node.default !== undefined && !isSection)
+  const isEmpty = typeof node.default === 'object' && Object.keys(node.default ?? {}).length === 0;
+  if (node.default !== undefined && !isEmpty)
     parts.push(`Default: \`${JSON.stringify(node.default).replaceAll('"', '')}\`.`);
   return parts.map((part) => ` ${part}`).join('');
 }

@@ -1,4 +1,11 @@
-import { apiKeyReader, digestSecret, type KeyDigest } from '../domain/api-key.ts';
+import { apiKeyReader, digestSecret, isOwnKey, type KeyDigest } from '../domain/api-key.ts';
+import {
+  authorizationReader,
+  formOf,
+  keyOfBasic,
+  usualSchemes,
+  type AuthorizationScheme,
+} from '../domain/authorization.ts';
 import { callerProblems, type Caller } from '../domain/caller.ts';
 import type { Problem, ProblemCode } from '../domain/problem.ts';
 import { type AccountFact, type KeyFact, factKey } from '../ports/facts.ts';
@@ -29,8 +36,6 @@ export interface Authenticated {
 /** The caller, or the problem if its key is rejected. */
 export type Authentication = Authenticated | { readonly problem: Problem };
 
-const bearer = /^bearer +([^ ,]+)$/i;
-
 /** Reads the API key of a request without looking it up. */
 export type ReadCredentials = (sent: CredentialHeaders) => Credentials;
 
@@ -41,10 +46,19 @@ export type ReadCredentials = (sent: CredentialHeaders) => Credentials;
  *
  * @param prefix prefix of new keys
  * @param headers names of the headers, besides `Authorization`, whose whole value is a key
+ * @param schemes schemes in which `Authorization` may carry a key
  */
-export function credentialReader(prefix: string, headers: readonly string[]): ReadCredentials {
+export function credentialReader(
+  prefix: string,
+  headers: readonly string[],
+  schemes: readonly AuthorizationScheme[] = usualSchemes,
+): ReadCredentials {
   const readApiKey = apiKeyReader(prefix);
-  const ways = ['Authorization: Bearer <API_KEY>', ...headers.map((name) => `${name}: <API_KEY>`)];
+  const readAuthorization = authorizationReader(schemes);
+  const ways = [
+    ...schemes.map((scheme) => `Authorization: ${formOf(scheme)}`),
+    ...headers.map((name) => `${name}: <API_KEY>`),
+  ];
   const missing = rejected(
     'unauthenticated',
     `Send an API key: ${ways.map((way) => `\`${way}\``).join(' or ')}.`,
@@ -54,9 +68,13 @@ export function credentialReader(prefix: string, headers: readonly string[]): Re
     if (authorization.length + apiKeys.length > 1)
       return authorization.length > 1 ? repeatedAuthorization : secondCredential;
     const value = authorization[0];
-    const token = value === undefined ? apiKeys[0] : bearer.exec(value)?.[1];
-    if (token === undefined) return value === undefined ? missing : notBearer;
-    if (token === '') return missing;
+    let token = value === undefined ? apiKeys[0] : readAuthorization(value);
+    if (typeof token === 'object') {
+      if ('problem' in token) return token;
+      if (token.password !== '' && isOwnKey(token.user)) return keyWithPassword;
+      token = keyOfBasic(token);
+    }
+    if (token === undefined || token === '') return missing;
     const key = readApiKey(token);
     return key === undefined ? notAnApiKey : { digest: digestSecret(key) };
   };
@@ -128,7 +146,10 @@ const secondCredential = rejected(
   'unauthenticated',
   'The request carries more than one credential: send one, in one header.',
 );
-const notBearer = rejected('unauthenticated', 'The Authorization header must read `Bearer <API_KEY>`.');
+const keyWithPassword = rejected(
+  'unauthenticated',
+  'The user name after `Basic` is an API key, so the password must be empty.',
+);
 const notAnApiKey = rejected(
   'invalid_api_key',
   'This is not an API key of this service: it is mistyped or cut short.',

@@ -91,6 +91,21 @@ export const ordinaryHeaders = [
   'x-request-id',
 ];
 
+/** Rejects a list of schemes that names one twice, or that lacks `Bearer`. */
+export function checkSchemes({ authentication: { schemes } }: UncheckedFile): SchemaFault[] {
+  const path = ['authentication', 'schemes'];
+  const repeated = schemes.flatMap((scheme, index) =>
+    scheme === undefined || schemes.indexOf(scheme) === index
+      ? []
+      : [{ path: [...path, index], detail: 'is in this list already' }],
+  );
+  if (schemes.includes('Bearer') || schemes.includes(undefined)) return repeated;
+  return [
+    ...repeated,
+    { path, detail: 'must contain Bearer, which the clients and commands of this package send' },
+  ];
+}
+
 /** Rejects headers that cannot carry an API key, because they have another meaning or apply only to one connection. */
 export function checkKeyHeaders({ headers, authentication }: UncheckedFile): SchemaFault[] {
   const names = headerNames(headers.prefix);

@@ -1,6 +1,6 @@
 import { foldHeaderName } from '../domain/header-names.ts';
 import { checkMacKeys, checkTlsFiles } from './check-files.ts';
-import { checkKeyHeaders, checkRouteHeaders, ordinaryHeaders } from './check-headers.ts';
+import { checkKeyHeaders, checkRouteHeaders, checkSchemes, ordinaryHeaders } from './check-headers.ts';
 import { checkRoutes } from './check-routes.ts';
 import type { Origins } from './environment.ts';
 import type { UncheckedFile } from './gateway-file.ts';
@@ -35,6 +35,7 @@ export function crossChecks(
     ...checkWorkers(file, databaseNamed),
     ...checkRoutes(file, origins),
     ...checkRouteHeaders(file),
+    ...checkSchemes(file),
     ...checkKeyHeaders(file),
     ...checkTlsFiles(file),
     ...checkMacKeys(file),

@@ -11,6 +11,7 @@ import {
   section,
   text,
 } from './setting-types.ts';
+import { authorizationSchemes, usualSchemes, type AuthorizationScheme } from '../domain/authorization.ts';
 import { database } from './database/database-file.ts';
 import { limits } from './limits-file.ts';
 import { redis } from './redis/redis-file.ts';
@@ -106,7 +107,12 @@ export const gatewayFile = Type.Object(
         { format: 'header-prefix', default: 'X-Service-' },
       ),
     }),
-    authentication: section('How requests carry their API key, besides `Authorization: Bearer`.', {
+    authentication: section('How requests carry their API key.', {
+      schemes: list(
+        'Schemes in which `Authorization` carries the key, on proxied requests and on management: `Bearer`, which is always among them, `Token`, `ApiKey`, and `Basic` (the key is the user name with an empty password, or the password). Each 401 names all of them.',
+        Type.Enum([...authorizationSchemes]),
+        { default: usualSchemes },
+      ),
       headers: list(
         'Further headers whose whole value is an API key, on proxied requests and on management. Upstreams never get them, in any spelling. A request with two credentials gets 401.',
         Type.String({ format: 'header-name' }),
@@ -250,7 +256,10 @@ export type GatewayFile = Static<typeof gatewayFile>;
  * can run and all faults are reported at once. In a list, rejected entries are replaced with `undefined`.
  */
 export type UncheckedFile = Omit<GatewayFile, 'authentication' | 'routes' | 'trusted_proxies' | 'listen'> & {
-  readonly authentication: { readonly headers: readonly (string | undefined)[] };
+  readonly authentication: {
+    readonly schemes: readonly (AuthorizationScheme | undefined)[];
+    readonly headers: readonly (string | undefined)[];
+  };
   readonly listen: Omit<GatewayFile['listen'], 'tls'> & {
     readonly tls?: Partial<GatewayFile['listen']['tls']>;
   };

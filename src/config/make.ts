@@ -46,6 +46,7 @@ export function makeConfig(file: GatewayFile, certificates: readonly Certificate
       maxFacts: file.coherence.max_facts,
     },
     headers: names,
+    authentication: { schemes: file.authentication.schemes },
     keys: { prefix: file.keys.prefix },
     problems: { typeBase: file.problems.type_base },
     reference: { enabled: file.reference.enabled, title: file.reference.title ?? null },

@@ -1,4 +1,4 @@
-import { Type, type TSchema, type TUnsafe } from 'typebox';
+import { Type, type Static, type TSchema, type TUnsafe } from 'typebox';
 
 /** Options of a setting, besides its description. */
 interface KeyOptions<T> {
@@ -94,7 +94,11 @@ export function optionalList<S extends TSchema>(description: string, items: S) {
   return Type.Optional(Type.Array(items, { description, maxItems: 1000 }));
 }
 
-/** A list of at most 1,000 items; empty by default. */
-export function list<S extends TSchema>(description: string, items: S, options: KeyOptions<never>) {
+/** A list of at most 1,000 items; empty unless `options` has another default. */
+export function list<S extends TSchema>(
+  description: string,
+  items: S,
+  options: KeyOptions<readonly Static<S>[]>,
+) {
   return Type.Array(items, { description, maxItems: 1000, default: [], ...options });
 }

@@ -156,7 +156,7 @@ export function importedUnder(apiKey: string | undefined, keyPrefix: string): st
 }
 
 /** Returns whether a key has our format and a correct checksum, with any prefix. */
-function isOwnKey(text: string): boolean {
+export function isOwnKey(text: string): boolean {
   return parseOwnKey(text, '_') !== undefined;
 }
 

@@ -9,6 +9,7 @@ import { openEmbedded } from '../../src/adapters/embedded/store.ts';
 import type { Store } from '../../src/adapters/postgres/store.ts';
 import { internalServer, publicServer, type AppDeps } from '../../src/app.ts';
 import type { Config } from '../../src/config.ts';
+import { usualSchemes, type AuthorizationScheme } from '../../src/domain/authorization.ts';
 import { headerNames } from '../../src/domain/header-names.ts';
 import type { Directory } from '../../src/ports/directory.ts';
 import { TenantConcurrency } from '../../src/limits/concurrency.ts';
@@ -31,6 +32,8 @@ export interface ApisOptions {
   /** Replaces parts of what the APIs are given; `limits` one by one. */
   readonly limits?: Partial<Config['limits']>;
   readonly requireActingHeader?: boolean;
+  /** Schemes in which `Authorization` may carry API keys; `Bearer` alone by default. */
+  readonly schemes?: readonly AuthorizationScheme[];
   /** Further headers that carry API keys. */
   readonly apiKeyHeaders?: readonly string[];
   readonly problemTypeBase?: string;
@@ -95,6 +98,7 @@ export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Ap
     ...base,
     routes: [],
     headers: headerNames(undefined, options.apiKeyHeaders),
+    authentication: { schemes: options.schemes ?? usualSchemes },
     keys: { prefix: options.keyPrefix ?? base.keys.prefix },
     problems: { typeBase: options.problemTypeBase ?? base.problems.typeBase },
     reference: { ...base.reference, ...options.reference },

@@ -10,6 +10,7 @@ import { Registry } from 'prom-client';
 import { publicServer } from '../../src/app.ts';
 import type { Config, LimitsConfig, RouteConfig } from '../../src/config.ts';
 import { usualKeyPrefix } from '../../src/domain/api-key.ts';
+import { usualSchemes, type AuthorizationScheme } from '../../src/domain/authorization.ts';
 import { headerNames } from '../../src/domain/header-names.ts';
 import { usualTypeBase } from '../../src/http/problem-body.ts';
 import type { Pressure } from '../../src/limits/load-shedding.ts';
@@ -38,6 +39,8 @@ export interface GatewayOptions {
   readonly routes: Readonly<Record<string, string | (Partial<RouteConfig> & Pick<RouteConfig, 'upstream'>)>>;
   readonly limits?: Partial<LimitsConfig>;
   readonly prefix?: string;
+  /** Schemes in which `Authorization` may carry API keys; `Bearer` alone by default. */
+  readonly schemes?: readonly AuthorizationScheme[];
   /** Further headers that carry API keys. */
   readonly apiKeyHeaders?: readonly string[];
   readonly problemTypeBase?: string;
@@ -143,6 +146,7 @@ function configFor(options: GatewayOptions, tls: Config['listen']['tls']): Confi
     migrate: false,
     coherence: { leaseMs: 3_000, maxFacts: 1_000 },
     headers: headerNames(options.prefix, options.apiKeyHeaders),
+    authentication: { schemes: options.schemes ?? usualSchemes },
     keys: { prefix: options.keyPrefix ?? usualKeyPrefix },
     problems: { typeBase: options.problemTypeBase ?? usualTypeBase },
     reference: { enabled: true, title: null },
