@@ -13,10 +13,12 @@ import type { WhoamiDeps } from './api/operator/whoami.ts';
 import { operatorReference, parentReference } from './api/reference/reference.ts';
 import type { TypedApp } from './api/rest/typebox.ts';
 import type { Config, RouteConfig } from './config.ts';
+import { challengesOf } from './domain/authorization.ts';
 import { managementPath, operatorPath } from './domain/paths.ts';
 import { clientErrors } from './http/client-error.ts';
 import { installErrorReplies, problemOf, replyToError } from './http/errors.ts';
 import { notFound } from './http/not-found.ts';
+import { usualProblemForm } from './http/problem-body.ts';
 import { fastifyOptions, quiet } from './http/server-options.ts';
 import { requestIds, trustedPeers } from './http/trusted-proxies.ts';
 import { shedLoad, type Pressure } from './limits/load-shedding.ts';
@@ -109,7 +111,8 @@ export async function publicServer(
   const cors = config.routes.map((route) => corsPolicy(route.cors));
   const corsOf = (target: Target) => (target.kind === 'route' ? (cors[target.route] ?? null) : null);
   const { typeBase } = config.problems;
-  const reject = rejecter({ clock, newRequestId, typeBase, observe, tracer, nameOf, corsOf });
+  const problemForm = { typeBase, challenges: challengesOf(config.authentication.schemes) };
+  const reject = rejecter({ clock, newRequestId, problemForm, observe, tracer, nameOf, corsOf });
 
   // 2. Management handles every method and every path under its prefix. The ingress makes sure that the proxy gets no
   // request whose path could be read as a path under that prefix.
@@ -122,7 +125,7 @@ export async function publicServer(
     return503OnClosing: false,
   });
   // Every error in `app` becomes a problem body with the request's id, and is logged and counted.
-  installErrorReplies(app, typeBase);
+  installErrorReplies(app, problemForm);
   observeReplies(app, (url) => url ?? 'none', observe);
   if (tracer !== null) traceReplies(app, (url) => url ?? 'none', tracer);
   // 3. Load is shed before any work is done, because only then is a rejection cheap.
@@ -150,12 +153,17 @@ export async function publicServer(
 
   // 4. All other requests go to the proxy. The proxy forwards only requests with a permit; without one,
   // only to open routes, and CORS preflights.
-  const proxy = await openProxy({ ...deps, usage: deps.counting, shedding, newRequestId, rules }).catch(
-    async (error: unknown) => {
-      await app.close();
-      throw error;
-    },
-  );
+  const proxy = await openProxy({
+    ...deps,
+    usage: deps.counting,
+    shedding,
+    newRequestId,
+    problemForm,
+    rules,
+  }).catch(async (error: unknown) => {
+    await app.close();
+    throw error;
+  });
 
   return {
     ...dispatcher({
@@ -192,7 +200,7 @@ export async function internalServer(
     return503OnClosing: false,
   });
 
-  installErrorReplies(app, config.problems.typeBase);
+  installErrorReplies(app, { ...usualProblemForm, typeBase: config.problems.typeBase });
   // Probes and scrapes arrive every few seconds, so they are not logged. They need no token.
   healthRoutes(app, unready);
   metricsRoute(app, registry);

@@ -14,7 +14,7 @@ import type { FindOperation } from './operations.ts';
 export interface ManagementDeps {
   readonly config: Pick<
     Config,
-    'headers' | 'management' | 'keys' | 'trustedProxies' | 'problems' | 'reference'
+    'headers' | 'authentication' | 'management' | 'keys' | 'trustedProxies' | 'problems' | 'reference'
   > & {
     readonly usage: Pick<UsageConfig, 'lostAfterMs'>;
     readonly limits: Pick<

@@ -108,7 +108,7 @@ export function noteKeyUse(app: FastifyInstance, usage: Pick<UsageSink, 'touch'>
  */
 function guardHook({ config, directory, clock, shedding }: GuardDeps, rates: Rates): onRequestHookHandler {
   const { acting, resolvedTenant, apiKey } = config.headers;
-  const readCredentials = credentialReader(config.keys.prefix, apiKey);
+  const readCredentials = credentialReader(config.keys.prefix, apiKey, config.authentication.schemes);
   const addressOf = clientAddresses(config.trustedProxies);
   const keyNames = apiKey.map((name) => name.toLowerCase());
   const actingName = acting.toLowerCase();

@@ -1,19 +1,17 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ProblemError, problemStatus, type Problem, type ProblemCode } from '../domain/problem.ts';
 import { notFound } from './not-found.ts';
-import { usualTypeBase } from './problem-body.ts';
-import { requestIdHeader, sendProblem, typeBaseDecorator } from './problem-reply.ts';
+import { usualProblemForm, type ProblemForm } from './problem-body.ts';
+import { formDecorator, requestIdHeader, sendProblem } from './problem-reply.ts';
 import { fieldFaults } from './field-faults.ts';
 import { invalidRequest } from './invalid-request.ts';
 
 /**
  * Adds the request id to every response of `app`, and a problem body to every error. Call this on the root
  * instance before registering plugins, because plugins inherit only the handlers that are already set.
- *
- * @param typeBase start of the `type` of a problem
  */
-export function installErrorReplies(app: FastifyInstance, typeBase: string = usualTypeBase): void {
-  app.decorate(typeBaseDecorator, typeBase);
+export function installErrorReplies(app: FastifyInstance, form: ProblemForm = usualProblemForm): void {
+  app.decorate(formDecorator, form);
   app.addHook('onRequest', (request, reply, done) => {
     reply.header(requestIdHeader, request.id);
     done();

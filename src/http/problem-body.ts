@@ -1,3 +1,4 @@
+import { challengesOf, usualSchemes } from '../domain/authorization.ts';
 import { catalogue, type Problem, type ProblemCode } from '../domain/problem.ts';
 
 /** Content type of every error body (RFC 9457 §3). */
@@ -5,6 +6,20 @@ export const problemContentType = 'application/problem+json';
 
 /** Default of `problems.type_base`. A problem's `type` is this prefix followed by the problem's code. */
 export const usualTypeBase = 'urn:tenancy-gateway:problem:';
+
+/** Configured parts of the responses to problems. */
+export interface ProblemForm {
+  /** Start of every problem's `type`. */
+  readonly typeBase: string;
+  /** Values of `WWW-Authenticate` in each 401. Each is sent in a header of its own. */
+  readonly challenges: readonly string[];
+}
+
+/** The {@link ProblemForm} of the default configuration. */
+export const usualProblemForm: ProblemForm = {
+  typeBase: usualTypeBase,
+  challenges: challengesOf(usualSchemes),
+};
 
 /** Members of a problem body that depend on the request or the configuration. */
 export interface ProblemContext {
@@ -44,10 +59,13 @@ export function problemMembers(problem: Problem, typeBase: string): ProblemMembe
   };
 }
 
-/** Returns the headers of a problem, except its content type and length. */
-export function problemHeaders(problem: Problem): Record<string, string> {
-  const headers: Record<string, string> = {};
-  if (catalogue[problem.code].status === 401) headers['www-authenticate'] = 'Bearer';
+/** Returns the headers of a problem, except its content type and length. A list has one header for each value. */
+export function problemHeaders(
+  problem: Problem,
+  { challenges }: Pick<ProblemForm, 'challenges'>,
+): Record<string, string | string[]> {
+  const headers: Record<string, string | string[]> = {};
+  if (catalogue[problem.code].status === 401) headers['www-authenticate'] = [...challenges];
   if (problem.code === 'upgrade_required') Object.assign(headers, webSocketWanted);
   if (problem.retryAfter !== undefined) headers['retry-after'] = String(problem.retryAfter);
   if (problem.allow !== undefined) headers['allow'] = problem.allow.join(', ');

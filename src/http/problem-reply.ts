@@ -4,19 +4,19 @@ import { withoutQuery } from '../domain/paths.ts';
 import { problemStatus, type Problem } from '../domain/problem.ts';
 import { boundRest } from './unfinished-body.ts';
 import { noteOutcome } from './outcome.ts';
-import { problemBody, problemContentType, problemHeaders } from './problem-body.ts';
+import { problemBody, problemContentType, problemHeaders, type ProblemForm } from './problem-body.ts';
 
 /** Response header that carries the request id, for logs and support. */
 export const requestIdHeader = 'x-request-id';
 
-/** Name of the Fastify decorator that holds the start of every problem's `type`. */
-export const typeBaseDecorator = 'problemTypeBase';
+/** Name of the Fastify decorator that holds the {@link ProblemForm}. */
+export const formDecorator = 'problemForm';
 
 /** Responds with a problem (RFC 9457). */
 export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
   const { request, server } = reply;
-  const typeBase = server.getDecorator<string>(typeBaseDecorator);
-  const context = { instance: withoutQuery(request.url), requestId: request.id, typeBase };
+  const form = server.getDecorator<ProblemForm>(formDecorator);
+  const context = { instance: withoutQuery(request.url), requestId: request.id, typeBase: form.typeBase };
   noteOutcome(request, { code: problem.code, limit: problem.limit });
   // There is no point in waiting for a body that has stopped arriving, so the connection is closed.
   const ends = bodyMayBeLong(request.raw) || problem.code === 'request_timeout';
@@ -25,7 +25,7 @@ export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply
   return (
     reply
       .code(problemStatus(problem.code))
-      .headers(problemHeaders(problem))
+      .headers(problemHeaders(problem, form))
       .header(requestIdHeader, request.id)
       .header('content-type', problemContentType)
       // Sent as bytes: Fastify adds a charset to the content type of a string body, but this media type has no charset.

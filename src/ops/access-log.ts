@@ -1,4 +1,10 @@
 import { clientAddresses } from '../http/trusted-proxies.ts';
+import {
+  authorizationReader,
+  keyOfBasic,
+  usualSchemes,
+  type AuthorizationScheme,
+} from '../domain/authorization.ts';
 import { headerValues } from '../domain/header-names.ts';
 import { systemClock, type Clock } from '../ports/clock.ts';
 import { lineWriter, type Logger } from './logger.ts';
@@ -11,6 +17,8 @@ export interface AccessLogOptions {
   readonly clock?: Pick<Clock, 'wallMs'>;
   /** Addresses and networks of proxies trusted to report the client's address; none by default. */
   readonly trustedProxies?: readonly string[];
+  /** Schemes in which `Authorization` carries API keys. */
+  readonly schemes?: readonly AuthorizationScheme[];
   /** Headers other than `Authorization` whose value is an API key. */
   readonly keyHeaders?: readonly string[];
   readonly sample?: {
@@ -35,6 +43,7 @@ export function accessLog(
   {
     clock = systemClock,
     trustedProxies = [],
+    schemes = usualSchemes,
     keyHeaders = [],
     sample = { share: 1, random: Math.random },
   }: AccessLogOptions = {},
@@ -43,12 +52,12 @@ export function accessLog(
   const write = lineWriter(logger);
   const now = isoTimes(clock);
   const addressOf = clientAddresses(trustedProxies);
-  const keyNames = keyHeaders.map((name) => name.toLowerCase());
+  const lengthOf = keyLength(schemes, keyHeaders);
   const { worker } = logger.bindings();
   const named = worker === undefined ? '' : `"worker":${String(worker)},`;
   const writeLine: RequestObserver = (record) =>
     write(
-      `{"level":"info","time":"${now()}",${named}${fieldsOf(record)}${clientFields(record, addressOf(record.head), keyNames)},"msg":"request"}\n`,
+      `{"level":"info","time":"${now()}",${named}${fieldsOf(record)}${clientFields(record, addressOf(record.head), lengthOf)},"msg":"request"}\n`,
     );
   if (sample.share >= 1) return writeLine;
   return (record) => {
@@ -86,13 +95,13 @@ function fieldsOf(record: RequestRecord): string {
 function clientFields(
   { head, code }: RequestRecord,
   address: string | undefined,
-  keyNames: readonly string[],
+  lengthOf: KeyLength,
 ): string {
   let fields = address === undefined ? '' : `,"address":${quoted(address)}`;
   const userAgent = userAgentOf(head);
   if (userAgent !== undefined) fields += `,"user_agent":${quoted(cut(userAgent, maxUserAgentLength))}`;
   if (code !== 'invalid_api_key') return fields;
-  const length = keyLength(head, keyNames);
+  const length = lengthOf(head);
   return length === undefined ? fields : `${fields},"key_length":${length}`;
 }
 
@@ -105,14 +114,23 @@ function userAgentOf({ rawHeaders }: ReceivedHead): string | undefined {
   return undefined;
 }
 
+/** Returns the length of the API key in a request; `undefined` if the request has none. */
+type KeyLength = (head: ReceivedHead) => number | undefined;
+
 /**
- * Returns the length of the API key in a request. The log shows this length for an unknown key. The length can show
+ * Makes the function that returns the length of a key. The log shows this length for an unknown key. The length can show
  * that the key was truncated or belongs to another service, without revealing a secret.
  */
-function keyLength({ rawHeaders }: ReceivedHead, keyNames: readonly string[]): number | undefined {
-  const bearer = headerValues(rawHeaders, 'authorization')[0]?.replace(/^bearer +/i, '');
-  const key = bearer ?? keyNames.flatMap((name) => headerValues(rawHeaders, name))[0];
-  return key?.length;
+function keyLength(schemes: readonly AuthorizationScheme[], headers: readonly string[]): KeyLength {
+  const readAuthorization = authorizationReader(schemes);
+  const names = headers.map((name) => name.toLowerCase());
+  return ({ rawHeaders }) => {
+    const [value] = headerValues(rawHeaders, 'authorization');
+    if (value === undefined) return names.flatMap((name) => headerValues(rawHeaders, name))[0]?.length;
+    const sent = readAuthorization(value);
+    if (typeof sent === 'string') return sent.length;
+    return 'problem' in sent ? undefined : keyOfBasic(sent).length;
+  };
 }
 
 function cut(text: string, length: number): string {

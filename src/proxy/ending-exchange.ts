@@ -79,14 +79,14 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
   /** Rejects the request with a problem and ends the exchange. @param cause error to log */
   protected reject(problem: Problem, cause?: unknown): void {
     if (this.state === 'finished') return;
-    const { names, problemTypeBase } = this.route.deps;
+    const { names, problemForm } = this.route.deps;
     const tenant = this.decision.admission?.permit.resolvedTenant;
     const headers = tenant === undefined ? [] : [names.resolvedTenant, tenant];
     if (bodyMayBeLong(this.request)) this.response.shouldKeepAlive = false;
     this.#problemBytes = writeProblem(this.response, problem, {
       target: this.target,
       requestId: this.requestId,
-      typeBase: problemTypeBase,
+      form: problemForm,
       headers: this.withOwn(headers),
     });
     this.#limit = problem.limit;

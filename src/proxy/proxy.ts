@@ -3,6 +3,7 @@ import { credentialReader } from '../authz/authenticate.ts';
 import { readerOfOthers } from '../authz/authorization-of-others.ts';
 import type { Config } from '../config.ts';
 import { guarded } from '../http/guarded.ts';
+import type { ProblemForm } from '../http/problem-body.ts';
 import { clientAddresses, trustedPeers } from '../http/trusted-proxies.ts';
 import type { TenantConcurrency } from '../limits/concurrency.ts';
 import type { Shedding } from '../limits/load-shedding.ts';
@@ -29,7 +30,10 @@ import { WebSocketExchange } from './websocket/websocket-exchange.ts';
 
 /** Dependencies of the proxy. */
 export interface ProxyDeps {
-  readonly config: Pick<Config, 'routes' | 'limits' | 'headers' | 'trustedProxies' | 'problems' | 'keys'>;
+  readonly config: Pick<
+    Config,
+    'routes' | 'limits' | 'headers' | 'authentication' | 'trustedProxies' | 'keys'
+  >;
   readonly directory: Directory;
   readonly usage: UsageSink;
   readonly clock: Clock;
@@ -46,6 +50,7 @@ export interface ProxyDeps {
   readonly rateLimiter: Pick<RateLimiter, 'take'>;
   readonly logger: FailureLogger;
   readonly newRequestId: (request: IncomingMessage) => string;
+  readonly problemForm: ProblemForm;
   /** Rules for client header names. The ingress uses the same rules. */
   readonly rules: HeaderRules;
 }
@@ -88,6 +93,7 @@ export async function openProxy({
   clock,
   logger,
   newRequestId,
+  problemForm,
   rules,
   ...deps
 }: ProxyDeps): Promise<Proxy> {
@@ -104,12 +110,16 @@ export async function openProxy({
     names: config.headers,
     isTrusted: trustedPeers(config.trustedProxies),
     addressOf: clientAddresses(config.trustedProxies),
-    readCredentials: credentialReader(config.keys.prefix, config.headers.apiKey),
+    readCredentials: credentialReader(
+      config.keys.prefix,
+      config.headers.apiKey,
+      config.authentication.schemes,
+    ),
     readAuthorizationOfOthers: readerOfOthers(config.keys.prefix),
     outboundHeaders: outboundHeaders(rules, config.headers),
     responseHeaders: responseHeaderFilter(config.headers),
     limits: config.limits,
-    problemTypeBase: config.problems.typeBase,
+    problemForm,
   };
   const routes = await openRoutes(shared, config);
   const { exchanges } = deps;

@@ -3,6 +3,7 @@ import type { ReadAuthorizationOfOthers } from '../authz/authorization-of-others
 import type { RouteRules } from '../authz/proxied-request.ts';
 import type { LimitsConfig, RouteConfig } from '../config.ts';
 import type { HeaderNames } from '../domain/header-names.ts';
+import type { ProblemForm } from '../http/problem-body.ts';
 import type { ClientAddress, TrustedPeers } from '../http/trusted-proxies.ts';
 import type { TenantConcurrency } from '../limits/concurrency.ts';
 import type { Shedding } from '../limits/load-shedding.ts';
@@ -44,8 +45,7 @@ export interface RouteDeps {
   readonly rateLimiter: Pick<RateLimiter, 'take'>;
   readonly exchanges: ActiveExchanges;
   readonly limits: LimitsConfig;
-  /** Start of every problem's `type`. */
-  readonly problemTypeBase: string;
+  readonly problemForm: ProblemForm;
 }
 
 /** A configured route, with its upstream and everything else that its exchanges need. */

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { withoutQuery } from '../domain/paths.ts';
 import { problemStatus, type Problem } from '../domain/problem.ts';
 import { boundRest } from '../http/unfinished-body.ts';
-import { problemBody, problemContentType, problemHeaders } from '../http/problem-body.ts';
+import { problemBody, problemContentType, problemHeaders, type ProblemForm } from '../http/problem-body.ts';
 
 /**
  * Responds with a problem (RFC 9457) without going through Fastify.
@@ -16,8 +16,7 @@ export function writeProblem(
     /** Target as the client sent it. The problem leaves out the query. */
     readonly target: string;
     readonly requestId: string;
-    /** Start of every problem's `type`. */
-    readonly typeBase: string;
+    readonly form: ProblemForm;
     /** Additional headers, as a flat list of names and values. */
     readonly headers: readonly string[];
   },
@@ -25,12 +24,13 @@ export function writeProblem(
   const body = problemBody(problem, {
     instance: withoutQuery(about.target),
     requestId: about.requestId,
-    typeBase: about.typeBase,
+    typeBase: about.form.typeBase,
   });
   const length = Buffer.byteLength(body);
   const headers = ['content-type', problemContentType, 'content-length', String(length)];
   headers.push('x-request-id', about.requestId, ...about.headers);
-  for (const [name, value] of Object.entries(problemHeaders(problem))) headers.push(name, value);
+  for (const [name, value] of Object.entries(problemHeaders(problem, about.form)))
+    for (const one of typeof value === 'string' ? [value] : value) headers.push(name, one);
   response.writeHead(problemStatus(problem.code), headers);
   response.end(body);
   boundRest(response);

@@ -102,9 +102,9 @@ export async function openServices(
 function observers(registry: Registry, logger: Logger): Services['observersOf'] {
   const metrics = requestMetrics(registry);
   const operatorMetrics = operatorRequestMetrics(registry);
-  return ({ trustedProxies, headers, log }) => {
+  return ({ trustedProxies, authentication: { schemes }, headers, log }) => {
     const sample = { share: log.sample2xx, random: Math.random };
-    const logged = accessLog(logger, { trustedProxies, keyHeaders: headers.apiKey, sample });
+    const logged = accessLog(logger, { trustedProxies, schemes, keyHeaders: headers.apiKey, sample });
     return { observe: both(metrics, logged), observeOperator: both(operatorMetrics, logged) };
   };
 }

@@ -28,6 +28,30 @@ export const guardMutations: readonly GuardMutation[] = [
     instead: '',
   },
   {
+    attack: 'basic-credentials',
+    source: 'src/domain/authorization.ts',
+    guard: "if (bytes.toString('base64') !== encoded) return notBase64;",
+    instead: '',
+  },
+  {
+    attack: 'basic-credentials',
+    source: 'src/domain/authorization.ts',
+    guard: 'if (controlCharacter.test(text)) return withControlCharacter;',
+    instead: '',
+  },
+  {
+    attack: 'basic-credentials',
+    source: 'src/domain/authorization.ts',
+    guard: 'if (encoded.length > basicMaxLength) return tooLong;',
+    instead: '',
+  },
+  {
+    attack: 'basic-credentials',
+    source: 'src/authz/authenticate.ts',
+    guard: "if (token.password !== '' && isOwnKey(token.user)) return keyWithPassword;",
+    instead: '',
+  },
+  {
     attack: 'beyond-limit',
     source: 'src/proxy/exchange.ts',
     guard: 'const full = this.decision.takeFromLimits(this);',
@@ -329,6 +353,18 @@ export const guardMutations: readonly GuardMutation[] = [
     source: 'src/domain/header-names.ts',
     guard: "if (rawName.includes('_')) return 'underscore';",
     instead: '',
+  },
+  {
+    attack: 'unlisted-scheme',
+    source: 'src/domain/authorization.ts',
+    guard: "if (!schemes.includes('Basic')) return (value) => plain.exec(value)?.[1] ?? other;",
+    instead: '',
+  },
+  {
+    attack: 'unlisted-scheme',
+    source: 'src/domain/authorization.ts',
+    guard: "schemes.filter((scheme) => scheme !== 'Basic').join('|')",
+    instead: "authorizationSchemes.filter((scheme) => scheme !== 'Basic').join('|')",
   },
   {
     attack: 'upgrade-headers',

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { authorizationOf } from '../support/credential-forms.ts';
 import { startGateway } from '../support/gateway.ts';
 import { startUpstream } from '../support/upstreams.ts';
 
@@ -12,7 +13,7 @@ t.test('a request with too many headers is rejected as a whole: none of them goe
   const filler = Array.from({ length: 1200 }, (_, i): [string, string] => [`X-Filler-${i}`, '1']);
   const response = await call('POST', '/', {
     key: null,
-    headers: [...filler, ['Authorization', `Bearer ${parent.key}`]],
+    headers: [...filler, ['Authorization', authorizationOf(parent.key)]],
     body: 'seen',
   });
   t.equal(response.status, 200);

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { authorizationOf } from '../support/credential-forms.ts';
 import { startGateway } from '../support/gateway.ts';
 import { rawClient, requestText } from '../support/raw-client.ts';
 import { startUpstream } from '../support/upstreams.ts';
@@ -30,7 +31,7 @@ t.test('a head that is too large is rejected before it is a request', async (t) 
   const fine = await rawClient(t, port);
   fine.send(
     requestText('GET', '/', [
-      ['Authorization', `Bearer ${parent.key}`],
+      ['Authorization', authorizationOf(parent.key)],
       ['X-Large', 'a'.repeat(3500)],
     ]),
   );

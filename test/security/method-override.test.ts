@@ -1,6 +1,7 @@
 import { METHODS } from 'node:http';
 import t from 'tap';
 import { servedMethods } from '../../src/domain/acting-decision.ts';
+import { authorizationOf } from '../support/credential-forms.ts';
 import { startGateway } from '../support/gateway.ts';
 import { rawClient, requestText } from '../support/raw-client.ts';
 import { startUpstream } from '../support/upstreams.ts';
@@ -42,7 +43,7 @@ t.test('unknown methods, and lower-case ones, end the connection', async (t) => 
   const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
   for (const method of ['FROBNICATE', 'get', 'Post', 'PRI']) {
     const client = await rawClient(t, port);
-    client.send(requestText(method, '/', [['Authorization', `Bearer ${parent.key}`]]));
+    client.send(requestText(method, '/', [['Authorization', authorizationOf(parent.key)]]));
     await client.end();
     t.match(client.text, /^HTTP\/1\.1 400 /, method);
   }
@@ -52,7 +53,7 @@ t.test('unknown methods, and lower-case ones, end the connection', async (t) => 
 t.test('the first line of HTTP/2 is rejected like any other that is none of HTTP/1.1', async (t) => {
   const upstream = await startUpstream(t);
   const { port, parent, log } = await startGateway(t, { routes: { '/': upstream.url } });
-  const head = `Host: gateway.test\r\nAuthorization: Bearer ${parent.key}\r\n\r\n`;
+  const head = `Host: gateway.test\r\nAuthorization: ${authorizationOf(parent.key)}\r\n\r\n`;
   for (const line of ['PRI /up', 'PRI * HTTP/2.0', 'PRI /up HTTP/1.1']) {
     const client = await rawClient(t, port);
     client.send(`${line}\r\n${head}`);

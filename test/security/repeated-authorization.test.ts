@@ -1,45 +1,55 @@
 import t from 'tap';
+import { authorizationSchemes, challengesOf } from '../../src/domain/authorization.ts';
+import { credentialForms } from '../support/credential-forms.ts';
 import { startGateway } from '../support/gateway.ts';
 import { startUpstream } from '../support/upstreams.ts';
 
 t.test('two Authorization headers are 401: neither the first nor the last one wins', async (t) => {
   const upstream = await startUpstream(t);
-  const { call, directory, parent } = await startGateway(t, { routes: { '/': upstream.url } });
+  const { call, directory, parent } = await startGateway(t, {
+    routes: { '/': upstream.url },
+    schemes: authorizationSchemes,
+  });
   const other = directory.addParent();
-  for (const [first, second] of [
-    [parent.key, other.key],
-    [other.key, parent.key],
-    [parent.key, parent.key],
-    [parent.key, 'nonsense'],
-    ['nonsense', parent.key],
-  ]) {
-    const response = await call('GET', '/', {
-      key: null,
-      headers: [
-        ['Authorization', `Bearer ${first}`],
-        ['authorization', `Bearer ${second}`],
-      ],
-    });
-    t.equal(response.status, 401);
-    t.equal(response.json().code, 'unauthenticated');
-    t.equal(response.headers['www-authenticate'], 'Bearer');
-  }
+  const forms = Object.entries(credentialForms);
+  for (const [first, a] of forms)
+    for (const [second, b] of forms)
+      for (const [one, two] of [
+        [parent.key, other.key],
+        [parent.key, parent.key],
+        [parent.key, 'nonsense'],
+        ['nonsense', parent.key],
+      ] as const) {
+        const response = await call('GET', '/', {
+          key: null,
+          headers: [
+            ['Authorization', a.of(one)],
+            ['authorization', b.of(two)],
+          ],
+        });
+        t.equal(response.status, 401, `${first}, ${second}`);
+        t.equal(response.json().code, 'unauthenticated');
+        t.equal(response.headers['www-authenticate'], challengesOf(authorizationSchemes).join('\n'));
+      }
   t.equal(upstream.heads, 0);
 });
 
 t.test('nor do two keys in one header count', async (t) => {
   const upstream = await startUpstream(t);
-  const { call, parent } = await startGateway(t, { routes: { '/': upstream.url } });
-  for (const value of [
-    `Bearer ${parent.key}, Bearer ${parent.key}`,
-    `Bearer ${parent.key} ${parent.key}`,
-    `Bearer ${parent.key},`,
-    `Basic ${parent.key}`,
-    'Bearer',
-    '',
-  ]) {
-    const response = await call('GET', '/', { key: null, headers: [['Authorization', value]] });
-    t.equal(response.status, 401, value);
-  }
+  const { call, parent } = await startGateway(t, {
+    routes: { '/': upstream.url },
+    schemes: authorizationSchemes,
+  });
+  for (const { scheme, of } of Object.values(credentialForms))
+    for (const value of [
+      `${of(parent.key)}, ${of(parent.key)}`,
+      `${of(parent.key)} ${parent.key}`,
+      `${of(parent.key)},`,
+      scheme,
+      '',
+    ]) {
+      const response = await call('GET', '/', { key: null, headers: [['Authorization', value]] });
+      t.equal(response.status, 401, value);
+    }
   t.equal(upstream.heads, 0);
 });

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { authorizationOf } from '../support/credential-forms.ts';
 import { eventually, startGateway } from '../support/gateway.ts';
 import { rawClient } from '../support/raw-client.ts';
 import { startUpstream } from '../support/upstreams.ts';
@@ -84,10 +85,10 @@ for (const [kind, extra] of [
       const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
       for (const [name, text] of Object.entries(ambiguous)) {
         const client = await rawClient(t, port);
-        const smuggled = `GET /smuggled HTTP/1.1\r\nHost: gateway.test\r\nAuthorization: Bearer ${parent.key}\r\n\r\n`;
+        const smuggled = `GET /smuggled HTTP/1.1\r\nHost: gateway.test\r\nAuthorization: ${authorizationOf(parent.key)}\r\n\r\n`;
         client.send(
           text
-            .replace('Authorization: KEY', `${extra}Authorization: Bearer ${parent.key}`)
+            .replace('Authorization: KEY', `${extra}Authorization: ${authorizationOf(parent.key)}`)
             .replace('SMUGGLED', smuggled),
         );
         await client.end();
@@ -103,7 +104,7 @@ t.test('chunks reach the upstream as data: sizes, extensions and trailers stay o
   const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
   const client = await rawClient(t, port);
   client.send(
-    `POST /chunks HTTP/1.1\r\nHost: gateway.test\r\nAuthorization: Bearer ${parent.key}\r\n` +
+    `POST /chunks HTTP/1.1\r\nHost: gateway.test\r\nAuthorization: ${authorizationOf(parent.key)}\r\n` +
       'Transfer-Encoding: chunked\r\n\r\n' +
       '4;ext=1\r\nfour\r\n3;x="\\r\\n"\r\nfoo\r\n0\r\nX-Service-Resolved-Tenant: forged\r\n\r\n',
   );
@@ -117,7 +118,7 @@ t.test('a body does not become a request, and the next request is read after it'
   const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
   const client = await rawClient(t, port);
   const body = 'GET /smuggled HTTP/1.1\r\nHost: gateway.test\r\n\r\n';
-  const authorization = `Authorization: Bearer ${parent.key}`;
+  const authorization = `Authorization: ${authorizationOf(parent.key)}`;
   client.send(
     `GET /first HTTP/1.1\r\nHost: gateway.test\r\n${authorization}\r\nContent-Length: ${body.length}\r\n\r\n${body}` +
       `GET /second HTTP/1.1\r\nHost: gateway.test\r\n${authorization}\r\n\r\n`,

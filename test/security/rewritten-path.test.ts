@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap';
+import { authorizationOf } from '../support/credential-forms.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { pythonWith, startGunicorn, withoutPython } from '../support/python.ts';
 import { startUpstream } from '../support/upstreams.ts';
@@ -110,7 +111,7 @@ t.test('nor does one on a request for a WebSocket', async (t) => {
   const upstream = await startWebSocketUpstream(t);
   const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
   const forged = Object.fromEntries(words.map((name) => [name, 'forged']));
-  await openWebSocket(t, port, '/', { authorization: `Bearer ${parent.key}`, ...forged });
+  await openWebSocket(t, port, '/', { authorization: authorizationOf(parent.key), ...forged });
   t.same(forgedIn(upstream.handshakes[0]?.rawHeaders ?? ['forged']), []);
 });
 

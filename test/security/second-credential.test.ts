@@ -1,5 +1,7 @@
 import t from 'tap';
+import { authorizationSchemes, challengesOf } from '../../src/domain/authorization.ts';
 import { embeddedStore, startApis } from '../support/apis.ts';
+import { credentialForms } from '../support/credential-forms.ts';
 import { startGateway } from '../support/gateway.ts';
 import { startUpstream } from '../support/upstreams.ts';
 import { openWebSocket, startWebSocketUpstream } from '../support/websockets.ts';
@@ -9,10 +11,26 @@ t.test('a second credential is 401: neither the one nor the other wins', async (
   const { call, directory, parent } = await startGateway(t, {
     routes: { '/': upstream.url },
     apiKeyHeaders: ['X-API-Key', 'Api_Token'],
+    schemes: authorizationSchemes,
   });
   const other = directory.addParent();
   const bearer = ['Authorization', `Bearer ${parent.key}`] as const;
+  const inAuthorization = Object.values(credentialForms).flatMap(({ of }): [string, string][][] => [
+    [
+      ['Authorization', of(parent.key)],
+      ['X-API-Key', parent.key],
+    ],
+    [
+      ['API_TOKEN', other.key],
+      ['Authorization', of(parent.key)],
+    ],
+    [
+      ['X-API-Key', ''],
+      ['Authorization', of(parent.key)],
+    ],
+  ]);
   for (const headers of [
+    ...inAuthorization,
     [bearer, ['X-API-Key', parent.key]],
     [bearer, ['X-API-Key', other.key]],
     [['x-api-key', other.key], bearer],
@@ -34,7 +52,7 @@ t.test('a second credential is 401: neither the one nor the other wins', async (
     const response = await call('GET', '/', { key: null, headers });
     t.equal(response.status, 401, JSON.stringify(headers.map(([name]) => name)));
     t.equal(response.json().code, 'unauthenticated');
-    t.equal(response.headers['www-authenticate'], 'Bearer');
+    t.equal(response.headers['www-authenticate'], challengesOf(authorizationSchemes).join('\n'));
   }
   t.equal(upstream.heads, 0);
 });
@@ -44,21 +62,31 @@ t.test('nor on an upgrade, nor on a management call', async (t) => {
   const { port, parent } = await startGateway(t, {
     routes: { '/events': webSockets.url },
     apiKeyHeaders: ['X-API-Key'],
+    schemes: authorizationSchemes,
   });
-  const both = { authorization: `Bearer ${parent.key}`, 'x-api-key': parent.key };
-  await t.rejects(openWebSocket(t, port, '/events', both), /401/);
+  for (const { of } of Object.values(credentialForms)) {
+    const both = { authorization: of(parent.key), 'x-api-key': parent.key };
+    await t.rejects(openWebSocket(t, port, '/events', both), /401/);
+  }
   const alone = await openWebSocket(t, port, '/events', { 'x-api-key': parent.key });
   alone.socket.close();
   t.equal(webSockets.handshakes.length, 1);
   t.notOk('x-api-key' in (webSockets.handshakes[0]?.headers ?? {}));
 
-  const apis = await startApis(t, { store: await embeddedStore(t), apiKeyHeaders: ['X-API-Key'] });
+  const apis = await startApis(t, {
+    store: await embeddedStore(t),
+    apiKeyHeaders: ['X-API-Key'],
+    schemes: authorizationSchemes,
+  });
   const { key } = await apis.parent();
   const list = (headers: Record<string, string>) => apis.call('GET', '/v1/sub-accounts', { headers });
   t.match(await list({ 'X-API-Key': key }), { status: 200 });
-  t.match(await list({ 'x-api-key': key, Authorization: `Bearer ${key}` }), {
-    status: 401,
-    body: { code: 'unauthenticated' },
-  });
+  for (const { of } of Object.values(credentialForms)) {
+    t.match(await list({ Authorization: of(key) }), { status: 200 });
+    t.match(await list({ 'x-api-key': key, Authorization: of(key) }), {
+      status: 401,
+      body: { code: 'unauthenticated' },
+    });
+  }
   t.match(await list({ 'X-API-Key': key, Authorization: 'Basic YTpi' }), { status: 401 });
 });

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { authorizationOf } from '../support/credential-forms.ts';
 import { eventually, startGateway } from '../support/gateway.ts';
 import { rawClient } from '../support/raw-client.ts';
 import { startTcpUpstream, startUpstream } from '../support/upstreams.ts';
@@ -8,7 +9,7 @@ t.test('trailers of a request do not reach the upstream: none of them can be a t
   const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
   const client = await rawClient(t, port);
   client.send(
-    `POST / HTTP/1.1\r\nHost: gateway.test\r\nAuthorization: Bearer ${parent.key}\r\n` +
+    `POST / HTTP/1.1\r\nHost: gateway.test\r\nAuthorization: ${authorizationOf(parent.key)}\r\n` +
       'Trailer: X-Service-Resolved-Tenant\r\nTransfer-Encoding: chunked\r\n\r\n' +
       '4\r\nbody\r\n0\r\nX-Service-Resolved-Tenant: forged\r\nX_Service_Caller_Key: forged\r\nX-Other: forged\r\n\r\n',
   );
@@ -27,7 +28,9 @@ t.test('trailers of a response are cleaned like its headers', async (t) => {
   });
   const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
   const client = await rawClient(t, port);
-  client.send(`GET / HTTP/1.1\r\nHost: gateway.test\r\nAuthorization: Bearer ${parent.key}\r\n\r\n`);
+  client.send(
+    `GET / HTTP/1.1\r\nHost: gateway.test\r\nAuthorization: ${authorizationOf(parent.key)}\r\n\r\n`,
+  );
   const response = await client.response();
   t.equal(response.body, 'body');
   await eventually(() => client.text.includes('X-Checksum: abc\r\n\r\n'), 'the trailers');

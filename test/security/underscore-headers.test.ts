@@ -1,4 +1,5 @@
 import t from 'tap';
+import { authorizationOf } from '../support/credential-forms.ts';
 import { startGateway } from '../support/gateway.ts';
 import { pythonWith, startGunicorn, withoutPython } from '../support/python.ts';
 import { rawClient } from '../support/raw-client.ts';
@@ -30,7 +31,7 @@ t.test('no client header whose name holds `_` reaches an upstream', async (t) =>
 
   const client = await rawClient(t, port);
   client.send(
-    `POST / HTTP/1.1\r\nHost: gateway.test\r\nAuthorization: Bearer ${parent.key}\r\nTransfer-Encoding: chunked\r\n\r\n` +
+    `POST / HTTP/1.1\r\nHost: gateway.test\r\nAuthorization: ${authorizationOf(parent.key)}\r\nTransfer-Encoding: chunked\r\n\r\n` +
       `4\r\nbody\r\n0\r\n${names.map((name) => `${name}: forged\r\n`).join('')}\r\n`,
   );
   t.equal((await client.response('POST')).status, 200, 'trailers');
@@ -41,7 +42,10 @@ t.test('no client header whose name holds `_` reaches an upstream', async (t) =>
 t.test('nor does one on a request for a WebSocket', async (t) => {
   const upstream = await startWebSocketUpstream(t);
   const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
-  await openWebSocket(t, port, '/', { authorization: `Bearer ${parent.key}`, ...Object.fromEntries(forged) });
+  await openWebSocket(t, port, '/', {
+    authorization: authorizationOf(parent.key),
+    ...Object.fromEntries(forged),
+  });
   const [handshake] = upstream.handshakes;
   t.equal(handshake?.headers['x-service-resolved-tenant'], parent.id);
   t.notOk(handshake?.rawHeaders.includes('forged'));

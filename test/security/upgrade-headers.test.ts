@@ -1,4 +1,5 @@
 import t from 'tap';
+import { authorizationOf } from '../support/credential-forms.ts';
 import { eventually, startGateway } from '../support/gateway.ts';
 import { rawClient, requestText } from '../support/raw-client.ts';
 import { startRawUpstream, startTcpUpstream, startUpstream } from '../support/upstreams.ts';
@@ -12,7 +13,7 @@ t.test(
     const child = directory.addSubAccount(parent, 'child');
     directory.rename(parent, 'acme');
     const client = await openWebSocket(t, port, '/events?since=%2F1', {
-      authorization: `Bearer ${parent.key}`,
+      authorization: authorizationOf(parent.key),
       'x-service-acting-tenant': 'ext:child',
       'x-service-resolved-tenant': 'forged',
       'x-service-parent-external-id': 'forged',
@@ -48,7 +49,7 @@ t.test('a WebSocket is rejected as a plain request would be', async (t) => {
     routes: { '/': { upstream: upstream.url, scopes: { read: 'tracking:read', write: null } } },
   });
   const other = directory.addParent([]);
-  const key = (holder: { key: string }) => ({ authorization: `Bearer ${holder.key}` });
+  const key = (holder: { key: string }) => ({ authorization: authorizationOf(holder.key) });
   await t.rejects(openWebSocket(t, port, '/', {}), { message: 'status 401' });
   await t.rejects(openWebSocket(t, port, '/', key(other)), { message: 'status 403' });
   await t.rejects(openWebSocket(t, port, '/', { ...key(parent), 'x-service-acting-tenant': 'ext:nobody' }), {
@@ -62,7 +63,7 @@ t.test('handshakes that are none are rejected', async (t) => {
   const upstream = await startUpstream(t);
   const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
   const good: Record<string, string> = {
-    Authorization: `Bearer ${parent.key}`,
+    Authorization: authorizationOf(parent.key),
     Connection: 'Upgrade',
     Upgrade: 'websocket',
     'Sec-WebSocket-Version': '13',
@@ -76,7 +77,7 @@ t.test('handshakes that are none are rejected', async (t) => {
     ['override', { 'X-HTTP-Method-Override': 'DELETE' }],
   ] as const) {
     const client = await rawClient(t, port);
-    const smuggled = requestText('GET', '/smuggled', [['Authorization', `Bearer ${parent.key}`]]);
+    const smuggled = requestText('GET', '/smuggled', [['Authorization', authorizationOf(parent.key)]]);
     client.send(requestText('GET', '/', Object.entries({ ...good, ...change })) + smuggled);
     const response = await client.response();
     t.equal(response.status, 400, name);
@@ -98,7 +99,7 @@ t.test('a client that resets its connection while its upgrade is decided does no
     const client = await rawClient(t, port);
     client.send(
       requestText('GET', '/', [
-        ['Authorization', `Bearer ${parent.key}`],
+        ['Authorization', authorizationOf(parent.key)],
         ['Connection', 'Upgrade'],
         ['Upgrade', 'websocket'],
         ['Sec-WebSocket-Version', '13'],
@@ -110,7 +111,7 @@ t.test('a client that resets its connection while its upgrade is decided does no
     await client.end();
   }
   directory.deliver();
-  const fine = await openWebSocket(t, port, '/', { authorization: `Bearer ${parent.key}` });
+  const fine = await openWebSocket(t, port, '/', { authorization: authorizationOf(parent.key) });
   await eventually(() => upstream.handshakes.length === 1, 'the handshake');
   fine.socket.terminate();
 });
@@ -201,7 +202,7 @@ t.test('an upgrade amid responses that are still to come waits for them', async 
     setTimeout(() => response.end(url), 20);
   });
   const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
-  const authorization: [string, string] = ['Authorization', `Bearer ${parent.key}`];
+  const authorization: [string, string] = ['Authorization', authorizationOf(parent.key)];
   const client = await rawClient(t, port);
   client.send(
     requestText('GET', '/1', [authorization]) +

@@ -1,10 +1,11 @@
 import t from 'tap';
+import { authorizationOf } from '../support/credential-forms.ts';
 import { eventually, startGateway } from '../support/gateway.ts';
 import { rawClient, requestText } from '../support/raw-client.ts';
 import { startWebSocketUpstream } from '../support/websockets.ts';
 
 const handshake = (key: string): [string, string][] => [
-  ['Authorization', `Bearer ${key}`],
+  ['Authorization', authorizationOf(key)],
   ['Connection', 'Upgrade'],
   ['Upgrade', 'websocket'],
   ['Sec-WebSocket-Version', '13'],

@@ -9,7 +9,7 @@ import { openEmbedded } from '../../src/adapters/embedded/store.ts';
 import type { Store } from '../../src/adapters/postgres/store.ts';
 import { internalServer, publicServer, type AppDeps } from '../../src/app.ts';
 import type { Config } from '../../src/config.ts';
-import { usualSchemes, type AuthorizationScheme } from '../../src/domain/authorization.ts';
+import type { AuthorizationScheme } from '../../src/domain/authorization.ts';
 import { headerNames } from '../../src/domain/header-names.ts';
 import type { Directory } from '../../src/ports/directory.ts';
 import { TenantConcurrency } from '../../src/limits/concurrency.ts';
@@ -18,6 +18,7 @@ import type { Seq } from '../../src/ports/facts.ts';
 import { noCounting } from './usage-sinks.ts';
 import { systemClock, type Clock } from '../../src/ports/clock.ts';
 import { goodConfig } from './config-files.ts';
+import { acceptedSchemes, authorizationOf } from './credential-forms.ts';
 import { DirectDirectory } from './direct-directory.ts';
 import { httpClient, type HttpResponse, type Call, type CallOptions } from './http-client.ts';
 import { listening } from './listening.ts';
@@ -32,7 +33,7 @@ export interface ApisOptions {
   /** Replaces parts of what the APIs are given; `limits` one by one. */
   readonly limits?: Partial<Config['limits']>;
   readonly requireActingHeader?: boolean;
-  /** Schemes in which `Authorization` may carry API keys; `Bearer` alone by default. */
+  /** Schemes in which `Authorization` may carry API keys; by default the one that `call` sends, and `Bearer`. */
   readonly schemes?: readonly AuthorizationScheme[];
   /** Further headers that carry API keys. */
   readonly apiKeyHeaders?: readonly string[];
@@ -98,7 +99,7 @@ export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Ap
     ...base,
     routes: [],
     headers: headerNames(undefined, options.apiKeyHeaders),
-    authentication: { schemes: options.schemes ?? usualSchemes },
+    authentication: { schemes: options.schemes ?? acceptedSchemes },
     keys: { prefix: options.keyPrefix ?? base.keys.prefix },
     problems: { typeBase: options.problemTypeBase ?? base.problems.typeBase },
     reference: { ...base.reference, ...options.reference },
@@ -157,7 +158,7 @@ export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Ap
     await internalServer({ ...deps, destinationOf }),
     config,
   );
-  const call = httpClient(t, origin);
+  const call = httpClient(t, origin, authorizationOf);
   const internal = httpClient(t, internalOrigin);
   const operator: Call = (method, path, more) =>
     internal(method, `/admin/v1${path}`, { key: operatorToken, ...more });

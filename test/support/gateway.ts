@@ -10,7 +10,7 @@ import { Registry } from 'prom-client';
 import { publicServer } from '../../src/app.ts';
 import type { Config, LimitsConfig, RouteConfig } from '../../src/config.ts';
 import { usualKeyPrefix } from '../../src/domain/api-key.ts';
-import { usualSchemes, type AuthorizationScheme } from '../../src/domain/authorization.ts';
+import type { AuthorizationScheme } from '../../src/domain/authorization.ts';
 import { headerNames } from '../../src/domain/header-names.ts';
 import { usualTypeBase } from '../../src/http/problem-body.ts';
 import type { Pressure } from '../../src/limits/load-shedding.ts';
@@ -26,6 +26,7 @@ import type { Imports } from '../../src/ports/imports.ts';
 import type { TenantStore } from '../../src/ports/tenant-store.ts';
 import type { UsageStore } from '../../src/ports/usage.ts';
 import { ActiveExchanges } from '../../src/proxy/active-exchanges.ts';
+import { acceptedSchemes, authorizationOf } from './credential-forms.ts';
 import { listening } from './listening.ts';
 import { MemoryDirectory, type Holder } from './memory-directory.ts';
 import { OneReplicaLimiter } from './one-replica-limiter.ts';
@@ -39,7 +40,7 @@ export interface GatewayOptions {
   readonly routes: Readonly<Record<string, string | (Partial<RouteConfig> & Pick<RouteConfig, 'upstream'>)>>;
   readonly limits?: Partial<LimitsConfig>;
   readonly prefix?: string;
-  /** Schemes in which `Authorization` may carry API keys; `Bearer` alone by default. */
+  /** Schemes in which `Authorization` may carry API keys; by default the one that `call` sends, and `Bearer`. */
   readonly schemes?: readonly AuthorizationScheme[];
   /** Further headers that carry API keys. */
   readonly apiKeyHeaders?: readonly string[];
@@ -129,7 +130,7 @@ export async function startGateway(t: Scope, options: GatewayOptions): Promise<T
     log,
     parent,
     call(method, target, { key = parent.key, headers = [], body = '' } = {}) {
-      const authorization = key === null ? [] : [['Authorization', `Bearer ${key}`] as const];
+      const authorization = key === null ? [] : [['Authorization', authorizationOf(key)] as const];
       return rawRequest(t, port, requestText(method, target, [...authorization, ...headers], body));
     },
   };
@@ -146,7 +147,7 @@ function configFor(options: GatewayOptions, tls: Config['listen']['tls']): Confi
     migrate: false,
     coherence: { leaseMs: 3_000, maxFacts: 1_000 },
     headers: headerNames(options.prefix, options.apiKeyHeaders),
-    authentication: { schemes: options.schemes ?? usualSchemes },
+    authentication: { schemes: options.schemes ?? acceptedSchemes },
     keys: { prefix: options.keyPrefix ?? usualKeyPrefix },
     problems: { typeBase: options.problemTypeBase ?? usualTypeBase },
     reference: { enabled: true, title: null },

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import type { Scope } from './servers.ts';
 
 export interface CallOptions {
-  /** Sent as `Authorization: Bearer <key>`. */
+  /** Sent in `Authorization`, as `Bearer` unless the client has another form. */
   readonly key?: string;
   /** A list of pairs where one name is to be sent more than once. */
   readonly headers?: Readonly<Record<string, string>> | readonly (readonly [string, string])[];
@@ -22,8 +22,11 @@ export interface HttpResponse {
 /** Calls a server over a real connection, with exactly the path, the headers and the bytes it is given. */
 export type Call = (method: string, path: string, options?: CallOptions) => Promise<HttpResponse>;
 
-/** @param origin such as `http://127.0.0.1:8080` */
-export function httpClient(t: Scope, origin: string): Call {
+/**
+ * @param origin such as `http://127.0.0.1:8080`
+ * @param authorization value of `Authorization` for a key
+ */
+export function httpClient(t: Scope, origin: string, authorization = (key: string) => `Bearer ${key}`): Call {
   const { hostname, port } = new URL(origin);
   const agent = new Agent({ keepAlive: true });
   t.teardown(() => agent.destroy());
@@ -35,7 +38,7 @@ export function httpClient(t: Scope, origin: string): Call {
         : Object.entries(headers);
       const list = [
         ...(given.some(([name]) => /^host$/i.test(name)) ? [] : [['Host', `${hostname}:${port}`]]),
-        ...(key === undefined ? [] : [['Authorization', `Bearer ${key}`]]),
+        ...(key === undefined ? [] : [['Authorization', authorization(key)]]),
         ...(payload || !bodyless.has(method) ? [['Content-Length', String(payload?.bytes.length ?? 0)]] : []),
         ...given,
         ...(payload?.json && !given.some(([name]) => /^content-type$/i.test(name))

@@ -3,6 +3,7 @@ import { openLog } from '../../src/ops/logger.ts';
 import { startGateway } from '../../src/wiring/start.ts';
 import { makeParents, operatorToken, type Apis } from './apis.ts';
 import { configFile, goodConfig } from './config-files.ts';
+import { acceptedSchemes, authorizationOf } from './credential-forms.ts';
 import { httpClient, type Call } from './http-client.ts';
 import { freshDatabase } from './postgres.ts';
 import { freshRedis } from './redis.ts';
@@ -47,10 +48,10 @@ export async function startReplicas(t: Scope, yaml = ''): Promise<Replicas> {
   const internal = httpClient(t, first.internalOrigin);
   const operator: Call = (method, path, more) =>
     internal(method, `/admin/v1${path}`, { key: operatorToken, ...more });
-  const manage = httpClient(t, first.origin);
+  const manage = httpClient(t, first.origin, authorizationOf);
   return {
     manage,
-    call: httpClient(t, second.origin),
+    call: httpClient(t, second.origin, authorizationOf),
     operator,
     manageOrigin: first.origin,
     origin: second.origin,
@@ -73,7 +74,8 @@ async function start(
   t: Scope,
   env: Record<string, string>,
 ): Promise<{ origin: string; internalOrigin: string }> {
-  const gateway = await startGateway(goodConfig(env), openLog('silent').logger);
+  const config = { ...goodConfig(env), authentication: { schemes: acceptedSchemes } };
+  const gateway = await startGateway(config, openLog('silent').logger);
   t.teardown(() => gateway.stop());
   await gateway.begun;
   return {

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { WebSocket, WebSocketServer, type ClientOptions, type ServerOptions } from 'ws';
+import { authorizationOf } from './credential-forms.ts';
 import { rawClient, requestText, type RawClient } from './raw-client.ts';
 import type { Scope } from './servers.ts';
 
@@ -80,7 +81,7 @@ export function bearer(key: string): Record<string, string> {
 /** The headers of a request for a WebSocket, for what sends raw requests. */
 export function handshake(key: string): [string, string][] {
   return [
-    ['Authorization', `Bearer ${key}`],
+    ['Authorization', authorizationOf(key)],
     ['Connection', 'Upgrade'],
     ['Upgrade', 'websocket'],
     ['Sec-WebSocket-Version', '13'],

@@ -19,6 +19,7 @@ export function authenticationHtml({ components }: Described): string {
   );
 }
 
-function headerOf({ name, bearerFormat }: SecurityScheme): string {
-  return name === undefined ? `Authorization: Bearer ${bearerFormat ?? '…'}` : `${name}: …`;
+function headerOf({ name, scheme, bearerFormat }: SecurityScheme): string {
+  if (name !== undefined) return `${name}: …`;
+  return scheme === 'basic' ? 'Authorization: Basic …' : `Authorization: Bearer ${bearerFormat ?? '…'}`;
 }

@@ -1,3 +1,4 @@
+import { challengesOf, type AuthorizationScheme } from '../../domain/authorization.ts';
 import { usualKeyPrefix } from '../../domain/api-key.ts';
 import { headerNames } from '../../domain/header-names.ts';
 import { usualTypeBase } from '../../http/problem-body.ts';
@@ -6,6 +7,8 @@ import { usualTypeBase } from '../../http/problem-body.ts';
 export interface Named {
   /** Prefix of headers, such as `X-Service-`. */
   readonly headerPrefix: string;
+  /** Schemes in which `Authorization` can carry API keys. */
+  readonly schemes: readonly AuthorizationScheme[];
   /** Additional headers that can carry API keys. */
   readonly apiKeyHeaders: readonly string[];
   /** Prefix of new keys. */
@@ -27,13 +30,17 @@ export function described(text: string, named: Named): string {
     .replaceAll(headerNames().prefix, () => headerPrefix)
     .replaceAll(`${usualKeyPrefix}_`, () => `${keyPrefix}_`)
     .replaceAll(usualTypeBase, () => JSON.stringify(typeBase).slice(1, -1));
-  const document = withKeyHeaders(JSON.parse(renamed) as Document, named.apiKeyHeaders);
+  const document = JSON.parse(renamed) as Document;
+  if ('apiKey' in document.components.securitySchemes) addCredentials(document, named);
   return JSON.stringify(withTitle(document, named.title));
 }
 
 interface Document {
   readonly info: Readonly<Record<string, unknown>>;
-  readonly components: { readonly securitySchemes: Record<string, object> };
+  readonly components: {
+    readonly securitySchemes: Record<string, object>;
+    readonly headers: Record<string, object>;
+  };
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
@@ -42,20 +49,49 @@ interface Operation {
 }
 
 /**
- * Adds a security scheme for each configured header that can carry a parent's key. Returns the document of the operator
- * API unchanged, because operators send their tokens only in `Authorization`.
+ * Adds a security scheme for each further way to send a parent's key. Not for the operator API, because operators send
+ * their tokens only as `Bearer`.
  */
-function withKeyHeaders(document: Document, names: readonly string[]): Document {
-  const { securitySchemes } = document.components;
-  if (names.length === 0 || !('apiKey' in securitySchemes)) return document;
-  const schemes = names.map((name, i) => [`apiKeyHeader${i + 1}`, name] as const);
-  for (const [scheme, name] of schemes) securitySchemes[scheme] = { type: 'apiKey', in: 'header', name };
-  for (const path of Object.values(document.paths))
+function addCredentials({ components, paths }: Document, { schemes, apiKeyHeaders }: Named): void {
+  const further = [
+    ...schemes.flatMap((scheme) => (scheme === 'Bearer' ? [] : [securityScheme(scheme)])),
+    ...apiKeyHeaders.map(
+      (name, i) => [`apiKeyHeader${i + 1}`, { type: 'apiKey', in: 'header', name }] as const,
+    ),
+  ];
+  if (further.length === 0) return;
+  Object.assign(components.securitySchemes, Object.fromEntries(further));
+  for (const path of Object.values(paths))
     for (const operation of Object.values(path)) {
       const [{ apiKey: scopes = [] } = {}] = operation.security ?? [];
-      operation.security = [{ apiKey: scopes }, ...schemes.map(([scheme]) => ({ [scheme]: scopes }))];
+      operation.security = [{ apiKey: scopes }, ...further.map(([name]) => ({ [name]: scopes }))];
     }
-  return document;
+  // Parsers join several headers of one name with a comma.
+  const challenges = challengesOf(schemes).join(', ');
+  const header = components.headers['WwwAuthenticate'];
+  components.headers['WwwAuthenticate'] = {
+    ...header,
+    schema: { type: 'string', const: challenges },
+    example: challenges,
+  };
+}
+
+/**
+ * Returns the name and the description of a scheme besides `Bearer`. OpenAPI and its tools know `Basic`. They do not know
+ * `Token` and `ApiKey`, which are therefore described as a header.
+ */
+function securityScheme(scheme: AuthorizationScheme): readonly [string, object] {
+  if (scheme === 'Basic')
+    return [
+      'apiKeyBasic',
+      {
+        type: 'http',
+        scheme: 'basic',
+        description: 'The same key as user name with an empty password, or as password.',
+      },
+    ];
+  const description = `The same key behind the word \`${scheme}\` and a space.`;
+  return [`apiKey${scheme}`, { type: 'apiKey', in: 'header', name: 'Authorization', description }];
 }
 
 /**

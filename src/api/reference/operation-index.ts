@@ -9,6 +9,7 @@ export interface Described {
 /** A way to send a credential: in the header called `name`, or in `Authorization` if `name` is absent. */
 export interface SecurityScheme {
   readonly name?: string;
+  readonly scheme?: string;
   readonly bearerFormat?: string;
   readonly description?: string;
 }

@@ -11,7 +11,7 @@ import type { Described } from './operation-index.ts';
  */
 export const referencePaths: readonly string[] = ['/openapi.json', '/docs'];
 
-type ReferenceOptions = Pick<Config, 'headers' | 'keys' | 'problems' | 'reference'>;
+type ReferenceOptions = Pick<Config, 'headers' | 'authentication' | 'keys' | 'problems' | 'reference'>;
 
 /** Plugin that serves the API reference of `/v1/sub-accounts`. Register it under that prefix. */
 export function parentReference(app: FastifyInstance, config: ReferenceOptions, done: () => void): void {
@@ -30,6 +30,7 @@ function serve(app: FastifyInstance, name: string, config: ReferenceOptions, tit
   const file = new URL(`documents/${name}.json`, import.meta.url);
   const names: Named = {
     headerPrefix: config.headers.prefix,
+    schemes: config.authentication.schemes,
     apiKeyHeaders: config.headers.apiKey,
     keyPrefix: config.keys.prefix,
     typeBase: config.problems.typeBase,

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { guardedOn } from '../../http/guarded.ts';
+import type { ProblemForm } from '../../http/problem-body.ts';
 import { bodyMayBeLong } from '../../http/problem-reply.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { clientGone, type RequestObserver, type RequestRecord } from '../../ports/request-record.ts';
@@ -14,8 +15,7 @@ import type { Target } from './target.ts';
 export interface RejectDeps {
   readonly clock: Clock;
   readonly newRequestId: (request: IncomingMessage) => string;
-  /** Start of every problem's `type`. */
-  readonly typeBase: string;
+  readonly problemForm: ProblemForm;
   readonly observe: RequestObserver;
   /** `null` if requests are not traced. */
   readonly tracer: Tracer | null;
@@ -32,7 +32,7 @@ export interface RejectDeps {
 export function rejecter({
   clock,
   newRequestId,
-  typeBase,
+  problemForm,
   observe,
   tracer,
   nameOf,
@@ -65,7 +65,7 @@ export function rejecter({
     response.once('close', guardedOn(request.socket, closed));
     if (ambiguous || bodyMayBeLong(request)) response.shouldKeepAlive = false;
     const headers = corsOf(target)?.replace([], request.headers.origin) ?? [];
-    writeProblem(response, problem, { target: path, requestId, typeBase, headers });
+    writeProblem(response, problem, { target: path, requestId, form: problemForm, headers });
   };
 }
 

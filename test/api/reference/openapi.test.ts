@@ -137,6 +137,7 @@ t.test('without an operator token there is no document of the operator API eithe
 t.test('a document says the names that the gateway is configured with', async (t) => {
   const typeBase = 'https://errors.example/"quoted"/';
   const apis = await startApis(t, {
+    schemes: ['Bearer', 'Token', 'Basic'],
     apiKeyHeaders: ['X-Api-Key'],
     keyPrefix: 'acme_live',
     problemTypeBase: typeBase,
@@ -144,13 +145,23 @@ t.test('a document says the names that the gateway is configured with', async (t
   const { body, text } = await apis.call('GET', '/v1/sub-accounts/openapi.json');
   const { components, paths } = body as unknown as OpenApi;
   t.match(components['securitySchemes'], {
+    apiKeyToken: { type: 'apiKey', in: 'header', name: 'Authorization', description: /`Token`/ },
+    apiKeyBasic: { type: 'http', scheme: 'basic' },
     apiKeyHeader1: { type: 'apiKey', in: 'header', name: 'X-Api-Key' },
   });
   t.match(paths['/v1/sub-accounts']?.['post'], {
-    security: [{ apiKey: ['sub_accounts:write'] }, { apiKeyHeader1: ['sub_accounts:write'] }],
+    security: ['apiKey', 'apiKeyToken', 'apiKeyBasic', 'apiKeyHeader1'].map((name) => ({
+      [name]: ['sub_accounts:write'],
+    })),
   });
+  const challenge = 'Bearer, Token, Basic realm="api"';
+  t.match(components['headers'], { WwwAuthenticate: { schema: { const: challenge }, example: challenge } });
+  t.equal((await apis.call('GET', '/v1/sub-accounts')).headers['www-authenticate'], challenge);
   t.match(components['examples'], { NotFound: { value: { type: `${typeBase}not_found` } } });
   t.notMatch(text, /tgw_/);
+  const { components: operators } = (await internalCall(apis)('GET', '/admin/v1/openapi.json')).body as unknown as OpenApi;
+  t.strictSame(Object.keys(operators['securitySchemes'] ?? {}), ['operatorToken'], 'operators send Bearer');
+  t.match(operators['headers'], { WwwAuthenticate: { schema: { const: 'Bearer' } } });
 });
 
 function internalCall(

@@ -1,13 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { described } from '../../../src/api/reference/described.ts';
+import { described, type Named } from '../../../src/api/reference/described.ts';
 import type { Described, Member } from '../../../src/api/reference/operation-index.ts';
 import { pageOf } from '../../../src/api/reference/page.ts';
 import { startApis } from '../../support/apis.ts';
 
-const names = {
+const names: Named = {
   headerPrefix: 'X-Acme-',
+  schemes: ['Bearer', 'ApiKey', 'Basic'],
   apiKeyHeaders: ['X-API-Key'],
   keyPrefix: 'acme',
   typeBase: 'https://acme.test/problems/',

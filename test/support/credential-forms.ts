@@ -1,0 +1,33 @@
+/** How API keys are sent in `Authorization`, and how this run sends them: the tests of attacks and of the spec run with each form. */
+import { challengesOf, usualSchemes, type AuthorizationScheme } from '../../src/domain/authorization.ts';
+
+interface CredentialForm {
+  readonly scheme: AuthorizationScheme;
+  /** The value of `Authorization`. */
+  readonly of: (key: string) => string;
+}
+
+export const credentialForms = {
+  Bearer: { scheme: 'Bearer', of: (key) => `Bearer ${key}` },
+  Token: { scheme: 'Token', of: (key) => `Token ${key}` },
+  ApiKey: { scheme: 'ApiKey', of: (key) => `ApiKey ${key}` },
+  'Basic, user name': { scheme: 'Basic', of: (key) => basic(`${key}:`) },
+  'Basic, password': { scheme: 'Basic', of: (key) => basic(`api:${key}`) },
+} as const satisfies Readonly<Record<string, CredentialForm>>;
+
+/** @param text user name, colon and password; each character is a byte */
+export function basic(text: string): string {
+  return `Basic ${Buffer.from(text, 'latin1').toString('base64')}`;
+}
+
+const form: CredentialForm =
+  credentialForms[(process.env['TEST_CREDENTIAL_FORM'] ?? 'Bearer') as keyof typeof credentialForms];
+
+/** The value of `Authorization` with which this run sends a key. */
+export const authorizationOf = form.of;
+
+/** The schemes that the gateways of this run accept. */
+export const acceptedSchemes: readonly AuthorizationScheme[] = [...new Set([...usualSchemes, form.scheme])];
+
+/** Each 401 of these gateways has these values of `WWW-Authenticate`. */
+export const challenges: readonly string[] = challengesOf(acceptedSchemes);
