@@ -21,6 +21,7 @@ t.test('without file and variables: loopback, the embedded store and the ports o
   t.equal(config.log.level, 'info');
   t.same(config.trustedProxies, []);
   t.same(config.routes, []);
+  t.same(config.authentication.schemes, ['Bearer']);
   t.equal(config.headers.acting, 'X-Service-Acting-Tenant');
   t.end();
 });

@@ -42,6 +42,24 @@ for (const [name, good] of keyHeaders) {
   });
 }
 
+for (const [schemes, where] of [
+  ['[Bearer]', undefined],
+  ['[Basic, ApiKey, Token, Bearer]', undefined],
+  ['[Bearer, Digest]', 'authentication.schemes[1]'],
+  ['[bearer]', 'authentication.schemes[0]'],
+  ['[Bearer, Basic, Basic]', 'authentication.schemes[2]'],
+  ['[Basic]', 'authentication.schemes'],
+  ['[]', 'authentication.schemes'],
+  ['Basic', 'authentication.schemes'],
+] as const) {
+  t.test(`the schemes ${schemes} ${where === undefined ? 'are fine' : 'are a fault'}`, (t) => {
+    const faults = faultsOf({ CONFIG: configFile(t, `authentication: {schemes: ${schemes}}`) });
+    t.equal(faults.length, where === undefined ? 0 : 1);
+    if (where !== undefined) t.match(String(faults[0]?.where).slice(-where.length), where);
+    t.end();
+  });
+}
+
 t.test('a header that carries API keys is not let by under another spelling', (t) => {
   const route = '{prefix: /, upstream: "http://a", underscore_headers: [x_api_key, api_version]}';
   const CONFIG = configFile(t, `authentication: {headers: [X-API-Key]}\nroutes: [${route}]`);

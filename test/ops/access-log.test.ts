@@ -3,9 +3,11 @@ import { execFileSync } from 'node:child_process';
 import { createReadStream, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { authorizationSchemes } from '../../src/domain/authorization.ts';
 import { accessLog } from '../../src/ops/access-log.ts';
 import { openLog, type Log } from '../../src/ops/logger.ts';
 import type { RequestRecord } from '../../src/ports/request-record.ts';
+import { credentialForms } from '../support/credential-forms.ts';
 import { eventually } from '../support/eventually.ts';
 import { tempFolder } from '../support/process.ts';
 import type { Scope } from '../support/servers.ts';
@@ -82,6 +84,25 @@ t.test('of a key that is not known the line has the length, and nothing else', a
   });
   await closed(other.log);
   t.match(JSON.parse(other.lines()[0] ?? ''), { key_length: 'acme_live_1'.length });
+});
+
+t.test('in every scheme the length is that of the key, and no form of the key is told', async (t) => {
+  const key = 'tgw_0YzHNzcLGvuqI2WnXT8om15aTnQDlgoiK27LRHZ';
+  const { log, lines } = logIn(t);
+  const observe = accessLog(log.logger, { schemes: authorizationSchemes });
+  const values = Object.values(credentialForms).map(({ of }) => of(key));
+  for (const value of [...values, 'Digest x'])
+    observe?.({
+      ...answered,
+      status: 401,
+      code: 'invalid_api_key',
+      head: { ...answered.head, rawHeaders: ['Authorization', value] },
+    });
+  await closed(log);
+  const lengths = lines().map((line) => (JSON.parse(line) as Record<string, unknown>)['key_length']);
+  t.strictSame(lengths, [...values.map(() => key.length), undefined]);
+  for (const secret of [key, ...values.map((value) => value.split(' ')[1] ?? '')])
+    t.notOk(lines().join('\n').includes(secret));
 });
 
 t.test('whatever a client writes, the line is the one pino would write', async (t) => {

@@ -23,6 +23,9 @@ t.test('keys, tokens and passwords in the text are blotted out, in message and s
     'a key with `keys.prefix` acme_0YzHNzcLGvuqI2WnXT8om15aTnQDlgoiK27LRHZ',
     'secret tgs_0YzHNzcLGvuqI2WnXT8om15aTnQDlgoiK27LRHZ.',
     'Authorization: Bearer hunter2',
+    'Authorization: Basic hunter2',
+    'Authorization: Token hunter2hunter2hunter2',
+    'authorization: apikey hunter2hunter2hunter2',
     'cannot connect to postgres://user:hunter2@host:5432/db',
     'redis://:hunter2@host',
   ];
@@ -35,6 +38,33 @@ t.test('keys, tokens and passwords in the text are blotted out, in message and s
     redact('GET /v1/things?x=1 failed: ECONNRESET 10.0.0.1:5432'),
     'GET /v1/things?x=1 failed: ECONNRESET 10.0.0.1:5432',
   );
+  t.end();
+});
+
+t.test('a key in base64 is blotted out, wherever in it the key begins', (t) => {
+  const secrets = [key, 'acme_0YzHNzcLGvuqI2WnXT8om15aTnQDlgoiK27LRHZ'];
+  for (const secret of secrets)
+    for (const text of [`${secret}:`, `:${secret}`, `a:${secret}`, `ab:${secret}`, `\xff?:${secret}`])
+      for (const encoding of ['base64', 'base64url'] as const) {
+        const encoded = Buffer.from(text, 'latin1').toString(encoding);
+        for (const [before, behind] of [
+          ['Basic ', ''],
+          ['Basic%20', ''],
+          ['{"authorization":"basic ', '"}'],
+          ['invalid value x', ' in header'],
+          ['', '\\r\\n'],
+        ]) {
+          const told = redact(`${before}${encoded}${behind}`);
+          t.notOk(told.includes(encoded.slice(8, 20)), `${before}${encoded}${behind}: ${told}`);
+          t.match(told, /\[secret\]/);
+        }
+      }
+  for (const harmless of [
+    'Unexpected token < in JSON at position 0',
+    'at Object.<anonymous> (/usr/lib/node_modules/tenancy-gateway/dist/proxy/headers/request-headers.js:12:3)',
+    '4bf92f3577b34da6a3ce929d0e0e4736',
+  ])
+    t.equal(redact(harmless), harmless);
   t.end();
 });
 
