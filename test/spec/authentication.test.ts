@@ -1,5 +1,6 @@
 import t from 'tap';
 import { startReplicas } from '../support/replicas.ts';
+import { challenges } from '../support/credential-forms.ts';
 import { operatorToken } from '../support/apis.ts';
 
 // Who calls (spec section 5, decisions on status codes), through whole gateways, managed on one and looked at on another.
@@ -30,7 +31,7 @@ t.test('authentication', async (t) => {
           const response = await call('GET', path, { headers });
           t.equal(response.status, 401, JSON.stringify(headers.map(([name]) => name)));
           t.equal(response.body['code'], 'unauthenticated');
-          t.equal(response.headers['www-authenticate'], 'Bearer');
+          t.equal(response.headers['www-authenticate'], challenges.join(', '));
         }
       }
       t.equal(upstream.received.length, before, 'nothing reached the upstream');
@@ -45,7 +46,7 @@ t.test('authentication', async (t) => {
       const response = await call('GET', '/x', { key: wrong });
       t.equal(response.status, 401);
       t.equal(response.body['code'], 'invalid_api_key');
-      t.equal(response.headers['www-authenticate'], 'Bearer');
+      t.equal(response.headers['www-authenticate'], challenges.join(', '));
     }
   });
 

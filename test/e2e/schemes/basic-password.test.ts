@@ -1,0 +1,4 @@
+/** The tests of the specification, and the attacks on heads and paths, with keys in this form. */
+process.env['TEST_CREDENTIAL_FORM'] = 'Basic, password';
+const { importTests } = await import('./import-tests.ts');
+await importTests();
