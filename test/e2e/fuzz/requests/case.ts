@@ -1,4 +1,5 @@
 import type { World } from '../world.ts';
+import { base64 } from './heads.ts';
 
 /** What a hostile client sends on one connection. */
 export interface RequestCase {
@@ -35,6 +36,10 @@ export const anyWord = /=([0-9a-z]{5})\d=/;
 /** What stands for what in inputs that are kept. */
 function placeholders({ parent, sub, solo, subAccounts }: World): readonly (readonly [string, string])[] {
   return [
+    ...Object.entries({ parent, sub, solo }).flatMap(([name, { key }]) => [
+      [`<${name}-as-user-name>`, base64(`${key}:`)] as const,
+      [`<${name}-as-password>`, base64(`api:${key}`)] as const,
+    ]),
     ['<parent-key>', parent.key],
     ['<sub-key>', sub.key],
     ['<solo-key>', solo.key],

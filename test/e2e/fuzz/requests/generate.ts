@@ -6,6 +6,7 @@ import type { RequestCase } from './case.ts';
 import {
   actings,
   as,
+  authorizations,
   host,
   methods,
   oddAuthorizations,
@@ -43,7 +44,11 @@ function drawRequest(random: Random, world: World, index: number): string {
   const version = odd(0.04) ? random.pick(oddVersions) : 'HTTP/1.1';
   const holder = random.pick([world.parent, world.parent, world.parent, world.sub, world.solo]);
   const headers = [odd(0.03) ? random.pick(oddHosts) : host];
-  headers.push(odd(0.06) ? random.pick(oddAuthorizations)(holder.key, world.solo.key) : as(holder.key));
+  headers.push(
+    odd(0.06)
+      ? random.pick(oddAuthorizations)(holder.key, world.solo.key)
+      : random.pick(authorizations)(holder.key),
+  );
   if (odd(0.7)) headers.push(`X-Service-Acting-Tenant: ${random.pick(actings(world))}`);
   for (let more = random.below(3); more > 0; more--)
     headers.push(odd(0.5) ? `X-Dull-${more}: ${word}` : random.pick(oddHeaders)(word));

@@ -7,6 +7,23 @@ export function as(key: string): string {
   return `Authorization: Bearer ${key}`;
 }
 
+/** What stands behind `Basic`. @param text user name, colon and password; each character is a byte */
+export function base64(text: string): string {
+  return Buffer.from(text, 'latin1').toString('base64');
+}
+
+/** A key in each scheme; most clients send `Bearer`. */
+export const authorizations: readonly ((key: string) => string)[] = [
+  as,
+  as,
+  as,
+  as,
+  (key) => `Authorization: Token ${key}`,
+  (key) => `authorization: APIKEY  ${key}`,
+  (key) => `Authorization: Basic ${base64(`${key}:`)}`,
+  (key) => `Authorization: basic ${base64(`api:${key}`)}`,
+];
+
 export const methods = [
   'GET',
   'GET',
@@ -99,6 +116,24 @@ export const oddAuthorizations: readonly ((key: string, other: string) => string
   (key) => `Authorization: bearer  ${key} `,
   (key) => `Authorization: ${key}`,
   (key) => `Authorization: Basic ${key}`,
+  (key) => `Authorization: Basic ${base64(key)}`,
+  (key) => `Authorization: Basic ${base64(`${key}:${key}`)}`,
+  (key, other) => `Authorization: Basic ${base64(`${key}:${other}`)}`,
+  (key, other) => `Authorization: Basic ${base64(`${key}:`)}, Basic ${base64(`${other}:`)}`,
+  (key, other) => `Authorization: Basic ${base64(`${key}:`)}\r\nAuthorization: Basic ${base64(`${other}:`)}`,
+  (key, other) => `Authorization: Token ${other}\r\nAuthorization: Basic ${base64(`:${key}`)}`,
+  (key) => `Authorization: Basic ${base64(`ab:${key}`).replace(/=+$/, '')}`,
+  (key) => `Authorization: Basic ${base64(`???:${key}`).replaceAll('/', '_')}`,
+  (key) => `Authorization: Basic ${base64(`a\0b:${key}`)}`,
+  (key) => `Authorization: Basic ${base64(`a\r\nX-Split: 1:${key}`)}`,
+  (key) => `Authorization: Basic ${base64(`${key}\0:`)}`,
+  (key) => `Authorization: Basic ${base64(`\xe9:${key}`)}`,
+  (key) => `Authorization: Basic ${base64(`${'u'.repeat(2_000)}:${key}`)}`,
+  (key) => `Authorization: Basic "${base64(`${key}:`)}"`,
+  (key) => `Authorization: Basic\t${base64(`${key}:`)}`,
+  (key) => `Authorization: Digest ${base64(`${key}:`)}`,
+  (key) => `Authorization: Token token="${key}"`,
+  (key) => `Authorization: ApiKey ${base64(`api:${key}`)}`,
   (key, other) => `Authorization: Bearer ${key}\r\nAuthorization: Bearer ${other}`,
   (key, other) => `Authorization: Bearer ${key}, Bearer ${other}`,
   (key, other) => `Authorization: Bearer ${key} ${other}`,

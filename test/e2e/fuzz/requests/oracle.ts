@@ -23,9 +23,12 @@ export function identityOf(
 ): Identity | 'nobody' | null {
   if (isOpen(target)) return served.test(method) ? 'nobody' : null;
   const credentials = valuesOf(fields, 'authorization');
-  const key = credentials.length === 1 ? /^bearer +(\S+)$/i.exec(credentials[0] ?? '')?.[1] : undefined;
-  const caller = [world.parent, world.sub, world.solo].find((holder) => holder.key === key);
-  if (caller === undefined || !served.test(method)) return null;
+  const keys = credentials.length === 1 ? keysIn(credentials[0] ?? '') : [];
+  const known = keys.flatMap((key) => holders(world).filter((holder) => holder.key === key));
+  // A user name that is a key counts as a second credential.
+  const [caller, ...more] = known;
+  if (caller === undefined || more.length > 0 || caller.key !== keys.at(-1)) return null;
+  if (!served.test(method)) return null;
   const acting = valuesOf(fields, 'x-service-acting-tenant');
   if (acting.length > 1) return null;
   const tenant = tenantOf(world, caller, acting[0], writes.test(method));
@@ -36,6 +39,22 @@ export function identityOf(
     externalId: tenant === world.subAccounts.a ? 'a' : caller.externalId,
     parent: caller === world.solo ? world.solo : world.parent,
   };
+}
+
+/** What a value of `Authorization` may give for a key, the one that counts last. */
+function keysIn(value: string): readonly string[] {
+  const [, scheme = '', sent = ''] = /^(\w+) +(\S+)$/.exec(value) ?? [];
+  if (/^(?:bearer|token|apikey)$/i.test(scheme)) return [sent];
+  const decoded = Buffer.from(sent, 'base64');
+  if (!/^basic$/i.test(scheme) || sent.length > 1368 || decoded.toString('base64') !== sent) return [];
+  // eslint-disable-next-line no-control-regex -- which RFC 7617 forbids
+  const [, user = '', password = ''] =
+    /^([^:\0-\x1f\x7f]*):([^\0-\x1f\x7f]*)$/.exec(decoded.toString('latin1')) ?? [];
+  return password === '' ? [user] : [user, password];
+}
+
+function holders({ parent, sub, solo }: World): readonly Holder[] {
+  return [parent, sub, solo];
 }
 
 const served = /^(?:GET|HEAD|OPTIONS|POST|PUT|PATCH|DELETE)$/;

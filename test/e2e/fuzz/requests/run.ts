@@ -123,6 +123,7 @@ function configuration(urls: ReadonlyMap<Kind, string>, client: Client): string 
     `  - { prefix: /open-${kind}, upstream: "${url}", ${open} }`,
   ]);
   return `upstream_url: ${urls.get('n') ?? urls.get('e')}
+authentication: { schemes: [Bearer, Token, ApiKey, Basic] }
 route_defaults: { client: ${client} }
 routes:
 ${routes.join('\n')}
