@@ -159,7 +159,8 @@ t.test('a document says the names that the gateway is configured with', async (t
   t.equal((await apis.call('GET', '/v1/sub-accounts')).headers['www-authenticate'], challenge);
   t.match(components['examples'], { NotFound: { value: { type: `${typeBase}not_found` } } });
   t.notMatch(text, /tgw_/);
-  const { components: operators } = (await internalCall(apis)('GET', '/admin/v1/openapi.json')).body as unknown as OpenApi;
+  const { components: operators } = (await internalCall(apis)('GET', '/admin/v1/openapi.json'))
+    .body as unknown as OpenApi;
   t.strictSame(Object.keys(operators['securitySchemes'] ?? {}), ['operatorToken'], 'operators send Bearer');
   t.match(operators['headers'], { WwwAuthenticate: { schema: { const: 'Bearer' } } });
 });
