@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Brings what tests need beside npm packages, once: PgBouncer; and into .cache/tools promtool, which tests the alerts, Node.js 22 and 24, what looks at
+# Brings what tests need beside npm packages, once: PgBouncer and Ruby; and into .cache/tools promtool, which tests the alerts, Node.js 22 and 24, what looks at
 # the OpenAPI documents and their pages (two linters, axe-core, oasdiff, schemathesis), Helm, and the schemas by which Kubernetes and two extensions check manifests. What cannot be had here is said, and its tests say that they
 # are skipped.
 set -euo pipefail
@@ -38,19 +38,23 @@ get_promtool() {
 }
 (get_promtool) || echo 'ci-tools: promtool cannot be had here (apt-get install prometheus): alerts will not be tested.' >&2
 
-# For what is tried through a pooler. Without its service: only the program is wanted.
-get_pgbouncer() {
-  command -v pgbouncer >/dev/null || [ -x /usr/sbin/pgbouncer ] && return 0
+# debian PACKAGE…: installs packages of Debian, without starting their services: only the programs are wanted.
+debian() {
   [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || return 1
   local policy=/usr/sbin/policy-rc.d made=''
   [ -e "$policy" ] || { install -m 755 /dev/stdin "$policy" <<<$'#!/bin/sh\nexit 101' && made=1; }
-  local get=(apt-get install -qq --yes --no-install-recommends pgbouncer)
+  local get=(apt-get install -qq --yes --no-install-recommends "$@")
   { DEBIAN_FRONTEND=noninteractive "${get[@]}" || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive "${get[@]}"; }; } >&2
   local status=$?
   [ -z "$made" ] || rm -f "$policy"
   return $status
 }
-(get_pgbouncer) || echo 'ci-tools: PgBouncer cannot be had here (apt-get install pgbouncer): nothing will be tried through it.' >&2
+(command -v pgbouncer >/dev/null || [ -x /usr/sbin/pgbouncer ] || debian pgbouncer) ||
+  echo 'ci-tools: PgBouncer cannot be had here (apt-get install pgbouncer): nothing will be tried through it.' >&2
+
+ruby=(ruby puma ruby-rack ruby-pg)
+(ruby -e 'require "pg"; require "puma"; require "rack"' 2>/dev/null || debian "${ruby[@]}") ||
+  echo "ci-tools: Ruby cannot be had here (apt-get install ${ruby[*]}): the example of a service in it will not be run." >&2
 
 # The Node.js that the project runs on: the oldest, and those that strip the types of TypeScript themselves, with a parser of their own.
 get_node() {

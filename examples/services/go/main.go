@@ -67,6 +67,14 @@ func main() {
 		http.Error(w, "The service failed.", http.StatusInternalServerError)
 	}
 	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, r *http.Request) {
+		// For a probe: the names of the headers that it sent.
+		names := []string{}
+		for name := range r.Header {
+			names = append(names, name)
+		}
+		respond(w, http.StatusOK, map[string]any{"headers": names})
+	})
 	mux.HandleFunc("GET /me", func(w http.ResponseWriter, r *http.Request) {
 		respond(w, http.StatusOK, tenant.From(r.Context()))
 	})
@@ -93,7 +101,7 @@ func main() {
 		respond(w, http.StatusCreated, made[0])
 	})
 
-	var options tenant.Options
+	options := tenant.Options{Exempt: []string{"/healthz"}}
 	for _, gateway := range strings.FieldsFunc(os.Getenv("GATEWAYS"), func(c rune) bool { return c == ',' }) {
 		options.Gateways = append(options.Gateways, netip.MustParsePrefix(gateway))
 	}

@@ -10,7 +10,10 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.catalina.Context;
@@ -45,6 +48,12 @@ public final class Service extends HttpServlet {
 
   @Override
   protected void doGet(HttpServletRequest request, HttpServletResponse response) throws IOException {
+    if (request.getRequestURI().equals("/healthz")) {
+      // For a probe: the names of the headers that it sent.
+      List<String> names = Collections.list(request.getHeaderNames()).stream().map(Service::text).toList();
+      respond(response, 200, "{\"headers\":[" + String.join(",", names) + "]}");
+      return;
+    }
     TenantFilter.Tenant tenant = TenantFilter.tenantOf(request);
     if (request.getRequestURI().equals("/me")) {
       List<String> scopes = tenant.scopes().stream().map(Service::text).toList();
@@ -100,10 +109,10 @@ public final class Service extends HttpServlet {
     tomcat.getConnector().setPort(Integer.parseInt(System.getenv("PORT")));
     tomcat.getConnector().setProperty("address", InetAddress.getLoopbackAddress().getHostAddress());
     Context context = tomcat.addContext("", null);
-    String gateways = System.getenv("GATEWAYS");
+    String gateways = Objects.requireNonNullElse(System.getenv("GATEWAYS"), "127.0.0.1,0:0:0:0:0:0:0:1");
     FilterDef filter = new FilterDef();
     filter.setFilterName("tenant");
-    filter.setFilter(gateways == null ? new TenantFilter() : new TenantFilter(List.of(gateways.split(",")), "X-Service-"));
+    filter.setFilter(new TenantFilter(List.of(gateways.split(",")), "X-Service-", Set.of("/healthz")));
     context.addFilterDef(filter);
     FilterMap everything = new FilterMap();
     everything.setFilterName("tenant");

@@ -4,10 +4,15 @@ import jakarta.servlet.ServletException;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.ServletResponse;
 import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletRequestWrapper;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.util.Collections;
+import java.util.Enumeration;
 import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
@@ -48,30 +53,38 @@ public final class TenantFilter implements Filter {
 
   private final List<String> gateways;
   private final String prefix;
+  private final Set<String> exempt;
 
   /** For a gateway on the same machine. */
   public TenantFilter() {
-    this(List.of("127.0.0.1", "0:0:0:0:0:0:0:1", "::1"), "X-Service-");
+    this(List.of("127.0.0.1", "0:0:0:0:0:0:0:1", "::1"), "X-Service-", Set.of());
   }
 
   /**
    * @param gateways addresses of the gateway, as {@link ServletRequest#getRemoteAddr} writes them
    * @param prefix {@code headers.prefix} of the gateway
+   * @param exempt paths within the application, such as {@code /healthz}, that may be requested from anywhere: their servlets
+   *     have no tenant. Each is compared with the path as it was sent; one that is spelled in another way is not exempt
    */
-  public TenantFilter(List<String> gateways, String prefix) {
+  public TenantFilter(List<String> gateways, String prefix, Set<String> exempt) {
     this.gateways = List.copyOf(gateways);
     this.prefix = prefix;
+    this.exempt = Set.copyOf(exempt);
   }
 
   /** For whom a request is. */
   public static Tenant tenantOf(ServletRequest request) {
     if (request.getAttribute(ATTRIBUTE) instanceof Tenant tenant) return tenant;
-    throw new IllegalStateException("the TenantFilter is not mapped to this path");
+    throw new IllegalStateException("the TenantFilter is not mapped to this path, or exempts it");
   }
 
   @Override
   public void doFilter(ServletRequest request, ServletResponse response, FilterChain chain)
       throws IOException, ServletException {
+    if (isExempt((HttpServletRequest) request)) {
+      chain.doFilter(new WithoutReserved((HttpServletRequest) request), response);
+      return;
+    }
     try {
       request.setAttribute(ATTRIBUTE, read((HttpServletRequest) request));
     } catch (NotFromGateway error) {
@@ -79,6 +92,42 @@ public final class TenantFilter implements Filter {
       return;
     }
     chain.doFilter(request, response);
+  }
+
+  private boolean isExempt(HttpServletRequest request) {
+    String routed = request.getServletPath() + Objects.requireNonNullElse(request.getPathInfo(), "");
+    return exempt.contains(routed) && request.getRequestURI().equals(request.getContextPath() + routed);
+  }
+
+  /** Leaves out the headers that a program could take for those that only the gateway may set. */
+  private final class WithoutReserved extends HttpServletRequestWrapper {
+    WithoutReserved(HttpServletRequest request) {
+      super(request);
+    }
+
+    private static String plain(String name) {
+      return name.toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9]", "-");
+    }
+
+    private boolean isReserved(String name) {
+      return plain(name).startsWith(plain(prefix)) || plain(name).equals("x-request-id");
+    }
+
+    @Override
+    public String getHeader(String name) {
+      return isReserved(name) ? null : super.getHeader(name);
+    }
+
+    @Override
+    public Enumeration<String> getHeaders(String name) {
+      return isReserved(name) ? Collections.emptyEnumeration() : super.getHeaders(name);
+    }
+
+    @Override
+    public Enumeration<String> getHeaderNames() {
+      List<String> names = Collections.list(super.getHeaderNames());
+      return Collections.enumeration(names.stream().filter(name -> !isReserved(name)).toList());
+    }
   }
 
   private Tenant read(HttpServletRequest request) throws NotFromGateway {

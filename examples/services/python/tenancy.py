@@ -1,4 +1,5 @@
-"""For whom a request is, as the gateway says it. Copy this file into your service (Starlette, FastAPI, Django, any ASGI application):
+"""For whom a request is, as the gateway says it. Copy this file into your service (Starlette, FastAPI, Django, any ASGI application; for WSGI
+copy tenancy_wsgi.py, too):
 
     app = RequireTenant(app)
     tenant = scope["tenant"]   # in Starlette and FastAPI: request.scope["tenant"]
@@ -37,34 +38,29 @@ class NotFromGateway(Exception):
     """The request is none that the gateway has passed on."""
 
 
-class RequireTenant:
-    """ASGI middleware: rejects requests and WebSockets that the gateway has not passed on, and puts a Tenant into the others' scope."""
+class Gateway:
+    """Reads the tenant of a request that comes from the gateway. The middleware of each interface uses it."""
 
-    def __init__(self, app, gateways=("127.0.0.0/8", "::1"), prefix="X-Service-"):
-        self.app = app
+    def __init__(self, gateways=("127.0.0.0/8", "::1"), prefix="X-Service-", exempt=()):
         self.gateways = [ip_network(gateway) for gateway in gateways]
         self.prefix = prefix.lower()
+        self.exempt = frozenset(exempt)
 
-    async def __call__(self, scope, receive, send):
-        if scope["type"] not in ("http", "websocket"):
-            return await self.app(scope, receive, send)
+    def read(self, address, values) -> Tenant:
+        """`values(name)` lists the values of a header. Raises NotFromGateway."""
         try:
-            tenant = self.read(scope)
-        except NotFromGateway as error:
-            return await reject(scope, send, str(error))
-        await self.app({**scope, "tenant": tenant}, receive, send)
-
-    def read(self, scope) -> Tenant:
-        address = ip_address((scope.get("client") or ("0.0.0.0", 0))[0])
-        address = getattr(address, "ipv4_mapped", None) or address
-        if not any(address in gateway for gateway in self.gateways):
+            peer = ip_address(address)
+        except ValueError:
+            raise NotFromGateway("This request did not come through the gateway.") from None
+        peer = getattr(peer, "ipv4_mapped", None) or peer
+        if not any(peer in gateway for gateway in self.gateways):
             raise NotFromGateway("This request did not come through the gateway.")
 
         def optional(name):
-            values = [value.decode("latin-1") for key, value in scope["headers"] if key.decode("latin-1").lower() == name]
-            if len(values) > 1:
+            found = values(name)
+            if len(found) > 1:
                 raise NotFromGateway(f"There is more than one {name}.")
-            return values[0] if values else None
+            return found[0] if found else None
 
         def required(name, form=None):
             value = optional(name)
@@ -83,12 +79,56 @@ class RequireTenant:
             request_id=required("x-request-id"),
         )
 
+    def reserves(self, name) -> bool:
+        """Whether some program could take a header's name for one that only the gateway may set."""
+        plain = re.sub("[^a-z0-9]", "-", name.lower())
+        return plain.startswith(re.sub("[^a-z0-9]", "-", self.prefix)) or plain == "x-request-id"
 
-async def reject(scope, send, detail):
+
+def rejection(error: NotFromGateway) -> bytes:
+    """The body (RFC 9457, application/problem+json) of the 403 for a request that the gateway has not passed on."""
+    return json.dumps({"type": "about:blank", "title": "Forbidden", "status": 403, "detail": str(error)}).encode()
+
+
+class RequireTenant:
+    """ASGI middleware: rejects requests and WebSockets that the gateway has not passed on, and puts a Tenant into the others' scope.
+
+    `exempt` lists whole paths, such as "/healthz", that may be requested from anywhere: their scope has no tenant, and none of the
+    headers that only the gateway may set. Each is compared with the path as it was sent; one that is spelled in another way is
+    not exempt.
+    """
+
+    def __init__(self, app, **options):
+        self.app = app
+        self.gateway = Gateway(**options)
+
+    async def __call__(self, scope, receive, send):
+        if scope["type"] not in ("http", "websocket"):
+            return await self.app(scope, receive, send)
+        if self.is_exempt(scope):
+            headers = [(name, value) for name, value in scope["headers"] if not self.gateway.reserves(name.decode("latin-1"))]
+            return await self.app({**scope, "headers": headers}, receive, send)
+        try:
+            tenant = self.read(scope)
+        except NotFromGateway as error:
+            return await reject(scope, send, error)
+        await self.app({**scope, "tenant": tenant}, receive, send)
+
+    def is_exempt(self, scope) -> bool:
+        path = scope["path"]
+        return path in self.gateway.exempt and (scope.get("raw_path") or path.encode()) == path.encode()
+
+    def read(self, scope) -> Tenant:
+        def values(name):
+            return [value.decode("latin-1") for key, value in scope["headers"] if key.decode("latin-1").lower() == name]
+
+        return self.gateway.read((scope.get("client") or ("", 0))[0], values)
+
+
+async def reject(scope, send, error):
     if scope["type"] == "websocket":
         # Before it is accepted, this is a 403.
         return await send({"type": "websocket.close", "code": 1008})
-    body = {"type": "about:blank", "title": "Forbidden", "status": 403, "detail": detail}
     headers = [(b"content-type", b"application/problem+json")]
     await send({"type": "http.response.start", "status": 403, "headers": headers})
-    await send({"type": "http.response.body", "body": json.dumps(body).encode()})
+    await send({"type": "http.response.body", "body": rejection(error)})

@@ -1,14 +1,23 @@
 /** For Fastify 5: call `requireTenant(app)` before you add routes, and `tenantOf(request)` in them. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { NotFromGateway, rejection, tenantReader, type Tenant, type TenantOptions } from './tenant.ts';
+import {
+  exemption,
+  NotFromGateway,
+  pathOf,
+  rejection,
+  tenantReader,
+  type Tenant,
+  type TenantOptions,
+} from './tenant.ts';
 
 const decorator = 'tenantOfGateway';
 
 /** Rejects requests that the gateway has not passed on. */
 export function requireTenant(app: FastifyInstance, options?: TenantOptions): void {
-  const read = tenantReader(options);
+  const [read, isExempt] = [tenantReader(options), exemption(options)];
   app.decorateRequest(decorator, null);
   app.addHook('onRequest', (request, reply, done) => {
+    if (isExempt(request.raw, pathOf(request.raw.url))) return void done();
     try {
       request.setDecorator<Tenant | null>(decorator, read(request.raw));
     } catch (error) {
@@ -25,6 +34,6 @@ export function requireTenant(app: FastifyInstance, options?: TenantOptions): vo
 /** For whom a request is. */
 export function tenantOf(request: FastifyRequest): Tenant {
   const tenant = request.getDecorator<Tenant | null>(decorator);
-  if (tenant === null) throw new Error('requireTenant was not called for this route');
+  if (tenant === null) throw new Error('requireTenant was not called for this route, or exempts it');
   return tenant;
 }

@@ -3,7 +3,11 @@ import { addShipment, listShipments } from './shipments.mjs';
 
 const port = Number(process.env.PORT ?? 3000);
 const hostname = '127.0.0.1';
-const options = process.env.GATEWAYS ? { gateways: process.env.GATEWAYS.split(',') } : {};
+const gateways = process.env.GATEWAYS ? { gateways: process.env.GATEWAYS.split(',') } : {};
+const options = { ...gateways, exempt: ['/healthz'] };
+
+/** For a probe: the names of the headers that it sent. */
+const health = (headers) => ({ headers: Object.keys(headers) });
 
 const services = {
   async fastify() {
@@ -11,6 +15,7 @@ const services = {
     const { requireTenant, tenantOf } = await import('./fastify.ts');
     const app = Fastify();
     requireTenant(app, options);
+    app.get('/healthz', (request) => health(request.headers));
     app.get('/me', (request) => tenantOf(request));
     app.get('/shipments', (request) => listShipments(tenantOf(request)));
     app.post('/shipments', async (request, reply) =>
@@ -24,6 +29,7 @@ const services = {
     const { requireTenant, tenantOf } = await import('./express.ts');
     const app = express();
     app.use(requireTenant(options));
+    app.get('/healthz', (request, response) => void response.json(health(request.headers)));
     app.get('/me', (request, response) => void response.json(tenantOf(request)));
     app.get(
       '/shipments',
@@ -41,6 +47,7 @@ const services = {
     const { requireTenant, tenantOf } = await import('./hono.ts');
     const app = new Hono();
     app.use(requireTenant(options));
+    app.get('/healthz', (c) => c.json(health(c.req.header())));
     app.get('/me', (c) => c.json(tenantOf(c)));
     app.get('/shipments', async (c) => c.json(await listShipments(tenantOf(c))));
     app.post('/shipments', async (c) => c.json(await addShipment(tenantOf(c), await c.req.json()), 201));

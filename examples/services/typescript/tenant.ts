@@ -28,6 +28,11 @@ export interface TenantOptions {
   readonly gateways?: readonly string[];
   /** `headers.prefix` of the gateway. */
   readonly prefix?: string;
+  /**
+   * Whole paths, such as `/healthz`, that may be requested from anywhere: their handlers have no tenant. Each is compared with
+   * the path as it was sent; a path that is spelled in another way is not exempt.
+   */
+  readonly exempt?: readonly string[];
 }
 
 /** The request is none that the gateway has passed on: answer it with {@link rejection}. */
@@ -82,4 +87,34 @@ export function tenantReader({
       requestId: required('x-request-id', /./),
     };
   };
+}
+
+/**
+ * Makes the function that says whether a request needs no tenant. `routed` is the path by which the framework chooses the handler.
+ * An exempt request loses the headers that only the gateway may set, because anybody can have sent it.
+ */
+export function exemption({ exempt = [], prefix }: TenantOptions = {}): (
+  request: IncomingMessage,
+  routed: string,
+) => boolean {
+  const [paths, isReserved] = [new Set(exempt), reservedNames(prefix)];
+  return (request, routed) => {
+    if (!paths.has(routed)) return false;
+    for (const headers of [request.headers, request.headersDistinct])
+      for (const name of Object.keys(headers).filter(isReserved)) delete headers[name];
+    const raw = request.rawHeaders;
+    request.rawHeaders = raw.filter((_, index) => !isReserved(raw[index - (index % 2)] ?? ''));
+    return true;
+  };
+}
+
+/** Makes the function that says whether some program could take a header's name for one that only the gateway may set. */
+export function reservedNames(prefix = 'X-Service-'): (name: string) => boolean {
+  const plain = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, '-');
+  return (name) => plain(name).startsWith(plain(prefix)) || plain(name) === 'x-request-id';
+}
+
+/** The path of a request target, as it was sent: everything before its query. */
+export function pathOf(target = ''): string {
+  return target.split('?', 1)[0] ?? '';
 }

@@ -14,7 +14,7 @@ const register = fileURLToPath(new URL('../../../scripts/typescript/register.mjs
 /** How a service is started. */
 export interface BuiltService {
   readonly command: string;
-  readonly args: readonly string[];
+  readonly args: (port: number) => readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   /** 127.0.0.1 alone, as the service writes it. */
@@ -29,7 +29,11 @@ export const services: Readonly<Record<string, () => Promise<BuiltService>>> = {
   Fastify: () => typescript('fastify'),
   Express: () => typescript('express'),
   Hono: () => typescript('hono'),
-  'Python (ASGI)': python,
+  'Python (ASGI)': () =>
+    python((port) => ['uvicorn', 'service:app', `--port=${port}`, '--log-level=error', '--no-proxy-headers']),
+  'Python (WSGI, Flask)': () => python(gunicorn('flask_service:app')),
+  'Python (WSGI, Django)': () => python(gunicorn('django_service:application')),
+  'Ruby (Rack)': ruby,
   'Go (net/http)': go,
   'Java (servlet)': java,
 };
@@ -38,11 +42,14 @@ async function typescript(framework: string): Promise<BuiltService> {
   const cwd = await copied('typescript', 'package.json', 'access to the npm registry', async (folder) => {
     await execute('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts'], { cwd: folder });
   });
-  const args = ['--import', register, 'service.mjs'];
+  const args = () => ['--import', register, 'service.mjs'];
   return { command: process.execPath, args, cwd, env: { FRAMEWORK: framework }, gateways: '127.0.0.1' };
 }
 
-async function python(): Promise<BuiltService> {
+const gunicorn = (application: string) => (port: number) =>
+  ['gunicorn', application, `--bind=127.0.0.1:${port}`, '--threads=2', '--log-level=error'] as const;
+
+async function python(server: (port: number) => readonly string[]): Promise<BuiltService> {
   const tool = findTool('python3');
   if (tool === undefined) throw new Missing('python3');
   const needs = 'Python 3.10 with venv, and access to PyPI';
@@ -51,11 +58,21 @@ async function python(): Promise<BuiltService> {
     const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '-r', 'requirements.txt'];
     await execute(join(folder, 'venv/bin/python'), pip, { cwd: folder });
   });
-  const args = [
-    '-c',
-    'import os, uvicorn; uvicorn.run("service:app", port=int(os.environ["PORT"]), log_level="error", proxy_headers=False)',
-  ];
+  const args = (port: number) => ['-m', ...server(port)];
   return { command: join(cwd, 'venv/bin/python'), args, cwd, env: {}, gateways: '127.0.0.1' };
+}
+
+/** With the packages of Debian and Ubuntu, so that no gem is asked for. */
+async function ruby(): Promise<BuiltService> {
+  const [tool, puma] = [findTool('ruby'), findTool('puma')];
+  const needs = 'Ruby 3 with Puma, Rack and pg (apt-get install ruby puma ruby-rack ruby-pg)';
+  if (!tool || !puma) throw new Missing(needs);
+  const cwd = await copied('ruby', 'config.ru', needs, async () => {
+    await execute(tool, ['-e', 'require "pg"; require "rack"']);
+  });
+  const quiet = ['--quiet', '--environment', 'production', '--threads', '2:2'];
+  const args = (port: number) => [...quiet, '--bind', `tcp://127.0.0.1:${port}`];
+  return { command: puma, args, cwd, env: {}, gateways: '127.0.0.1' };
 }
 
 async function go(): Promise<BuiltService> {
@@ -67,7 +84,7 @@ async function go(): Promise<BuiltService> {
   const env = { ...process.env, GOTOOLCHAIN: 'local' };
   await execute(tool, ['vet', './...'], { cwd, env });
   await execute(tool, ['build', '-o', 'service', '.'], { cwd, env });
-  return { command: join(cwd, 'service'), args: [], cwd, env: {}, gateways: '127.0.0.1/32' };
+  return { command: join(cwd, 'service'), args: () => [], cwd, env: {}, gateways: '127.0.0.1/32' };
 }
 
 async function java(): Promise<BuiltService> {
@@ -78,7 +95,7 @@ async function java(): Promise<BuiltService> {
   });
   const classPath = `${join(cwd, 'lib')}/*`;
   await execute(compiler, ['-d', 'classes', '-cp', classPath, 'TenantFilter.java', 'Service.java'], { cwd });
-  const args = ['-cp', `classes:${classPath}`, '-Djava.util.logging.config.file=/dev/null', 'Service'];
+  const args = () => ['-cp', `classes:${classPath}`, '-Djava.util.logging.config.file=/dev/null', 'Service'];
   return { command: run, args, cwd, env: {}, gateways: '127.0.0.1' };
 }
 

@@ -98,17 +98,56 @@ for (const [name, build] of Object.entries(services)) {
       }
       const twice = { ...forged, 'X-Service-Resolved-Tenant': [ada.id, parent.id] };
       t.equal((await direct('127.0.0.1', twice)).status, 403, 'with two tenants');
+      await exempts(t, servicePort, { ...forged, X_Service_Resolved_Tenant: ada.id, Accept: '*/*' });
       const noUuid = { ...forged, 'X-Service-Resolved-Tenant': "' or true --" };
       t.equal((await direct('127.0.0.1', noUuid)).status, 403);
     },
   );
 }
 
+/** `/healthz` is exempt: it can be requested from anywhere, its handler sees no tenant, and no other path passes for it. */
+async function exempts(t: Test, port: number, forged: Readonly<Record<string, string>>): Promise<void> {
+  const probe = await sendFrom('127.0.0.2', port, forged, '/healthz?verbose');
+  t.equal(probe.status, 200, 'a probe needs no headers of the gateway');
+  const { headers } = JSON.parse(probe.text) as { readonly headers: readonly string[] };
+  const names = headers.map((name) => name.toLowerCase().replaceAll('_', '-'));
+  t.ok(names.includes('accept'));
+  t.same(
+    names.filter((name) => /^x-(?:service|request-id)/.test(name)),
+    [],
+    'and none of them gets to its handler',
+  );
+  for (const target of disguised) {
+    const { status } = await sendFrom('127.0.0.2', port, forged, target);
+    t.ok(status >= 400 && status < 500, `${target} is not exempt: ${status}`);
+  }
+  // gunicorn takes a mount path from its neighbours' headers.
+  const mounted = { SCRIPT_NAME: '/healthz' };
+  for (const target of ['/healthz', '/healthz/me', '/healthz/healthz/../me']) {
+    const { text } = await sendFrom('127.0.0.1', port, mounted, target);
+    t.notMatch(text, 'key', `${target} leads to no other handler`);
+  }
+}
+
+/** Paths that some server or framework reads as `/healthz`, or that begin or end with it. */
+const disguised = [
+  ...['/healthz/', '/healthz/me', '/HEALTHZ', '//healthz', '/./healthz', '/me/../healthz', '/healthz/../me'],
+  ...[
+    '/%68ealthz',
+    '/healthz%20',
+    '/healthz%2F..%2Fme',
+    '/healthz/%2e%2e/me',
+    '/healthz;x',
+    '/healthz;/../me',
+  ],
+  ...['/healthz%3Fx', '/healthz%23', '/me?/healthz', '/me?x=/healthz'],
+];
+
 async function start(t: Test, { command, args, cwd, env, gateways }: BuiltService) {
   const [port, database] = [await unusedPort(), await freshDatabase(t)];
   await rawSql(t, database).unsafe(schema);
   const { hostname, port: databasePort, pathname } = new URL(database);
-  const child = spawn(command, args, {
+  const child = spawn(command, args(port), {
     cwd,
     env: {
       ...{ PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', PORT: String(port), ...env },
@@ -144,10 +183,11 @@ async function sendFrom(
   localAddress: string,
   port: number,
   headers: Readonly<Record<string, string | string[]>>,
+  path = '/me',
 ): Promise<{ status: number; type: string; text: string }> {
   return new Promise((resolve, reject) => {
     const request = sendRequest(
-      { host: '127.0.0.1', port, path: '/me', localAddress, headers, agent: false },
+      { host: '127.0.0.1', port, path, localAddress, headers, agent: false },
       (response) => {
         const { statusCode: status = 0, headers } = response;
         buffer(response).then(

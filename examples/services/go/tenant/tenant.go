@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/netip"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -39,16 +40,20 @@ type Options struct {
 	Gateways []netip.Prefix
 	// Prefix is headers.prefix of the gateway; X-Service- where it is empty.
 	Prefix string
+	// Exempt are whole paths, such as /healthz, that may be requested from anywhere: their handlers have no tenant. Each is
+	// compared with the path as it was sent; a path that is spelled in another way is not exempt.
+	Exempt []string
 }
 
 var (
 	uuid     = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+	notPlain = regexp.MustCompile(`[^a-z0-9]`)
 	loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
 )
 
 type key struct{}
 
-// From returns for whom a request is. It panics where Require was not used, so that no handler runs without a tenant.
+// From returns for whom a request is. It panics if Require was not used or exempts the path, so that no handler runs without a tenant.
 func From(ctx context.Context) Tenant {
 	return ctx.Value(key{}).(Tenant)
 }
@@ -62,6 +67,10 @@ func Require(options Options, next http.Handler) http.Handler {
 		options.Prefix = "X-Service-"
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if slices.Contains(options.Exempt, r.URL.Path) && r.URL.Path == pathOf(r.RequestURI) {
+			next.ServeHTTP(w, withoutReserved(options.Prefix, r))
+			return
+		}
 		t, err := read(options, r)
 		if err != nil {
 			w.Header().Set("Content-Type", "application/problem+json")
@@ -73,6 +82,23 @@ func Require(options Options, next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), key{}, t)))
 	})
+}
+
+func pathOf(target string) string {
+	path, _, _ := strings.Cut(target, "?")
+	return path
+}
+
+// withoutReserved leaves out the headers that a program could take for those that only the gateway may set.
+func withoutReserved(prefix string, r *http.Request) *http.Request {
+	plain := func(name string) string { return notPlain.ReplaceAllString(strings.ToLower(name), "-") }
+	r = r.Clone(r.Context())
+	for name := range r.Header {
+		if strings.HasPrefix(plain(name), plain(prefix)) || plain(name) == "x-request-id" {
+			delete(r.Header, name)
+		}
+	}
+	return r
 }
 
 func read(options Options, r *http.Request) (t Tenant, err error) {
