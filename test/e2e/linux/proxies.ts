@@ -1,0 +1,121 @@
+/** The proxies of `examples/linux`, on the ports and with the certificate of a test. */
+import { existsSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { findTool } from '../../../bench/lib/tools.ts';
+import { certificate } from '../../support/config-certificates.ts';
+import { readText } from '../../support/helm.ts';
+import type { GatewayProcess } from '../../support/process.ts';
+
+/** Where the proxy of a test listens, and what is behind it. */
+export interface Setting {
+  readonly folder: string;
+  readonly port: number;
+  /** Another free port. */
+  readonly healthPort: number;
+  readonly gateways: readonly GatewayProcess[];
+  readonly publicUrl: string;
+}
+
+export interface FrontProxy {
+  readonly name: string;
+  /** Its path; `undefined` if this machine has none. */
+  readonly program: string | undefined;
+  /** Writes its files. Returns the arguments that run it in the foreground. */
+  readonly prepare: (setting: Setting) => readonly string[];
+  /** The arguments that only check the files. */
+  readonly check?: (args: readonly string[]) => readonly string[];
+}
+
+const brought = fileURLToPath(new URL('../../../.cache/tools/proxies/bin/', import.meta.url));
+
+/** As the machine has it, or as scripts/ci-tools.sh brings it. */
+function programOf(name: string): string | undefined {
+  return existsSync(brought + name) ? brought + name : findTool(name);
+}
+
+export const proxies: readonly FrontProxy[] = [
+  { name: 'nginx', program: programOf('nginx'), prepare: nginx, check: (args) => ['-t', ...args] },
+  {
+    name: 'HAProxy',
+    program: programOf('haproxy'),
+    prepare: (setting) => ['-db', '-f', example(setting, 'haproxy.cfg')],
+    check: (args) => ['-c', ...args],
+  },
+  { name: 'Caddy', program: programOf('caddy'), prepare: caddy },
+  { name: 'Traefik', program: programOf('traefik'), prepare: traefik },
+  {
+    name: 'Envoy',
+    program: programOf('envoy'),
+    prepare: (setting) => [
+      '--disable-hot-restart',
+      '--concurrency',
+      '1',
+      '-c',
+      example(setting, 'envoy.yaml'),
+    ],
+    check: (args) => ['--mode', 'validate', ...args],
+  },
+];
+
+function nginx(setting: Setting): readonly string[] {
+  const { folder } = setting;
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
+  const paths = temporary.map((name) => `${name}_temp_path ${folder}/${name};`).join(' ');
+  writeFileSync(
+    `${folder}/main.conf`,
+    `daemon off; master_process off; pid ${folder}/pid; error_log ${folder}/errors; worker_processes 1; events {}
+    http { access_log off; ${paths} include ${example(setting, 'nginx.conf')}; }`,
+  );
+  return ['-c', `${folder}/main.conf`, '-e', `${folder}/errors`];
+}
+
+function caddy(setting: Setting): readonly string[] {
+  const site = `{\n  admin off\n  auto_https off\n}\nhttps://api.example.com:${setting.port}`;
+  const file = example(setting, 'Caddyfile', (text) =>
+    text.replace(/^api\.example\.com/m, site).replace('    tls ', '    bind 127.0.0.1\n    tls '),
+  );
+  return ['run', '--adapter', 'caddyfile', '--config', file];
+}
+
+function traefik(setting: Setting): readonly string[] {
+  const file = example(setting, 'traefik-tenancy-gateway.yaml');
+  const main = example(setting, 'traefik.yaml', (text) =>
+    text.replace('/etc/traefik/tenancy-gateway.yaml', file).replace("':443'", `'127.0.0.1:${setting.port}'`),
+  );
+  return [`--configFile=${main}`];
+}
+
+/** Writes an example with the ports and the certificate of a test. Returns its path. */
+function example(setting: Setting, name: string, more = (text: string): string => text): string {
+  const { folder, port, gateways } = setting;
+  writeFileSync(`${folder}/tls.crt`, certificate.a.cert);
+  writeFileSync(`${folder}/tls.key`, certificate.a.key);
+  writeFileSync(`${folder}/tls.pem`, `${certificate.a.cert}\n${certificate.a.key}\n`);
+  const of = (gateway: GatewayProcess | undefined) =>
+    [new URL(gateway?.url ?? ''), new URL(gateway?.internalUrl ?? '')] as const;
+  const [[one, oneInternal], [two, twoInternal]] = [of(gateways[0]), of(gateways[1])];
+  const envoyPort = (from: number, { port: to }: URL) =>
+    [`port_value: ${from}`, `port_value: ${to}`] as const;
+  const text = readText(`examples/linux/${name}`)
+    // Without the right to open as many files as that takes.
+    .replace('maxconn 20000', 'maxconn 1000')
+    .replaceAll('/etc/ssl/api.example.com', `${folder}/tls`)
+    .replace(/listen 443/, `listen 127.0.0.1:${port}`)
+    .replace(/bind :443/, `bind 127.0.0.1:${port}`)
+    .replace('address: 0.0.0.0, port_value: 443', `address: 127.0.0.1, port_value: ${port}`)
+    .replaceAll('127.0.0.1:8070', `127.0.0.1:${setting.healthPort}`)
+    .replaceAll('127.0.0.1:8080', one.host)
+    .replaceAll('127.0.0.1:8081', two.host)
+    .replaceAll('127.0.0.1:18080', oneInternal.host)
+    .replaceAll('127.0.0.1:18081', twoInternal.host)
+    .replace('127.0.0.1:3100', new URL(setting.publicUrl).host)
+    .replace(/port(:?) 18080/, `port$1 ${oneInternal.port}`)
+    .replace(/port(:?) 18081/, `port$1 ${twoInternal.port}`)
+    .replace(...envoyPort(8080, one))
+    .replace(...envoyPort(8081, two))
+    .replace(...envoyPort(18080, oneInternal))
+    .replace(...envoyPort(18081, twoInternal))
+    .replace(...envoyPort(3100, new URL(setting.publicUrl)));
+  writeFileSync(`${folder}/${name}`, more(text));
+  return `${folder}/${name}`;
+}
