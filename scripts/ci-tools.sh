@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Brings what tests need beside npm packages, once: PgBouncer and Ruby; and into .cache/tools promtool, which tests the alerts, Node.js 22 and 24, what looks at
-# the OpenAPI documents and their pages (two linters, axe-core, oasdiff, schemathesis), Caddy, Envoy and Traefik, Helm, and the schemas by which Kubernetes and two extensions check manifests. What cannot be had here is said, and its tests say that they
+# the OpenAPI documents and their pages (two linters, axe-core, oasdiff, schemathesis), Caddy, Envoy and Traefik, a registry (crane), Helm, and the schemas by which Kubernetes and two extensions check manifests. What cannot be had here is said, and its tests say that they
 # are skipped.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -17,6 +17,7 @@ CADDY=2.11.7
 ENVOY=1.40.0
 TRAEFIK=3.7.15
 OASDIFF=v1.34.1
+CRANE=v0.22.1
 SCHEMATHESIS=4.32.5
 
 tools=.cache/tools
@@ -104,6 +105,13 @@ get_oasdiff() {
   GOBIN="$PWD/$tools" go install -trimpath "github.com/oasdiff/oasdiff@$OASDIFF" >&2 && touch "$tools/.oasdiff-$OASDIFF"
 }
 (get_oasdiff) || echo 'ci-tools: oasdiff cannot be had here (Go): the documents will not be compared with the released ones.' >&2
+
+# A registry on loopback, for the charts of a release.
+get_crane() {
+  [ -e "$tools/.crane-$CRANE" ] && return 0
+  GOBIN="$PWD/$tools" go install -trimpath "github.com/google/go-containerregistry/cmd/crane@$CRANE" >&2 && touch "$tools/.crane-$CRANE"
+}
+(get_crane) || echo 'ci-tools: crane cannot be had here (Go): the charts of a release will not be pushed anywhere.' >&2
 
 stamp="$tools/.$HELM-$OLDEST_KUBERNETES-$NEWEST_KUBERNETES-$GATEWAY_API-$PROMETHEUS_OPERATOR"
 [ -e "$stamp" ] && exit 0

@@ -13,6 +13,10 @@ t.test('package, image, chart and examples are of one version', async (t) => {
   t.equal(image.tag, version);
   for (const file of ['examples/sidecar/shop.yaml', 'examples/compose/compose.yaml'])
     t.match(readText(file), `tenancy-gateway:${version}\n`, file);
+  const named = [
+    ...readText('README.md').matchAll(/(?:REPOSITORY:|--version |\/v|gateway-)(\d+\.\d+\.\d+)/g),
+  ];
+  t.same([...new Set(named.map(([, named]) => named))], [version], 'README installs it');
 });
 
 t.test('the build gets what it copies, and nothing else of the folder', async (t) => {

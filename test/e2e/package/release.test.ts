@@ -1,8 +1,10 @@
 import t from 'tap';
-import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
+import { eventually } from '../../support/eventually.ts';
+import { unusedPort } from '../../support/unused-port.ts';
 import { withoutHelm } from '../../support/chart-tools.ts';
 import { readText, readYaml, runHelm, template, type Values } from '../../support/helm.ts';
 
@@ -12,6 +14,8 @@ const { version, dependencies, devDependencies } = JSON.parse(readText('package.
   dependencies: Record<string, string>;
   devDependencies: Record<string, string>;
 };
+
+const registry = [`${root}.cache/tools/crane`].find((file) => existsSync(file));
 
 t.test(
   'a release holds the package, charts that render as the sources do, and a bill of materials',
@@ -55,6 +59,44 @@ t.test(
   },
 );
 
+t.test(
+  'the charts of a release are installed from a registry, as README says, without naming the image',
+  {
+    skip:
+      withoutHelm ||
+      (registry === undefined && 'NO crane ON THIS MACHINE: no chart was pushed (scripts/ci-tools.sh)'),
+  },
+  async (t) => {
+    const out = t.testdir({});
+    const made = release(out, `v${version}`, { IMAGE: 'ghcr.io/acme/gateway' });
+    t.equal(made.status, 0, made.stderr);
+    const port = await unusedPort();
+    const served = spawn(registry ?? '', ['registry', 'serve', '--address', `127.0.0.1:${port}`], {
+      stdio: 'ignore',
+    });
+    t.teardown(() => served.kill('SIGKILL'));
+    await eventually(
+      async () => (await fetch(`http://127.0.0.1:${port}/v2/`).catch(() => null))?.ok === true,
+    );
+    const charts = `oci://127.0.0.1:${port}/charts`;
+    const pushed = spawnSync('bash', ['.ci/push-charts', out, charts, '--plain-http'], {
+      cwd: root,
+      encoding: 'utf8',
+    });
+    t.equal(pushed.status, 0, pushed.stderr);
+
+    const [, command = ''] = /^helm install (gateway oci:[^]*?)^```/m.exec(readText('README.md')) ?? [];
+    const args = command
+      .replaceAll('\\\n', ' ')
+      .replace('oci://ghcr.io/OWNER/REPOSITORY/charts', charts)
+      .trim()
+      .split(/ +/);
+    const { text, complaint } = runHelm(['template', ...args, '--plain-http'], {});
+    t.match(text, `image: ghcr.io/acme/gateway:${version}\n`, complaint);
+    t.match(text, 'kind: Deployment');
+  },
+);
+
 t.test('a tag of another version is refused', async (t) => {
   const { status, stderr } = release(t.testdir({}), 'v9.9.9');
   t.not(status, 0);
@@ -77,6 +119,8 @@ t.test(
       >;
     };
     t.same(workflow.permissions, { contents: 'read' });
+    const publishing = workflow.jobs['package-and-charts']?.steps?.map(({ run = '' }) => run).join('\n');
+    for (const script of ['.ci/release out', '.ci/push-charts out']) t.match(publishing, script);
     const { tests, image, 'package-and-charts': rest } = workflow.jobs;
     t.equal(tests?.uses, './.github/workflows/ci.yml');
     t.equal(image?.needs, 'tests');
@@ -94,6 +138,11 @@ t.test(
   },
 );
 
-function release(...args: string[]): { status: number | null; stderr: string } {
-  return spawnSync('bash', ['.ci/release', ...args], { cwd: root, encoding: 'utf8' });
+function release(
+  folder: string,
+  tag: string,
+  env: Readonly<Record<string, string>> = {},
+): { status: number | null; stderr: string } {
+  const options = { cwd: root, encoding: 'utf8', env: { ...process.env, ...env } } as const;
+  return spawnSync('bash', ['.ci/release', folder, tag], options);
 }
