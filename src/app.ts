@@ -6,12 +6,11 @@ import type { FindOperation } from './api/operations.ts';
 import { admin } from './api/operator/admin.ts';
 import type { AdminDeps } from './api/operator/deps.ts';
 import type { DestinationOf } from './api/explain/explanation.ts';
-import { operatorApiIsOn } from './api/operator/operator-token.ts';
+import type { OperatorApp } from './api/operator/operator-token.ts';
 import { ownRoutes } from './api/operator/own-routes.ts';
 import type { ReplicasDeps } from './api/operator/replicas.ts';
 import type { WhoamiDeps } from './api/operator/whoami.ts';
 import { operatorReference, parentReference } from './api/reference/reference.ts';
-import type { TypedApp } from './api/rest/typebox.ts';
 import type { Config, RouteConfig } from './config.ts';
 import { challengesOf } from './domain/authorization.ts';
 import { managementPath, operatorPath } from './domain/paths.ts';
@@ -48,7 +47,8 @@ import { openProxy, type ProxyDeps } from './proxy/proxy.ts';
 import type { Application } from './server/listener.ts';
 
 /** Dependencies of the public and the internal application. Neither application uses global state. */
-export interface AppDeps extends ReplicasDeps, WhoamiDeps {
+export interface AppDeps
+  extends ReplicasDeps, WhoamiDeps, Pick<AdminDeps, 'operatorTokens' | 'tokenGuesses'> {
   readonly config: Config;
   readonly directory: Directory;
   readonly barrier: Barrier;
@@ -206,12 +206,12 @@ export async function internalServer(
   metricsRoute(app, registry);
   app.register(async (scope) => {
     observeReplies(scope, (url) => url ?? 'none', observeOperator);
-    if (operatorApiIsOn(config.internal))
+    if (config.operators.length > 0)
       await scope.register(operatorReference, { ...config, prefix: operatorPath });
     await scope.register(admin, {
       ...deps,
       prefix: operatorPath,
-      more: (operator: TypedApp) => ownRoutes(operator, deps),
+      more: (operator: OperatorApp) => ownRoutes(operator, deps),
     });
   });
   await made(app);

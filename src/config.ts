@@ -1,10 +1,13 @@
 import type { AuthorizationScheme } from './domain/authorization.ts';
 import type { HeaderNames } from './domain/header-names.ts';
+import type { OperatorRole } from './domain/operator-role.ts';
 
 /** A configuration that has been checked as a whole. Durations are milliseconds, sizes bytes. */
 export interface Config {
   readonly listen: ListenConfig;
   readonly internal: InternalConfig;
+  /** Tokens of the operator API, which is off if there is none. */
+  readonly operators: readonly OperatorToken[];
   readonly store: StoreConfig;
   readonly redisUrl: string | null;
   /** File with the keys that sign and verify values in Redis; `null` if values are not signed. */
@@ -74,9 +77,14 @@ export interface ListenConfig {
 export interface InternalConfig {
   readonly host: string;
   readonly port: number;
-  readonly adminToken: string | null;
-  /** Additional operator API tokens, keyed by operator name. */
-  readonly adminTokens: Readonly<Record<string, string>>;
+}
+
+/** A token of the operator API. */
+export interface OperatorToken {
+  /** Name of the operator, unique. */
+  readonly operator: string;
+  readonly token: string;
+  readonly role: OperatorRole;
 }
 
 export type StoreConfig = { readonly kind: 'embedded'; readonly dataDir: string } | PostgresConfig;

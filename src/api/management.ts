@@ -58,6 +58,7 @@ export function management(app: FastifyInstance, deps: ManagementDeps, done: () 
       grantable: grantableToSubAccount,
       read: { scope: managementScopes.read },
       write: { scope: managementScopes.write },
+      revoke: { scope: managementScopes.write },
     };
     apiKeyRoutes(typed, keyDeps, keyRules);
     keyLifeRoutes(typed, keyDeps, { ...keyRules, countChange });

@@ -70,14 +70,14 @@ function soon(warnings: readonly Fault[]): string {
   return ['Warnings:', ...warnings.map(({ where, detail }) => `  ${where}  ${detail}`)].join('\n');
 }
 
-function summary({ listen, internal, store, redisUrl, routes }: Config): string {
+function summary({ listen, internal, operators, store, redisUrl, routes }: Config): string {
   const upstreams = routes.map(({ prefix, upstream }) => `  ${prefix} → ${upstream}`);
   return [
     `  public listener    ${listen.host}:${listen.port}${listen.tls === null ? '' : ' (TLS)'}`,
     `  internal listener  ${internal.host}:${internal.port}`,
     `  store              ${store.kind === 'embedded' ? `embedded, in ${store.dataDir}` : 'PostgreSQL'}`,
     `  Redis              ${redisUrl === null ? 'none' : 'yes'}`,
-    `  operator API       ${internal.adminToken !== null || Object.keys(internal.adminTokens).length > 0 || store.kind === 'embedded' ? 'on' : 'off (no ADMIN_TOKEN)'}`,
+    `  operator API       ${operators.length > 0 || store.kind === 'embedded' ? 'on' : 'off (no ADMIN_TOKEN)'}`,
     ...(upstreams.length === 0 ? ['  / → the built-in echo'] : upstreams),
   ].join('\n');
 }

@@ -151,7 +151,8 @@ function rejected(
   const nothing = isChange && status === 400 ? 'Nothing was changed.' : undefined;
   const hint =
     hints[body.code] ?? nothing ?? `The gateway's log has more under request id ${body.request_id}.`;
-  const code = status === 401 ? exitCode.notAllowed : status === 503 ? exitCode.unreachable : exitCode.failed;
+  const mayNot = status === 401 || body.code === 'insufficient_role';
+  const code = mayNot ? exitCode.notAllowed : status === 503 ? exitCode.unreachable : exitCode.failed;
   const retryAfter = Number(headers.get('retry-after') ?? NaN);
   return new Failure(code, message, hint, {
     problem: body,
@@ -164,7 +165,9 @@ const hints: Readonly<Record<string, string>> = {
     'Is it running? `npm start` starts one here. Elsewhere, name its internal address: --url, or INTERNAL_HOST and INTERNAL_PORT.',
   'not-a-gateway': 'Is this the internal address (INTERNAL_PORT), and not the public one?',
   unauthenticated:
-    'The operator token is not the one this gateway was started with: look at ADMIN_TOKEN and DATA_DIR.',
+    'No operator of this gateway has this token: look at TENANCY_GATEWAY_TOKEN, ADMIN_TOKEN and DATA_DIR.',
+  insufficient_role:
+    '`tenancy-gateway whoami` shows your role. Ask an operator with the role that is needed.',
   invalid_api_key:
     'This looks like the public address: the operator API is at the internal one (INTERNAL_PORT).',
   not_found:

@@ -111,10 +111,11 @@ function refuseSecrets(args: readonly string[]): void {
 
 const notes = `
 Commands about accounts, sub-accounts, keys, usage, events and replicas talk to the operator API of a running gateway. They find it by the
-variables it was started with: CONFIG, INTERNAL_HOST, INTERNAL_PORT, ADMIN_TOKEN, DATA_DIR.
+variables it was started with: CONFIG, INTERNAL_HOST, INTERNAL_PORT, DATA_DIR. Your token is TENANCY_GATEWAY_TOKEN,
+otherwise ADMIN_TOKEN.
 
 Exit codes: 0 done, 1 refused or failed, 64 wrong usage, 69 gateway or database not reachable,
-77 operator token missing or wrong, 78 faults in the configuration.
+77 operator token missing, wrong, or of too low a role, 78 faults in the configuration.
 
   $ tenancy-gateway accounts create "Ada Logistics"
   $ tenancy-gateway keys create <account-id> --name production

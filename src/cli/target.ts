@@ -1,8 +1,13 @@
 import { loadConfig } from '../config/load.ts';
 import { formatFaults } from '../config/fault.ts';
+import { formats } from '../config/formats.ts';
 import type { Config } from '../config.ts';
+import { usualOperator } from '../domain/operator-role.ts';
 import { operatorTokenFile, readOperatorToken } from '../wiring/operator-token.ts';
 import { exitCode, Failure } from './failure.ts';
+
+/** Variable with the token of the person or program that runs a command. */
+export const tokenVariable = 'TENANCY_GATEWAY_TOKEN';
 
 /** The gateway that a command talks to. */
 export interface Target {
@@ -25,15 +30,15 @@ export function commandConfig(env: NodeJS.ProcessEnv): Config {
 }
 
 /**
- * Finds the operator API's address and token in the gateway's configuration. If no token is configured, the token is
- * read from the file that an embedded store keeps.
+ * Finds the operator API's address in the gateway's configuration. The token is that of `TENANCY_GATEWAY_TOKEN`,
+ * otherwise `ADMIN_TOKEN` of the configuration, otherwise the one in the file that an embedded store keeps.
  *
  * @param url address to use instead of the configured one
  * @throws {Failure} if the configuration has faults, there is no token, or `url` is not an address
  */
 export function findTarget(env: NodeJS.ProcessEnv, url: string | undefined): Target {
-  const { internal, store, headers } = commandConfig(env);
-  const found = findToken(env, internal, store);
+  const { internal, operators, store, headers } = commandConfig(env);
+  const found = findToken(env, operators, store);
   if (found === undefined) throw noToken(store);
   return {
     url: url === undefined ? origin(internal) : checked(url),
@@ -44,24 +49,35 @@ export function findTarget(env: NodeJS.ProcessEnv, url: string | undefined): Tar
 
 function findToken(
   env: NodeJS.ProcessEnv,
-  { adminToken }: Config['internal'],
+  operators: Config['operators'],
   store: Config['store'],
 ): Pick<Target, 'token' | 'tokenFrom'> | undefined {
-  if (adminToken !== null) {
+  const own = env[tokenVariable]?.trim();
+  if (own) return { token: visible(own), tokenFrom: tokenVariable };
+  const usual = operators.find(({ operator }) => operator === usualOperator);
+  if (usual !== undefined) {
     const tokenFrom = env['ADMIN_TOKEN'] ? 'ADMIN_TOKEN' : 'internal.admin_token in the file of CONFIG';
-    return { token: adminToken, tokenFrom };
+    return { token: usual.token, tokenFrom };
   }
   const token = store.kind === 'embedded' ? readOperatorToken(store.dataDir) : undefined;
   if (token === undefined || store.kind !== 'embedded') return undefined;
   return { token, tokenFrom: operatorTokenFile(store.dataDir) };
 }
 
+function visible(token: string): string {
+  if (formats['token']?.accepts(token)) return token;
+  throw new Failure(
+    exitCode.notAllowed,
+    `${tokenVariable} is not a token: it must be ${formats['token']?.expected}.`,
+  );
+}
+
 function noToken(store: Config['store']): Failure {
   const hint =
     store.kind === 'embedded'
       ? `Looked in ${operatorTokenFile(store.dataDir)}. Run this where the gateway was started, name its folder ` +
-        `(DATA_DIR), or set ADMIN_TOKEN to the token the gateway was given.`
-      : 'Set ADMIN_TOKEN to the token the gateway was given.';
+        `(DATA_DIR), or set ${tokenVariable} to your token.`
+      : `Set ${tokenVariable} to your token.`;
   return new Failure(exitCode.notAllowed, 'There is no operator token.', hint);
 }
 

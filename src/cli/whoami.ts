@@ -5,6 +5,8 @@ import { fields } from './output.ts';
 
 interface Answer {
   readonly operator: string;
+  /** Absent from gateways of version 0.2.0, where every operator may do everything. */
+  readonly role?: string;
   readonly version: string;
   readonly replica_id: string | null;
 }
@@ -18,11 +20,12 @@ export function whoamiCommand(program: Command, context: Context): void {
       const { url, tokenFrom } = context.target();
       const {
         operator,
+        role = 'admin',
         version: itsVersion,
         replica_id,
       } = await context.api().call<Answer>('GET', '/whoami');
       const shown = {
-        ...{ url, version: itsVersion, replica_id, operator },
+        ...{ url, version: itsVersion, replica_id, operator, role },
         ...{ token_from: tokenFrom, cli_version: version() },
       };
       context.output().result(shown, () =>
@@ -31,6 +34,7 @@ export function whoamiCommand(program: Command, context: Context): void {
           ['version', itsVersion],
           ['replica', replica_id ?? '(not registered)'],
           ['operator', operator],
+          ['role', role],
           ['token from', tokenFrom],
           ['this command', version()],
         ]),

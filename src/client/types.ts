@@ -507,6 +507,8 @@ export interface Problem {
   }[];
   /** The scope that is missing; with `insufficient_scope`. */
   readonly scope?: string;
+  /** The role that is needed; with `insufficient_role`. */
+  readonly role?: string;
   /** With `unavailable`: `slow` if the store is reachable but took too long, so that a smaller request may succeed. */
   readonly reason?: 'slow';
   /** Whose limit has no room; with `rate_limited` and `quota_exceeded`. */

@@ -4,7 +4,7 @@ import { checkKeyHeaders, checkRouteHeaders, checkSchemes, ordinaryHeaders } fro
 import { checkRoutes } from './check-routes.ts';
 import type { Origins } from './environment.ts';
 import type { UncheckedFile } from './gateway-file.ts';
-import { checkDatabasePassword, checkTokens } from './internal/tokens.ts';
+import { checkDatabasePassword } from './internal/tokens.ts';
 import { workersOf } from './make.ts';
 import { checkUsageExport } from './usage/check-export.ts';
 import type { SchemaFault } from './validate.ts';
@@ -28,7 +28,6 @@ export function crossChecks(
 ): SchemaFault[] {
   return [
     ...checkListeners(file),
-    ...checkTokens(file),
     ...checkDatabase(file),
     ...checkDatabasePassword(file),
     ...checkUpstream(file, upstreamNamed),

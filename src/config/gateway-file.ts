@@ -5,13 +5,13 @@ import {
   integer,
   integerOrAuto,
   list,
-  namedTexts,
   oneOf,
   optionalSection,
   section,
   text,
 } from './setting-types.ts';
 import { authorizationSchemes, usualSchemes, type AuthorizationScheme } from '../domain/authorization.ts';
+import { operators, type OperatorEntry } from './internal/operators-file.ts';
 import { database } from './database/database-file.ts';
 import { limits } from './limits-file.ts';
 import { redis } from './redis/redis-file.ts';
@@ -60,14 +60,20 @@ export const gatewayFile = Type.Object(
             { format: 'token', env: 'ADMIN_TOKEN' },
           ),
         ),
-        admin_tokens: namedTexts(
-          'Further bearer tokens of the operator API, by the name of their operator. Events name the operator whose token made a change; `admin_token` is `operator` there. Tokens are secrets: protect this file like one.',
-          'operator-name',
-          { format: 'token', examples: [{ alice: 'at-least-32-random-characters-please' }] },
+        admin_tokens: operators(
+          'Further operators, by name. `token_file` is a file with the bearer token of the operator, and `role` is what the operator may do: `viewer` reads and explains, `support` also revokes, suspends, resumes, deactivates and reactivates, `admin` does everything and is the only role that receives secrets. A token in place of the two is an `admin`. Events name the operator whose token made a change; `admin_token` is `operator` there, and an `admin`. Read at start and on SIGHUP.',
+          {
+            examples: [
+              {
+                alice: { token_file: '/etc/tenancy-gateway/operators/alice', role: 'admin' },
+                bob: { token_file: '/etc/tenancy-gateway/operators/bob', role: 'support' },
+              },
+            ],
+          },
         ),
         admin_tokens_dir: Type.Optional(
           text(
-            'Folder with a file for each further operator, as in `admin_tokens`: the name of the file is the name of the operator, its content is the token. A Secret that Kubernetes mounts is such a folder. Read at start.',
+            'Folder with a file for each further operator, as in `admin_tokens`: the name of the file is the name of the operator, its content is the token. Each is an `admin`. A Secret that Kubernetes mounts is such a folder. Read at start and on SIGHUP.',
             { env: 'ADMIN_TOKENS_DIR' },
           ),
         ),
@@ -255,10 +261,16 @@ export type GatewayFile = Static<typeof gatewayFile>;
  * A configuration file that may still have faults. Values that the schema rejects are removed, so that the cross checks
  * can run and all faults are reported at once. In a list, rejected entries are replaced with `undefined`.
  */
-export type UncheckedFile = Omit<GatewayFile, 'authentication' | 'routes' | 'trusted_proxies' | 'listen'> & {
+export type UncheckedFile = Omit<
+  GatewayFile,
+  'authentication' | 'internal' | 'routes' | 'trusted_proxies' | 'listen'
+> & {
   readonly authentication: {
     readonly schemes: readonly (AuthorizationScheme | undefined)[];
     readonly headers: readonly (string | undefined)[];
+  };
+  readonly internal: Omit<GatewayFile['internal'], 'admin_tokens'> & {
+    readonly admin_tokens: Readonly<Record<string, string | Partial<OperatorEntry>>>;
   };
   readonly listen: Omit<GatewayFile['listen'], 'tls'> & {
     readonly tls?: Partial<GatewayFile['listen']['tls']>;

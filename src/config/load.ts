@@ -4,7 +4,8 @@ import { originOf, overlayEnvironment, type Origins } from './environment.ts';
 import type { Fault } from './fault.ts';
 import type { GatewayFile, UncheckedFile } from './gateway-file.ts';
 import { addTokenFiles } from './internal/token-files.ts';
-import { shortTokens } from './internal/tokens.ts';
+import { readTokenFiles, tokensInFile } from './internal/operator-tokens.ts';
+import { checkTokens, shortTokens } from './internal/tokens.ts';
 import { makeConfig } from './make.ts';
 import { formatPath, isMapping, removeAt, type Path } from './pointer.ts';
 import { inheritRouteDefaults, namesUpstream } from './routes.ts';
@@ -47,19 +48,23 @@ export function loadConfig(env: NodeJS.ProcessEnv, options: LoadOptions = {}): L
     return { faults: [{ where: file.locate([]), detail: 'must be a mapping of keys' }] };
 
   const variables = overlayEnvironment(document, env);
-  const tokens = purpose === 'serve' ? addTokenFiles(document) : { origins: [], faults: [] };
-  const origins = new Map([...variables, ...tokens.origins]);
+  const added = purpose === 'serve' ? addTokenFiles(document) : { origins: [], faults: [] };
+  const origins = new Map([...variables, ...added.origins]);
   const rejected = validate(document);
   const upstreamNamed = namesUpstream(document);
   const { database } = document;
   const databaseNamed = isMapping(database) && database['url'] !== undefined;
   for (const { path, incomplete } of rejected) if (incomplete === undefined) removeAt(document, path);
   const filled = withDefaults(inheritRouteDefaults(document)) as UncheckedFile;
+  const inFiles = purpose === 'serve' ? readTokenFiles(filled) : { tokens: [], faults: [] };
+  const tokens = [...tokensInFile(filled), ...inFiles.tokens];
   const certificates = purpose === 'serve' ? readCertificates(filled, nowMs) : [];
   const { invalid, soon } = checkDates(certificates, nowMs);
   const faults = [
     ...rejected,
-    ...tokens.faults,
+    ...added.faults,
+    ...inFiles.faults,
+    ...(purpose === 'serve' ? checkTokens(tokens) : []),
     ...(purpose === 'serve' ? crossChecks(filled, { origins, upstreamNamed, databaseNamed }) : []),
     ...(datesOfCertificates === 'fault' ? invalid : []),
   ];
@@ -70,8 +75,9 @@ export function loadConfig(env: NodeJS.ProcessEnv, options: LoadOptions = {}): L
   const config = makeConfig(
     filled as GatewayFile,
     certificates.map(({ path: _, ...certificate }) => certificate),
+    tokens.map(({ path: _, ...token }) => token),
   );
-  const short = purpose === 'serve' ? shortTokens(filled) : [];
+  const short = purpose === 'serve' ? shortTokens(tokens) : [];
   return { config, warnings: located([...invalid, ...soon, ...short]) };
 }
 

@@ -1,7 +1,7 @@
 import { availableParallelism, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
-import type { CertificateConfig, Config, CorsConfig, RouteConfig } from '../config.ts';
+import type { CertificateConfig, Config, CorsConfig, OperatorToken, RouteConfig } from '../config.ts';
 import { headerNames, type HeaderNames } from '../domain/header-names.ts';
 import type { GatewayFile } from './gateway-file.ts';
 import type { RouteFile, RouteSettings } from './route-file.ts';
@@ -20,8 +20,13 @@ const memoryShare = 0.7;
  * Makes the typed configuration from a file without faults.
  *
  * @param certificates the certificates in the files named by `file`
+ * @param operators the tokens of the operator API, from `file` and from the files that it names
  */
-export function makeConfig(file: GatewayFile, certificates: readonly CertificateConfig[]): Config {
+export function makeConfig(
+  file: GatewayFile,
+  certificates: readonly CertificateConfig[],
+  operators: readonly OperatorToken[],
+): Config {
   const { listen, internal, tracing } = file;
   const names = headerNames(file.headers.prefix, file.authentication.headers);
   return {
@@ -33,9 +38,8 @@ export function makeConfig(file: GatewayFile, certificates: readonly Certificate
     internal: {
       host: internal.host,
       port: internal.port,
-      adminToken: internal.admin_token ?? null,
-      adminTokens: internal.admin_tokens,
     },
+    operators,
     store: makeStore(file),
     redisUrl: file.redis.url ?? null,
     redisMacKeyFile: file.redis.mac_key_file ?? null,

@@ -67,28 +67,6 @@ export function oneOf<T extends string>(description: string, values: readonly T[
   return Type.Enum([...values], { description, ...options });
 }
 
-/**
- * A mapping from names chosen in the file to strings; empty by default.
- *
- * @param nameFormat format of the names, from `formats.ts`; the third parameter holds the format of the strings
- */
-export function namedTexts(
-  description: string,
-  nameFormat: string,
-  { format, examples }: Pick<TextOptions, 'format' | 'examples'>,
-) {
-  const schema = {
-    type: 'object',
-    description,
-    propertyNames: { type: 'string', format: nameFormat },
-    additionalProperties: { type: 'string', ...(format !== undefined && { format }) },
-    maxProperties: 1000,
-    default: {},
-    ...(examples && { examples }),
-  };
-  return schema as typeof schema & TUnsafe<Readonly<Record<string, string>>>;
-}
-
 /** A list that may be left out. Leaving it out does not mean the same as an empty list. */
 export function optionalList<S extends TSchema>(description: string, items: S) {
   return Type.Optional(Type.Array(items, { description, maxItems: 1000 }));

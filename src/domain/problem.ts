@@ -18,6 +18,7 @@ export const catalogue = {
   account_deactivated: { status: 403, title: 'The sub-account is deactivated' },
   parent_key_required: { status: 403, title: 'A parent API key is required' },
   insufficient_scope: { status: 403, title: 'The API key lacks a scope' },
+  insufficient_role: { status: 403, title: 'The operator lacks a role' },
   acting_tenant_forbidden: { status: 403, title: 'This key may not act as that tenant' },
   acting_tenant_unknown: { status: 403, title: 'There is no such tenant to act as' },
   acting_tenant_deactivated: { status: 403, title: 'The tenant to act as is deactivated' },

@@ -87,6 +87,16 @@ export function operatorRequestMetrics(registry: Registry): RequestObserver {
   };
 }
 
+/** Counts wrong operator tokens. Returns the function that counts one. */
+export function tokenGuessMetric(registry: Registry): () => void {
+  const guesses = counter(
+    registry,
+    'operator_token_guesses_total',
+    'Requests to the operator API with a token that no operator has.',
+  );
+  return () => guesses.count();
+}
+
 /** One route's counts. */
 interface RouteCounts {
   /** Duration observers by status class: 2 for 2xx. */

@@ -1,4 +1,4 @@
-import type { Config, LimitsConfig } from '../config.ts';
+import type { Config } from '../config.ts';
 import type { Logger } from '../ops/logger.ts';
 import type { ExchangeState } from '../proxy/exchange-states.ts';
 import type { Generation } from './generation.ts';
@@ -19,6 +19,9 @@ export interface ApplicationsParts {
   readonly make: (config: Config) => Promise<Generation>;
   readonly logger: Logger;
 }
+
+/** Switches the listeners to new applications and their configuration. */
+export type Switch = (made: Generation, config: Pick<Config, 'limits' | 'operators'>) => void;
 
 /** The applications in use, and the replaced ones that still have active exchanges. */
 export class Applications {
@@ -63,7 +66,7 @@ export class Applications {
    */
   reload(
     wanted: Config,
-    prepare: () => (made: Generation, limits: LimitsConfig) => void,
+    prepare: () => Switch,
     agreed: () => Promise<void> = async () => undefined,
   ): Promise<void> {
     const done = this.#reloading.then(() => this.#replace(wanted, prepare, agreed));
@@ -93,11 +96,7 @@ export class Applications {
     await Promise.all([...this.#generations].map((each) => each.close()));
   }
 
-  async #replace(
-    wanted: Config,
-    prepare: () => (made: Generation, limits: LimitsConfig) => void,
-    agreed: () => Promise<void>,
-  ): Promise<void> {
+  async #replace(wanted: Config, prepare: () => Switch, agreed: () => Promise<void>): Promise<void> {
     const { given, complete, make, logger } = this.#parts;
     mustNotNeedRestart(given, wanted);
     if (this.#ending) throw new Error('this process is about to end');
@@ -108,7 +107,7 @@ export class Applications {
       // The listeners are prepared before all workers agree, because a failure after the agreement would end this
       // worker and cut its connections.
       await agreed();
-      serve(made, config.limits);
+      serve(made, config);
     } catch (error) {
       await made.close();
       throw error;

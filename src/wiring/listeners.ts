@@ -1,13 +1,12 @@
-import type { LimitsConfig } from '../config.ts';
 import { TenantConcurrency } from '../limits/concurrency.ts';
 import type { Logger } from '../ops/logger.ts';
 import type { Timers } from '../ports/timers.ts';
 import { drainable, type Drainable } from '../server/drain.ts';
 import { listen, type Address } from '../server/listen.ts';
 import { createListener, type Listener } from '../server/listener.ts';
-import { Applications } from './applications.ts';
+import { Applications, type Switch } from './applications.ts';
 import type { WorkerGroup } from './worker-group.ts';
-import { generation, type Generation } from './generation.ts';
+import { generation } from './generation.ts';
 import type { Services } from './services.ts';
 import type { Stage, Stages } from './stages.ts';
 
@@ -24,7 +23,7 @@ export interface OpenListeners {
    * @returns function that switches the listeners to the applications it is given
    * @throws if a certificate cannot be used; nothing has changed in that case
    */
-  readonly prepare: () => (made: Generation, limits: LimitsConfig) => void;
+  readonly prepare: () => Switch;
 }
 
 /** Fraction of the drain time that is reserved for storing usage and releasing the lease. */
@@ -84,10 +83,11 @@ export async function openListeners(
     connections: { public: publicConnections, internal: internalConnections },
     prepare: () => {
       const [servePublic, serveInternal] = [publicListener.prepare(), internalListener.prepare()];
-      return (made, limits) => {
+      return (made, { limits, operators }) => {
         servePublic(made.publicApp, limits);
         serveInternal(made.internalApp, limits);
         concurrency.limits = limits;
+        services.operatorTokens.replace(operators);
       };
     },
   };

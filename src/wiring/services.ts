@@ -1,11 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import type { Registry } from 'prom-client';
 import type { AppDeps } from '../app.ts';
-import type { Config } from '../config.ts';
+import { OperatorTokens } from '../api/operator/operator-tokens.ts';
+import { TokenGuesses } from '../api/operator/token-guesses.ts';
+import type { Config, OperatorToken } from '../config.ts';
+import { usualOperator } from '../domain/operator-role.ts';
 import { accessLog } from '../ops/access-log.ts';
 import type { Logger } from '../ops/logger.ts';
 import { buildInfo, createRegistry } from '../ops/metrics.ts';
-import { operatorRequestMetrics, requestMetrics, connectionWaitMetrics } from '../ops/request-metrics.ts';
+import {
+  operatorRequestMetrics,
+  requestMetrics,
+  connectionWaitMetrics,
+  tokenGuessMetric,
+} from '../ops/request-metrics.ts';
 import { systemClock } from '../ports/clock.ts';
 import type { RequestObserver } from '../ports/request-record.ts';
 import { systemTimers, type Timers } from '../ports/timers.ts';
@@ -33,6 +41,8 @@ export interface Services {
   readonly deps: Omit<AppDeps, 'observe' | 'observeOperator'>;
   /** Makes the request observers for a configuration. */
   readonly observersOf: (config: Config) => Pick<AppDeps, 'observe' | 'observeOperator'>;
+  /** The tokens in force, which a reload replaces. */
+  readonly operatorTokens: OperatorTokens;
   readonly timers: Timers;
   /** Metrics of this process only. */
   readonly registry: Registry;
@@ -73,8 +83,11 @@ export async function openServices(
     () => makeEngine({ config, store, clock, timers, logger, registry }),
     (engine) => engine.stop(),
   );
+  const operatorTokens = new OperatorTokens(config.operators);
   const deps: Services['deps'] = {
     config,
+    operatorTokens,
+    tokenGuesses: new TokenGuesses({ clock, timers, count: tokenGuessMetric(registry) }),
     directory: engine.directory,
     barrier: engine.barrier,
     tenants: store.tenants,
@@ -95,7 +108,7 @@ export async function openServices(
   };
   const observersOf = observers(registry, logger);
   const waitsOf = connectionWaitMetrics(registry);
-  return { given, complete, store, engine, deps, observersOf, timers, registry, waitsOf };
+  return { given, complete, store, engine, deps, observersOf, operatorTokens, timers, registry, waitsOf };
 }
 
 /** Makes the request observers: metrics and, if configured, the access log. */
@@ -122,10 +135,11 @@ function reportsOf({ usage }: Pick<Store, 'usage'>): Services['deps']['usage'] {
 }
 
 function withOperatorToken(config: Config): Config {
-  const { internal, store } = config;
-  if (internal.adminToken !== null || store.kind !== 'embedded') return config;
-  const adminToken = ensureOperatorToken(store.dataDir, randomBytes);
-  return { ...config, internal: { ...internal, adminToken } };
+  const { operators, store } = config;
+  const isUsual = ({ operator }: OperatorToken): boolean => operator === usualOperator;
+  if (store.kind !== 'embedded' || operators.some(isUsual)) return config;
+  const token = ensureOperatorToken(store.dataDir, randomBytes);
+  return { ...config, operators: [{ operator: usualOperator, token, role: 'admin' }, ...operators] };
 }
 
 function both(first: RequestObserver, second: RequestObserver | undefined): RequestObserver {

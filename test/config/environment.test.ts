@@ -17,7 +17,8 @@ t.test('every variable of the contract is read', (t) => {
     WORKERS: '3',
   });
   t.same(config.listen, { host: '0.0.0.0', port: 1234, tls: null });
-  t.same(config.internal, { host: '::1', port: 1235, adminToken: 'a-token', adminTokens: {} });
+  t.same(config.internal, { host: '::1', port: 1235 });
+  t.same(config.operators, [{ operator: 'operator', token: 'a-token', role: 'admin' }]);
   t.match(config.store, { kind: 'postgres', url: 'postgres://user:pass@db:5432/name' });
   t.equal(config.redisUrl, 'rediss://cache:6379/1');
   t.match(config.routes, [

@@ -85,11 +85,13 @@ t.test('operators have names of their own, and tokens of their own', (t) => {
   const internal = (tokens: string) => ({
     CONFIG: configFile(t, `internal:\n  admin_token: "first"\n  admin_tokens: ${tokens}`),
   });
-  t.same(goodConfig(internal('{alice: "second", bob.o@example.com: "third"}')).internal.adminTokens, {
-    alice: 'second',
-    'bob.o@example.com': 'third',
-  });
-  t.same(goodConfig(internal('{alice: }')).internal.adminTokens, {});
+  const usual = { operator: 'operator', token: 'first', role: 'admin' };
+  t.same(goodConfig(internal('{alice: "second", bob.o@example.com: "third"}')).operators, [
+    usual,
+    { operator: 'alice', token: 'second', role: 'admin' },
+    { operator: 'bob.o@example.com', token: 'third', role: 'admin' },
+  ]);
+  t.same(goodConfig(internal('{alice: }')).operators, [usual]);
   for (const [tokens, where, detail] of [
     ['{alice: "first"}', /admin_tokens\.alice/, /is the token of another operator/],
     ['{alice: "a", bob: "a"}', /admin_tokens\.bob/, /is the token of another operator/],

@@ -8,8 +8,10 @@ import { Registry } from 'prom-client';
 import { openEmbedded } from '../../src/adapters/embedded/store.ts';
 import type { Store } from '../../src/adapters/postgres/store.ts';
 import { internalServer, publicServer, type AppDeps } from '../../src/app.ts';
-import type { Config } from '../../src/config.ts';
 import type { AuthorizationScheme } from '../../src/domain/authorization.ts';
+import { OperatorTokens } from '../../src/api/operator/operator-tokens.ts';
+import type { Config, OperatorToken } from '../../src/config.ts';
+import { usualOperator } from '../../src/domain/operator-role.ts';
 import { headerNames } from '../../src/domain/header-names.ts';
 import type { Directory } from '../../src/ports/directory.ts';
 import { TenantConcurrency } from '../../src/limits/concurrency.ts';
@@ -25,6 +27,7 @@ import { listening } from './listening.ts';
 import { OneReplicaLimiter } from './one-replica-limiter.ts';
 import type { Scope } from './servers.ts';
 import { freshStore } from './store.ts';
+import { unpaced } from './unpaced.ts';
 
 export const operatorToken = 'operator-token-for-tests';
 
@@ -42,8 +45,10 @@ export interface ApisOptions {
   /** What new keys begin with. */
   readonly keyPrefix?: string;
   readonly adminToken?: string | null;
-  /** Further tokens of operators, by name. */
-  readonly adminTokens?: Readonly<Record<string, string>>;
+  /** Further tokens of operators, by name; those without a role are of an `admin`. */
+  readonly adminTokens?: Readonly<Record<string, string | Omit<OperatorToken, 'operator'>>>;
+  /** By default no guess is slowed. */
+  readonly tokenGuesses?: AppDeps['tokenGuesses'];
   readonly trustedProxies?: readonly string[];
   readonly clock?: Clock;
   /** Is put around each part that the APIs are given. */
@@ -83,6 +88,8 @@ export interface Apis {
   readonly operator: Call;
   readonly internalOrigin: string;
   readonly store: Store;
+  /** The tokens in force. */
+  readonly operatorTokens: OperatorTokens;
   /** Positions that responses waited for, in order. */
   readonly waitedFor: Seq[];
   /** Makes a parent whose key has `scopes`, by default both of management. */
@@ -104,16 +111,15 @@ export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Ap
     problems: { typeBase: options.problemTypeBase ?? base.problems.typeBase },
     reference: { ...base.reference, ...options.reference },
     management: { requireActingHeader: options.requireActingHeader ?? false },
-    internal: {
-      ...base.internal,
-      adminToken: options.adminToken === undefined ? operatorToken : options.adminToken,
-      adminTokens: options.adminTokens ?? {},
-    },
+    operators: operatorsOf(options),
     trustedProxies: options.trustedProxies ?? [],
     limits: { ...base.limits, ...neverReached, ...options.limits },
   };
+  const operatorTokens = new OperatorTokens(config.operators);
   const deps: AppDeps = {
     config,
+    operatorTokens,
+    tokenGuesses: options.tokenGuesses ?? unpaced,
     barrier: {
       enforced: (seq) => {
         waitedFor.push(seq);
@@ -162,7 +168,25 @@ export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Ap
   const internal = httpClient(t, internalOrigin);
   const operator: Call = (method, path, more) =>
     internal(method, `/admin/v1${path}`, { key: operatorToken, ...more });
-  return { call, origin, operator, internalOrigin, store, waitedFor, parent: makeParents(call, operator) };
+  return {
+    call,
+    origin,
+    operator,
+    internalOrigin,
+    operatorTokens,
+    store,
+    waitedFor,
+    parent: makeParents(call, operator),
+  };
+}
+
+function operatorsOf({ adminToken = operatorToken, adminTokens = {} }: ApisOptions): OperatorToken[] {
+  const usual =
+    adminToken === null ? [] : [{ operator: usualOperator, token: adminToken, role: 'admin' as const }];
+  const named = Object.entries(adminTokens).map(([operator, entry]): OperatorToken =>
+    typeof entry === 'string' ? { operator, token: entry, role: 'admin' } : { operator, ...entry },
+  );
+  return [...usual, ...named];
 }
 
 const noReplica = { ownId: (): string | null => null };

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
+import { OperatorTokens } from '../../src/api/operator/operator-tokens.ts';
 import { publicServer } from '../../src/app.ts';
 import type { Config, LimitsConfig, RouteConfig } from '../../src/config.ts';
 import { usualKeyPrefix } from '../../src/domain/api-key.ts';
@@ -33,6 +34,7 @@ import { OneReplicaLimiter } from './one-replica-limiter.ts';
 import { countedIn, type UsageEvent } from './usage-sinks.ts';
 import { rawRequest, requestText, type RawResponse } from './raw-client.ts';
 import type { Scope } from './servers.ts';
+import { unpaced } from './unpaced.ts';
 import { upstreamClient } from './upstream-client-option.ts';
 
 export interface GatewayOptions {
@@ -139,7 +141,8 @@ export async function startGateway(t: Scope, options: GatewayOptions): Promise<T
 function configFor(options: GatewayOptions, tls: Config['listen']['tls']): Config {
   return {
     listen: { host: '127.0.0.1', port: 0, tls },
-    internal: { host: '127.0.0.1', port: 0, adminToken: null, adminTokens: {} },
+    internal: { host: '127.0.0.1', port: 0 },
+    operators: [],
     store: { kind: 'embedded', dataDir: '' },
     redisUrl: null,
     redisMacKeyFile: null,
@@ -206,6 +209,8 @@ const noStore = {
   usageReplay: null,
   barrier: missing<Barrier>('barrier'),
   replicaList: missing<ReplicaList>('replicaList'),
+  operatorTokens: new OperatorTokens([]),
+  tokenGuesses: unpaced,
   version: '0.0.0-test',
   ownReplicaId: () => null,
 };

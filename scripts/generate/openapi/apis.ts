@@ -58,6 +58,7 @@ export const securitySchemes: Readonly<Record<'apiKey' | 'operatorToken', Json>>
   operatorToken: {
     type: 'http',
     scheme: 'bearer',
-    description: 'The operator token (`ADMIN_TOKEN`), or the token of a named operator.',
+    description:
+      'The token of an operator. Each operation lists the role that the operator must have, `viewer`, `support` or `admin`; `support` may do everything that `viewer` may, and `admin` everything. `ADMIN_TOKEN` is the token of an `admin`.',
   },
 };

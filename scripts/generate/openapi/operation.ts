@@ -22,13 +22,15 @@ export function operation(
 ): Json {
   const inQuery: InQuery = (name, schema) =>
     schemas.parameter(name, schema, `${route.method} ${route.path}`, file);
-  const scope = route.scope === undefined ? '' : `\n\nNeeds the scope \`${route.scope}\`.`;
+  const needed = route.scope ?? route.role;
+  const need = route.scope === undefined ? 'role' : 'scope';
+  const sentence = needed === undefined ? '' : `\n\nNeeds the ${need} \`${needed}\`.`;
   return {
     operationId: text.id,
     tags: [text.tag],
     summary: text.summary,
-    description: text.description + scope,
-    security: [{ [securityOf(api)]: route.scope === undefined ? [] : [route.scope] }],
+    description: text.description + sentence,
+    security: [{ [securityOf(api)]: needed === undefined ? [] : [needed] }],
     parameters: parametersOf(api, route, text, inQuery),
     ...(text.request !== undefined && {
       requestBody: {

@@ -39,6 +39,7 @@ export const problem: Json = {
       },
     },
     scope: { description: 'The scope that is missing; with `insufficient_scope`.', type: 'string' },
+    role: { description: 'The role that is needed; with `insufficient_role`.', type: 'string' },
     reason: {
       description:
         'With `unavailable`: `slow` if the store is reachable but took too long, so that a smaller request may succeed.',

@@ -21,6 +21,7 @@ export function codesOf(api: Api, route: CollectedRoute, text: OperationText): r
     ...(route.schema.body === undefined ? [] : (['unsupported_media_type'] as const)),
     ...(takesIdempotencyKey(route, text) ? (['idempotency_in_flight', 'idempotency_mismatch'] as const) : []),
     ...(api.callers === 'parents' ? codesForParents(writes) : []),
+    ...(route.role === undefined || route.role === 'viewer' ? [] : (['insufficient_role'] as const)),
     ...problems,
   ]);
   for (const code of never) codes.delete(code);

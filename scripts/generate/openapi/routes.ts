@@ -2,7 +2,7 @@ import Fastify from 'fastify';
 import { management } from '../../../src/api/management.ts';
 import { admin } from '../../../src/api/operator/admin.ts';
 import { ownRoutes } from '../../../src/api/operator/own-routes.ts';
-import type { TypedApp } from '../../../src/api/rest/typebox.ts';
+import type { OperatorApp } from '../../../src/api/operator/operator-token.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { managementPath, operatorPath } from '../../../src/domain/paths.ts';
 import { installErrorReplies } from '../../../src/http/errors.ts';
@@ -15,6 +15,8 @@ export interface CollectedRoute {
   /** With parameters in braces. */
   readonly path: string;
   readonly scope: string | undefined;
+  /** Minimum role of an operator. */
+  readonly role: string | undefined;
   readonly schema: {
     readonly params?: Json;
     readonly querystring?: Json;
@@ -37,6 +39,7 @@ export async function routesOf({ callers, ownerId }: Api): Promise<readonly Coll
           method: one,
           path: url.replace(/:(\w+)/g, (_all, name: string) => `{${name === 'owner_id' ? ownerId : name}}`),
           scope: config?.scope,
+          role: config?.role,
           // What is not JSON in them is TypeBox's own.
           schema: JSON.parse(JSON.stringify(schema)) as CollectedRoute['schema'],
         });
@@ -47,7 +50,7 @@ export async function routesOf({ callers, ownerId }: Api): Promise<readonly Coll
   if (callers === 'parents')
     app.register(management, { ...(deps as object), prefix: managementPath } as never);
   else {
-    const more = (operator: TypedApp): void => ownRoutes(operator, deps);
+    const more = (operator: OperatorApp): void => ownRoutes(operator, deps);
     app.register(admin, { ...(deps as object), more, prefix: operatorPath } as never);
   }
   await app.ready();

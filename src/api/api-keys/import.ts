@@ -12,8 +12,8 @@ import type { TenantStore } from '../../ports/tenant-store.ts';
 import type { ImportRejected, KeyToImport } from '../../ports/api-keys.ts';
 import { enforced, idempotencyClaim, noteReplay } from '../rest/changes.ts';
 import { importBodyLimit, mostImported, mostItems } from '../rest/import-size.ts';
-import { closed, noQuery, type TypedApp } from '../rest/typebox.ts';
-import { operatorOf } from '../operator/operator-token.ts';
+import { closed, noQuery } from '../rest/typebox.ts';
+import { operatorOf, type OperatorApp } from '../operator/operator-token.ts';
 import { importBody, noSubAccount, readImport } from './import-request.ts';
 import { apiKeyBody, apiKeyToBody } from './resource.ts';
 
@@ -38,7 +38,7 @@ const importedBody = closed({
 });
 
 /** `POST …/api-keys/import`: imports existing keys for a parent and its sub-accounts, either all of them or none. */
-export function importRoute(app: TypedApp, deps: ImportRouteDeps): void {
+export function importRoute(app: OperatorApp, deps: ImportRouteDeps): void {
   const { tenants, barrier, clock, randomBytes } = deps;
   const readApiKey = apiKeyReader(deps.keyPrefix);
 
@@ -52,7 +52,7 @@ export function importRoute(app: TypedApp, deps: ImportRouteDeps): void {
         response: { 200: importedBody },
       },
       bodyLimit: importBodyLimit,
-      config: { mostItems },
+      config: { role: 'admin', mostItems },
       // The handler runs even if the schema reports faults, so that one response lists the faults that both have found.
       attachValidation: true,
     },

@@ -132,7 +132,7 @@ export async function revokeKey(
 export function keyLifeRoutes<Access>(
   app: RoutesWith<Access>,
   deps: KeyLifeDeps,
-  rules: Pick<ApiKeyRoutesRules<Access>, 'path' | 'ownerField' | 'parent' | 'caller' | 'write'> & {
+  rules: Pick<ApiKeyRoutesRules<Access>, 'path' | 'ownerField' | 'parent' | 'caller' | 'write' | 'revoke'> & {
     readonly countChange?: CountChange;
   },
 ): void {
@@ -179,7 +179,7 @@ export function keyLifeRoutes<Access>(
     `${path}/:key_id/revoke`,
     {
       schema: { params: keyPath, querystring: noQuery, response: { 200: apiKeyBody } },
-      config: { ...rules.write, action: true },
+      config: { ...rules.revoke, action: true },
     },
     async (request, reply) => {
       const key = await revokeKey(deps, keyOf(request, request.params), reply);

@@ -24,7 +24,7 @@ const revokedBody = closed({ revoked: Type.Integer() });
 export function revokeAllRoute<Access>(
   app: RoutesWith<Access>,
   { tenants, barrier, enforcedHeader }: RevokeAllDeps,
-  rules: Pick<ApiKeyRoutesRules<Access>, 'path' | 'ownerField' | 'caller' | 'write'> & {
+  rules: Pick<ApiKeyRoutesRules<Access>, 'path' | 'ownerField' | 'caller' | 'revoke'> & {
     /**
      * Returns the parent that the account must belong to, or `null` if the account must itself be a parent. If this
      * function is absent, any account is accepted.
@@ -37,7 +37,7 @@ export function revokeAllRoute<Access>(
     `${rules.path}/revoke-all`,
     {
       schema: { params: ownerPath, querystring: noQuery, response: { 200: revokedBody } },
-      config: { ...rules.write, action: true },
+      config: { ...rules.revoke, action: true },
     },
     async (request, reply) => {
       const caller = rules.caller(request);

@@ -49,7 +49,9 @@ export interface ApiKeyRoutesRules<Access> {
   readonly caller: (request: FastifyRequest) => ChangedBy;
   readonly grantable: (scope: string) => boolean;
   readonly read: Access;
+  /** For calls that mint, rotate or update keys. */
   readonly write: Access;
+  readonly revoke: Access;
 }
 
 /** Path parameters for an account's keys. */

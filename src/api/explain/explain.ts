@@ -15,7 +15,8 @@ import {
   type Explained,
   type ExplanationDeps,
 } from './explanation.ts';
-import { closed, noQuery, nullableInteger, nullableText, type TypedApp } from '../rest/typebox.ts';
+import { closed, noQuery, nullableInteger, nullableText } from '../rest/typebox.ts';
+import type { OperatorApp } from '../operator/operator-token.ts';
 
 export interface ExplainDeps extends ExplanationDeps {
   readonly rateLimiter: Pick<RateLimiter, 'look'>;
@@ -65,9 +66,9 @@ function explainedCaller() {
  * `POST /explain`: explains what the gateway would decide about a request, using the same functions as for real
  * requests.
  */
-export function explainRoute(app: TypedApp, deps: ExplainDeps): void {
+export function explainRoute(app: OperatorApp, deps: ExplainDeps): void {
   const schema = { querystring: noQuery, body: question, response: { 200: answer } };
-  app.post('/explain', { schema }, async ({ body }) => {
+  app.post('/explain', { schema, config: { role: 'viewer' } }, async ({ body }) => {
     const digest = found(await deps.tenants.keyDigest(found(parseKeyId(body.key_id), 'API key')), 'API key');
     const request: ProxiedRequest = {
       digest,

@@ -7,13 +7,13 @@ import type { ParentFilter } from '../../ports/tenant-store.ts';
 import { readAccountPage, writeAccountPage } from '../rest/account-pages.ts';
 import { enforced, idempotencyClaim, notTaken, noteReplay, withinPairs } from '../rest/changes.ts';
 import { pageOf, pageQuery, type ListName } from '../rest/paging.ts';
-import { closed, noQuery, type TypedApp } from '../rest/typebox.ts';
+import { closed, noQuery } from '../rest/typebox.ts';
 import { near } from '../sub-accounts/listing.ts';
 import { creatable, externalId, nameStart } from '../sub-accounts/resource.ts';
 import { accountBody, accountToBody, parentChangeOf, parentStatuses, updateBody } from './account-body.ts';
 import type { AdminDeps } from './deps.ts';
 import { givenId, readGivenId } from './given-id.ts';
-import { operatorOf } from './operator-token.ts';
+import { operatorOf, type OperatorApp } from './operator-token.ts';
 
 const path = closed({ account_id: Type.String() });
 
@@ -28,7 +28,7 @@ const listQuery = closed({
 });
 
 /** Adds the routes that create, list, get, change, suspend and resume parent accounts. */
-export function accountRoutes(app: TypedApp, deps: AdminDeps): void {
+export function accountRoutes(app: OperatorApp, deps: AdminDeps): void {
   createRoute(app, deps);
   listRoute(app, deps);
   getRoute(app, deps);
@@ -37,10 +37,13 @@ export function accountRoutes(app: TypedApp, deps: AdminDeps): void {
   statusRoute(app, deps, 'resume', 'active');
 }
 
-function createRoute(app: TypedApp, { tenants, barrier, clock, randomBytes, config }: AdminDeps): void {
+function createRoute(app: OperatorApp, { tenants, barrier, clock, randomBytes, config }: AdminDeps): void {
   app.post(
     '/accounts',
-    { schema: { querystring: noQuery, body: createBody, response: { 201: accountBody } } },
+    {
+      schema: { querystring: noQuery, body: createBody, response: { 201: accountBody } },
+      config: { role: 'admin' },
+    },
     async (request, reply) => {
       const claim = idempotencyClaim(request, operatorCaller);
       const { id: given, name, external_id: externalId = null, metadata = {} } = request.body;
@@ -55,10 +58,13 @@ function createRoute(app: TypedApp, { tenants, barrier, clock, randomBytes, conf
   );
 }
 
-function listRoute(app: TypedApp, { tenants }: AdminDeps): void {
+function listRoute(app: OperatorApp, { tenants }: AdminDeps): void {
   app.get(
     '/accounts',
-    { schema: { querystring: listQuery, response: { 200: closed(pageOf(accountBody)) } } },
+    {
+      schema: { querystring: listQuery, response: { 200: closed(pageOf(accountBody)) } },
+      config: { role: 'viewer' },
+    },
     async ({ query }) => {
       const filter = filterOf(query);
       const list = listName(filter);
@@ -68,10 +74,13 @@ function listRoute(app: TypedApp, { tenants }: AdminDeps): void {
   );
 }
 
-function getRoute(app: TypedApp, { tenants }: AdminDeps): void {
+function getRoute(app: OperatorApp, { tenants }: AdminDeps): void {
   app.get(
     '/accounts/:account_id',
-    { schema: { params: path, querystring: noQuery, response: { 200: accountBody } } },
+    {
+      schema: { params: path, querystring: noQuery, response: { 200: accountBody } },
+      config: { role: 'viewer' },
+    },
     async (request) =>
       accountToBody(
         found(
@@ -82,10 +91,13 @@ function getRoute(app: TypedApp, { tenants }: AdminDeps): void {
   );
 }
 
-function updateRoute(app: TypedApp, { tenants, barrier, config }: AdminDeps): void {
+function updateRoute(app: OperatorApp, { tenants, barrier, config }: AdminDeps): void {
   app.patch(
     '/accounts/:account_id',
-    { schema: { params: path, querystring: noQuery, body: updateBody, response: { 200: accountBody } } },
+    {
+      schema: { params: path, querystring: noQuery, body: updateBody, response: { 200: accountBody } },
+      config: { role: 'admin' },
+    },
     async (request, reply) => {
       const id = found(parseAccountId(request.params.account_id), 'account');
       const changed = found(
@@ -99,7 +111,7 @@ function updateRoute(app: TypedApp, { tenants, barrier, config }: AdminDeps): vo
 }
 
 function statusRoute(
-  app: TypedApp,
+  app: OperatorApp,
   { tenants, barrier, config }: AdminDeps,
   action: 'suspend' | 'resume',
   status: 'suspended' | 'active',
@@ -108,7 +120,7 @@ function statusRoute(
     `/accounts/:account_id/${action}`,
     {
       schema: { params: path, querystring: noQuery, response: { 200: accountBody } },
-      config: { action: true },
+      config: { role: 'support', action: true },
     },
     async (request, reply) => {
       const claim = idempotencyClaim(request, operatorCaller);

@@ -1,4 +1,4 @@
-import type { FastifyContextConfig, FastifyInstance } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { importRoute } from '../api-keys/import.ts';
 import { keyLifeRoutes } from '../api-keys/key-life.ts';
 import { revokeAllRoute } from '../api-keys/revoke-all.ts';
@@ -8,7 +8,7 @@ import { clientAddresses } from '../../http/trusted-proxies.ts';
 import { referencePaths } from '../reference/reference.ts';
 import { claimPrefix } from '../rest/claim-prefix.ts';
 import { installJsonBodies } from '../rest/json-body.ts';
-import type { TypeBoxProvider, TypedApp } from '../rest/typebox.ts';
+import type { TypeBoxProvider } from '../rest/typebox.ts';
 import { installValidation } from '../rest/validation.ts';
 import { accountRoutes } from './accounts.ts';
 import { anyKeyRoutes } from './keys.ts';
@@ -18,7 +18,7 @@ import { usageExportRoute } from './usage-export.ts';
 import { usageForgetRoute } from './usage-forget.ts';
 import type { AdminDeps } from './deps.ts';
 import { importRoutes } from './import/routes.ts';
-import { operatorOf, operatorTokens, requireOperator } from './operator-token.ts';
+import { operatorOf, requireOperator, type OperatorApp, type RoleAccess } from './operator-token.ts';
 import { subAccountRoutes } from './sub-accounts.ts';
 
 /**
@@ -28,15 +28,18 @@ import { subAccountRoutes } from './sub-accounts.ts';
  */
 export function admin(app: FastifyInstance, deps: AdminDeps, done: () => void): void {
   const { config } = deps;
-  const tokens = operatorTokens(config.internal);
-  if (tokens.size === 0) {
+  if (config.operators.length === 0) {
     app.log.warn('the operator API is off: ADMIN_TOKEN is not set');
     claimPrefix(app, () => undefined, {
       code: 'not_found',
       detail: 'The operator API is off: no ADMIN_TOKEN is set.',
     });
   } else {
-    requireOperator(app, tokens, clientAddresses(config.trustedProxies));
+    requireOperator(app, {
+      tokens: deps.operatorTokens,
+      guesses: deps.tokenGuesses,
+      addressOf: clientAddresses(config.trustedProxies),
+    });
     installJsonBodies(app, config.limits);
     installValidation(app);
     const register = (): void => operatorRoutes(app.withTypeProvider<TypeBoxProvider>(), deps);
@@ -45,7 +48,7 @@ export function admin(app: FastifyInstance, deps: AdminDeps, done: () => void): 
   done();
 }
 
-function operatorRoutes(app: TypedApp, deps: AdminDeps): void {
+function operatorRoutes(app: OperatorApp, deps: AdminDeps): void {
   const { config } = deps;
   const keyDeps = {
     ...deps,
@@ -57,14 +60,15 @@ function operatorRoutes(app: TypedApp, deps: AdminDeps): void {
   subAccountRoutes(app, deps);
   importRoutes(app, deps);
   importRoute(app, keyDeps);
-  const anyAccount: Omit<ApiKeyRoutesRules<FastifyContextConfig>, 'parent'> = {
+  const anyAccount: Omit<ApiKeyRoutesRules<RoleAccess>, 'parent'> = {
     path: '/accounts/:owner_id/api-keys',
     ownerField: 'account_id',
     caller: operatorOf,
     // Operators may grant any scope, because they mint the keys that are used to manage sub-accounts.
     grantable: () => true,
-    read: {},
-    write: {},
+    read: { role: 'viewer' },
+    write: { role: 'admin' },
+    revoke: { role: 'support' },
   };
   const keyRules = { ...anyAccount, parent: () => null };
   apiKeyRoutes(app, keyDeps, keyRules);

@@ -1,5 +1,4 @@
 import type { Config, LimitsConfig, UsageConfig } from '../../config.ts';
-import type { TypedApp } from '../rest/typebox.ts';
 import type { Barrier } from '../../ports/barrier.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Imports } from '../../ports/imports.ts';
@@ -7,16 +6,21 @@ import type { EventStore } from '../../ports/events.ts';
 import type { TenantStore } from '../../ports/tenant-store.ts';
 import type { UsageStore } from '../../ports/usage.ts';
 import type { UsageReplay } from '../../ports/usage/replay.ts';
+import type { OperatorAccess, OperatorApp } from './operator-token.ts';
 
 /** Dependencies of the operator API. */
 export interface AdminDeps {
-  readonly config: Pick<Config, 'headers' | 'internal' | 'keys' | 'trustedProxies'> & {
+  readonly config: Pick<Config, 'headers' | 'keys' | 'operators' | 'trustedProxies'> & {
     readonly usage: Pick<UsageConfig, 'lostAfterMs'>;
     readonly limits: Pick<
       LimitsConfig,
       'bodyIdleMs' | 'keysPerAccount' | 'managementBodyBytes' | 'subAccountsPerParent'
     >;
   };
+  /** The tokens in force. */
+  readonly operatorTokens: OperatorAccess['tokens'];
+  /** Slows down networks that send wrong tokens. */
+  readonly tokenGuesses: OperatorAccess['guesses'];
   readonly tenants: TenantStore & Imports;
   readonly events: Pick<EventStore, 'list' | 'get'>;
   readonly usage: Pick<
@@ -30,5 +34,5 @@ export interface AdminDeps {
   /** Cryptographically secure source of random bytes. */
   readonly randomBytes: (size: number) => Uint8Array;
   /** Adds further operations to the operator API, such as `GET /replicas`. */
-  readonly more?: (app: TypedApp) => void;
+  readonly more?: (app: OperatorApp) => void;
 }

@@ -16,8 +16,8 @@ import {
   updateBody,
 } from '../api-keys/resource.ts';
 import { pageOf, pageQuery, readPage, writePage } from '../rest/paging.ts';
-import { closed, noQuery, nullableText, type TypedApp } from '../rest/typebox.ts';
-import { operatorOf } from './operator-token.ts';
+import { closed, noQuery, nullableText } from '../rest/typebox.ts';
+import { operatorOf, type OperatorApp } from './operator-token.ts';
 
 /** Dependencies of {@link anyKeyRoutes}. */
 export interface AnyKeyDeps extends KeyLifeDeps {
@@ -55,7 +55,7 @@ const filters = {
  * Adds the routes that find, show, change, rotate and revoke any key of any account. Operators can find a leaked key by
  * its first and last characters or by its digest, so they never have to send the key itself.
  */
-export function anyKeyRoutes(app: TypedApp, deps: AnyKeyDeps): void {
+export function anyKeyRoutes(app: OperatorApp, deps: AnyKeyDeps): void {
   findRoute(app, deps);
   getRoute(app, deps);
   updateRoute(app, deps);
@@ -63,7 +63,7 @@ export function anyKeyRoutes(app: TypedApp, deps: AnyKeyDeps): void {
   revokeRoute(app, deps);
 }
 
-function findRoute(app: TypedApp, { tenants, clock }: AnyKeyDeps): void {
+function findRoute(app: OperatorApp, { tenants, clock }: AnyKeyDeps): void {
   app.get(
     '/api-keys',
     {
@@ -71,6 +71,7 @@ function findRoute(app: TypedApp, { tenants, clock }: AnyKeyDeps): void {
         querystring: closed({ ...pageQuery(), ...filters }),
         response: { 200: closed(pageOf(keyBody)) },
       },
+      config: { role: 'viewer' },
     },
     async (request) => {
       const { prefix, last4, sha256, account_id: account, status } = request.query;
@@ -96,10 +97,13 @@ function findRoute(app: TypedApp, { tenants, clock }: AnyKeyDeps): void {
   );
 }
 
-function getRoute(app: TypedApp, { tenants, clock }: AnyKeyDeps): void {
+function getRoute(app: OperatorApp, { tenants, clock }: AnyKeyDeps): void {
   app.get(
     '/api-keys/:key_id',
-    { schema: { params: path, querystring: noQuery, response: { 200: keyBody } } },
+    {
+      schema: { params: path, querystring: noQuery, response: { 200: keyBody } },
+      config: { role: 'viewer' },
+    },
     async (request) => toBody(await heldKey(tenants, request.params.key_id), clock.wallMs()),
   );
 }
@@ -109,10 +113,13 @@ async function heldKey(tenants: AnyKeyDeps['tenants'], text: string): Promise<He
   return found((await tenants.findKeys({ id }, { limit: 1 })).rows[0], 'API key');
 }
 
-function updateRoute(app: TypedApp, deps: AnyKeyDeps): void {
+function updateRoute(app: OperatorApp, deps: AnyKeyDeps): void {
   app.patch(
     '/api-keys/:key_id',
-    { schema: { params: path, querystring: noQuery, body: updateBody, response: { 200: keyBody } } },
+    {
+      schema: { params: path, querystring: noQuery, body: updateBody, response: { 200: keyBody } },
+      config: { role: 'admin' },
+    },
     async (request, reply) => {
       return changedToBody(
         await updateKey(deps, keyToChange(request), request.body, reply),
@@ -122,10 +129,13 @@ function updateRoute(app: TypedApp, deps: AnyKeyDeps): void {
   );
 }
 
-function rotateRoute(app: TypedApp, deps: AnyKeyDeps): void {
+function rotateRoute(app: OperatorApp, deps: AnyKeyDeps): void {
   app.post(
     '/api-keys/:key_id/rotate',
-    { schema: { params: path, querystring: noQuery, body: rotateBody, response: { 201: rotatedBody } } },
+    {
+      schema: { params: path, querystring: noQuery, body: rotateBody, response: { 201: rotatedBody } },
+      config: { role: 'admin' },
+    },
     async (request, reply) => {
       const { key, secrets, asOfMs } = await rotateKey(deps, keyToChange(request), request, reply);
       return { ...changedToBody(key, asOfMs), ...secrets };
@@ -133,12 +143,12 @@ function rotateRoute(app: TypedApp, deps: AnyKeyDeps): void {
   );
 }
 
-function revokeRoute(app: TypedApp, deps: AnyKeyDeps): void {
+function revokeRoute(app: OperatorApp, deps: AnyKeyDeps): void {
   app.post(
     '/api-keys/:key_id/revoke',
     {
       schema: { params: path, querystring: noQuery, response: { 200: keyBody } },
-      config: { action: true },
+      config: { role: 'support', action: true },
     },
     async (request, reply) => {
       return changedToBody(await revokeKey(deps, keyToChange(request), reply), deps.clock.wallMs());

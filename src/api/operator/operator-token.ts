@@ -1,53 +1,91 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { InternalConfig } from '../../config.ts';
-import { ProblemError, type Problem } from '../../domain/problem.ts';
-import type { ClientAddress } from '../../http/trusted-proxies.ts';
 import { headerValues } from '../../domain/header-names.ts';
+import { hasRole, insufficientRole, type OperatorRole } from '../../domain/operator-role.ts';
+import { ProblemError, type Problem } from '../../domain/problem.ts';
 import { noteOutcome } from '../../http/outcome.ts';
+import { networkOf, type ClientAddress } from '../../http/trusted-proxies.ts';
 import type { Operator, RequestOrigin } from '../../ports/changes.ts';
+import type { RoutesWith } from '../rest/typebox.ts';
+import type { KnownOperator, OperatorTokens } from './operator-tokens.ts';
+import type { TokenGuesses } from './token-guesses.ts';
 
-/** Name of the operator who uses `ADMIN_TOKEN`. */
-const usualOperator = 'operator';
+declare module 'fastify' {
+  /** Members of a route's `config` that {@link requireOperator} reads. */
+  interface FastifyContextConfig {
+    /** Minimum role of the operator. */
+    readonly role?: OperatorRole;
+  }
+}
+
+/**
+ * Minimum role that a route of the operator API requires. `action` marks a route that takes no body; `mostItems` is the
+ * maximum number of members and elements of its body.
+ */
+export interface RoleAccess {
+  readonly role: OperatorRole;
+  readonly action?: true;
+  readonly mostItems?: number;
+}
+
+/**
+ * App for the operator API. Every route must declare its minimum role, otherwise the route does not compile. A route
+ * without a role would be open to every operator, or to none.
+ */
+export type OperatorApp = RoutesWith<RoleAccess>;
+
+/** What {@link requireOperator} needs. */
+export interface OperatorAccess {
+  readonly tokens: Pick<OperatorTokens, 'find'>;
+  readonly guesses: Pick<TokenGuesses, 'pace' | 'note'>;
+  readonly addressOf: ClientAddress;
+}
 
 const decorator = 'operator';
 const bearer = /^bearer +(\S+)$/i;
 
-/** Returns the tokens of the operator API, keyed by operator name; empty if the API is off. */
-export function operatorTokens({ adminToken, adminTokens }: InternalConfig): ReadonlyMap<string, string> {
-  return new Map([
-    ...(adminToken === null ? [] : [[usualOperator, adminToken] as const]),
-    ...Object.entries(adminTokens),
-  ]);
-}
+type CallingOperator = Operator & RequestOrigin & Pick<KnownOperator, 'role'>;
 
-/** Whether the operator API is on. It is off if no token is set. */
-export function operatorApiIsOn(config: InternalConfig): boolean {
-  return operatorTokens(config).size > 0;
-}
-
-/** Rejects requests to `app` whose bearer token is not in `tokens`. An accepted request is marked with its operator. */
-export function requireOperator(
-  app: FastifyInstance,
-  tokens: ReadonlyMap<string, string>,
-  addressOf: ClientAddress,
-): void {
-  const expected = [...tokens].map(([name, token]) => ({ name, digest: digest(token) }));
+/**
+ * Rejects requests to `app` without an operator's token, and requests of operators whose role is lower than the one of
+ * the route. An accepted request is marked with its operator.
+ */
+export function requireOperator(app: FastifyInstance, { tokens, guesses, addressOf }: OperatorAccess): void {
   app.decorateRequest(decorator, null);
   app.addHook('onRequest', (request, _reply, done) => {
-    const values = headerValues(request.raw.rawHeaders, 'authorization');
-    const sent = values.length === 1 ? bearer.exec(values[0] ?? '')?.[1] : undefined;
-    const sentDigest = digest(sent ?? '');
-    // Digests are compared instead of tokens, because `timingSafeEqual` needs equal lengths. The sent digest is
-    // compared with every expected digest, so timing does not reveal which digest matched.
-    const matching = expected.filter((each) => timingSafeEqual(sentDigest, each.digest));
-    const [operator] = sent === undefined ? [] : matching;
-    if (operator === undefined) return done(new ProblemError(notTheOperator));
-    const origin = { requestId: request.id, address: addressOf(request.raw) };
-    noteOutcome(request, { operator: operator.name });
-    request.setDecorator<Operator | null>(decorator, { operator: operator.name, ...origin });
-    done();
+    const sent = tokenOf(request);
+    if (sent === undefined) return done(new ProblemError(notTheOperator));
+    const address = addressOf(request.raw);
+    const network = networkOf(address);
+    guesses.pace(network, () => {
+      const known = tokens.find(sent);
+      if (known === undefined) {
+        guesses.note(network);
+        return done(new ProblemError(notTheOperator));
+      }
+      noteOutcome(request, { operator: known.operator });
+      const operator: CallingOperator = { ...known, requestId: request.id, address };
+      request.setDecorator<CallingOperator | null>(decorator, operator);
+      done(roleProblem(request, known));
+    });
   });
+  // A body may take a long time to arrive. If the token is replaced in the meantime, the write must not go ahead.
+  app.addHook('preHandler', (request, _reply, done) => {
+    const known = tokens.find(tokenOf(request) ?? '');
+    done(known === undefined ? new ProblemError(notTheOperator) : roleProblem(request, known));
+  });
+}
+
+function tokenOf(request: FastifyRequest): string | undefined {
+  const values = headerValues(request.raw.rawHeaders, 'authorization');
+  return values.length === 1 ? bearer.exec(values[0] ?? '')?.[1] : undefined;
+}
+
+/** Returns the problem if `known` may not call the route of `request`. Routes that reject every call have no role. */
+function roleProblem(request: FastifyRequest, { role }: KnownOperator): Error | undefined {
+  const { role: needed, rejection } = request.routeOptions.config;
+  if (rejection !== undefined) return undefined;
+  if (needed === undefined) return new Error('an operation of the operator API has no role');
+  return hasRole(role, needed) ? undefined : new ProblemError(insufficientRole(needed));
 }
 
 /**
@@ -55,17 +93,14 @@ export function requireOperator(
  *
  * @throws Error if the token has not been checked, so that an unprotected route fails instead of being open
  */
-export function operatorOf(request: FastifyRequest): Operator & RequestOrigin {
-  const operator = request.getDecorator<(Operator & RequestOrigin) | null>(decorator);
+export function operatorOf(request: FastifyRequest): CallingOperator {
+  const operator = request.getDecorator<CallingOperator | null>(decorator);
   if (operator === null) throw new Error('an operator call was handled before its token was looked at');
   return operator;
 }
 
 const notTheOperator: Problem = {
   code: 'unauthenticated',
-  detail: 'The operator API needs `Authorization: Bearer <ADMIN_TOKEN>`, once and with a valid token.',
+  detail:
+    'The operator API needs `Authorization: Bearer <token of an operator>`, once and with a valid token.',
 };
-
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
-}

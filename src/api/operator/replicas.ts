@@ -1,8 +1,9 @@
 import { Type, type Static } from 'typebox';
 import type { UsageConfig } from '../../config.ts';
 import type { SilentReplica, UsageStore } from '../../ports/usage.ts';
-import { closed, noQuery, nullableText, timestamp, type TypedApp } from '../rest/typebox.ts';
+import { closed, noQuery, nullableText, timestamp } from '../rest/typebox.ts';
 import type { ListedReplica, ReplicaList, ReplicaListReading } from '../../ports/replica-list.ts';
+import type { OperatorApp } from './operator-token.ts';
 
 export interface ReplicasDeps {
   readonly replicaList: ReplicaList;
@@ -45,12 +46,16 @@ const replicaListBody = closed({
  * `GET /replicas`: shows every replica, with the position that it has confirmed and the state of its lease. Also shows
  * silent replicas. Their usage counts may be missing from reports.
  */
-export function replicasRoute(app: TypedApp, deps: ReplicasDeps): void {
+export function replicasRoute(app: OperatorApp, deps: ReplicasDeps): void {
   const { replicaList, usage, config, ownReplicaId } = deps;
-  app.get('/replicas', { schema: { querystring: noQuery, response: { 200: replicaListBody } } }, async () => {
-    const silent = await usage.silent(config.usage.lostAfterMs);
-    return toBody(await replicaList.read(), silent, ownReplicaId());
-  });
+  app.get(
+    '/replicas',
+    { schema: { querystring: noQuery, response: { 200: replicaListBody } }, config: { role: 'viewer' } },
+    async () => {
+      const silent = await usage.silent(config.usage.lostAfterMs);
+      return toBody(await replicaList.read(), silent, ownReplicaId());
+    },
+  );
 }
 
 function toBody(

@@ -10,7 +10,7 @@ import {
   withinLimit,
   withinPairs,
 } from '../rest/changes.ts';
-import { closed, noQuery, type TypedApp } from '../rest/typebox.ts';
+import { closed, noQuery } from '../rest/typebox.ts';
 import { listBody, listQuery, listSubAccounts } from '../sub-accounts/listing.ts';
 import {
   changeable,
@@ -24,14 +24,14 @@ import {
 import { warningsOf } from '../sub-accounts/warnings.ts';
 import type { AdminDeps } from './deps.ts';
 import { givenId, readGivenId } from './given-id.ts';
-import { operatorOf } from './operator-token.ts';
+import { operatorOf, type OperatorApp } from './operator-token.ts';
 
 const path = closed({ account_id: Type.String() });
 const childPath = closed({ account_id: Type.String(), sub_id: Type.String() });
 const createBody = closed({ ...creatable, limits: changeable.limits, id: givenId });
 
 /** Adds the routes that list, create, show, change, deactivate and reactivate any parent's sub-accounts. */
-export function subAccountRoutes(app: TypedApp, deps: AdminDeps): void {
+export function subAccountRoutes(app: OperatorApp, deps: AdminDeps): void {
   listRoute(app, deps);
   createRoute(app, deps);
   getRoute(app, deps);
@@ -40,10 +40,13 @@ export function subAccountRoutes(app: TypedApp, deps: AdminDeps): void {
   statusRoute(app, deps, 'reactivate', 'active');
 }
 
-function listRoute(app: TypedApp, { tenants }: AdminDeps): void {
+function listRoute(app: OperatorApp, { tenants }: AdminDeps): void {
   app.get(
     '/accounts/:account_id/sub-accounts',
-    { schema: { params: path, querystring: listQuery, response: { 200: listBody } } },
+    {
+      schema: { params: path, querystring: listQuery, response: { 200: listBody } },
+      config: { role: 'viewer' },
+    },
     async (request) => {
       const parent = found(
         await tenants.getParent(found(parseAccountId(request.params.account_id), 'account')),
@@ -54,12 +57,15 @@ function listRoute(app: TypedApp, { tenants }: AdminDeps): void {
   );
 }
 
-function createRoute(app: TypedApp, deps: AdminDeps): void {
+function createRoute(app: OperatorApp, deps: AdminDeps): void {
   const { tenants, barrier, clock, randomBytes, config } = deps;
 
   app.post(
     '/accounts/:account_id/sub-accounts',
-    { schema: { params: path, querystring: noQuery, body: createBody, response: { 201: subAccountBody } } },
+    {
+      schema: { params: path, querystring: noQuery, body: createBody, response: { 201: subAccountBody } },
+      config: { role: 'admin' },
+    },
     async (request, reply) => {
       const claim = idempotencyClaim(request, operatorCaller);
       const parent = found(parseAccountId(request.params.account_id), 'account');
@@ -81,10 +87,13 @@ function createRoute(app: TypedApp, deps: AdminDeps): void {
   );
 }
 
-function getRoute(app: TypedApp, { tenants }: AdminDeps): void {
+function getRoute(app: OperatorApp, { tenants }: AdminDeps): void {
   app.get(
     '/accounts/:account_id/sub-accounts/:sub_id',
-    { schema: { params: childPath, querystring: noQuery, response: { 200: subAccountBody } } },
+    {
+      schema: { params: childPath, querystring: noQuery, response: { 200: subAccountBody } },
+      config: { role: 'viewer' },
+    },
     async (request) => {
       const parent = found(parseAccountId(request.params.account_id), 'account');
       const id = found(parseAccountId(request.params.sub_id), 'sub-account');
@@ -93,7 +102,7 @@ function getRoute(app: TypedApp, { tenants }: AdminDeps): void {
   );
 }
 
-function updateRoute(app: TypedApp, { tenants, barrier, config }: AdminDeps): void {
+function updateRoute(app: OperatorApp, { tenants, barrier, config }: AdminDeps): void {
   app.patch(
     '/accounts/:account_id/sub-accounts/:sub_id',
     {
@@ -103,6 +112,7 @@ function updateRoute(app: TypedApp, { tenants, barrier, config }: AdminDeps): vo
         body: updateBody,
         response: { 200: subAccountBody },
       },
+      config: { role: 'admin' },
     },
     async (request, reply) => {
       const parent = found(parseAccountId(request.params.account_id), 'account');
@@ -118,7 +128,7 @@ function updateRoute(app: TypedApp, { tenants, barrier, config }: AdminDeps): vo
 }
 
 function statusRoute(
-  app: TypedApp,
+  app: OperatorApp,
   { tenants, barrier, config }: AdminDeps,
   action: 'deactivate' | 'reactivate',
   status: 'deactivated' | 'active',
@@ -127,7 +137,7 @@ function statusRoute(
     `/accounts/:account_id/sub-accounts/:sub_id/${action}`,
     {
       schema: { params: childPath, querystring: noQuery, response: { 200: subAccountBody } },
-      config: { action: true },
+      config: { role: 'support', action: true },
     },
     async (request, reply) => {
       const claim = idempotencyClaim(request, operatorCaller);

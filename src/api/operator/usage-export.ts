@@ -7,8 +7,9 @@ import { hourMs, usagePeriodMaxDays, usagePeriodMaxMs, type UsagePeriod } from '
 import { invalidField } from '../../http/invalid-request.ts';
 import { PushFailed } from '../../ports/usage/receiver.ts';
 import type { ReplayCursor } from '../../ports/usage/replay.ts';
-import { closed, noQuery, nullableText, timestamp, type TypedApp } from '../rest/typebox.ts';
+import { closed, noQuery, nullableText, timestamp } from '../rest/typebox.ts';
 import type { AdminDeps } from './deps.ts';
+import type { OperatorApp } from './operator-token.ts';
 
 const body = closed({
   from: Type.String(),
@@ -37,12 +38,12 @@ const response = closed({
  * but not sent. Each call exports a few hundred events and returns a cursor for the next call.
  */
 export function usageExportRoute(
-  app: TypedApp,
+  app: OperatorApp,
   { usage, usageReplay }: Pick<AdminDeps, 'usage' | 'usageReplay'>,
 ): void {
   app.post(
     '/usage/export',
-    { schema: { body, querystring: noQuery, response: { 200: response } } },
+    { schema: { body, querystring: noQuery, response: { 200: response } }, config: { role: 'admin' } },
     async ({ body: { from, to, dry_run: dryRun = false, cursor } }) => {
       if (usageReplay === null)
         throw new ProblemError({

@@ -3,10 +3,11 @@ import { parseAccountId } from '../../domain/ids.ts';
 import type { UsageGroup } from '../../domain/usage.ts';
 import { found } from '../../http/not-found.ts';
 import type { UsageReportRow } from '../../ports/usage.ts';
-import { closed, nullableText, type TypedApp } from '../rest/typebox.ts';
+import { closed, nullableText } from '../rest/typebox.ts';
 import { sendCsv, wantsCsv } from '../usage/csv-report.ts';
 import { countsToBody, readReport, reportFields, reportQuery, rowFields } from '../usage/read-report.ts';
 import type { AdminDeps } from './deps.ts';
+import type { OperatorApp } from './operator-token.ts';
 
 const groupBy = Type.Enum(['account', 'sub_account', 'api_key']);
 const reportRow = closed({
@@ -20,7 +21,7 @@ const reportRow = closed({
 const columns = Object.keys(reportRow.properties);
 
 /** `GET /usage`: reports the usage of one parent, or of all parents. */
-export function operatorUsageRoute(app: TypedApp, deps: AdminDeps): void {
+export function operatorUsageRoute(app: OperatorApp, deps: AdminDeps): void {
   const querystring = closed({
     ...reportQuery,
     account_id: Type.Optional(Type.String({ description: 'a parent account' })),
@@ -29,14 +30,18 @@ export function operatorUsageRoute(app: TypedApp, deps: AdminDeps): void {
   const response = {
     200: closed({ ...reportFields(groupBy, reportRow), silent: Type.Array(Type.String()) }),
   };
-  app.get('/usage', { schema: { querystring, response } }, async (request, reply) => {
-    const { account_id: text, ...query } = request.query;
-    const parent = text === undefined ? null : found(parseAccountId(text), 'account');
-    if (parent !== null) found(await deps.tenants.getParent(parent), 'account');
-    const scope = { parent, asker: parent ?? 'all' };
-    if (!wantsCsv(request, reply)) return readReport(deps, scope, query, rowToBody);
-    return sendCsv({ request, reply }, deps, scope, query, { columns, rowToBody });
-  });
+  app.get(
+    '/usage',
+    { schema: { querystring, response }, config: { role: 'viewer' } },
+    async (request, reply) => {
+      const { account_id: text, ...query } = request.query;
+      const parent = text === undefined ? null : found(parseAccountId(text), 'account');
+      if (parent !== null) found(await deps.tenants.getParent(parent), 'account');
+      const scope = { parent, asker: parent ?? 'all' };
+      if (!wantsCsv(request, reply)) return readReport(deps, scope, query, rowToBody);
+      return sendCsv({ request, reply }, deps, scope, query, { columns, rowToBody });
+    },
+  );
 }
 
 function rowToBody(row: UsageReportRow, group: UsageGroup): Static<typeof reportRow> {

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
-import { operatorOf } from './operator-token.ts';
-import { closed, noQuery, nullableText, type TypedApp } from '../rest/typebox.ts';
+import { operatorRoles } from '../../domain/operator-role.ts';
+import { operatorOf, type OperatorApp } from './operator-token.ts';
+import { closed, noQuery, nullableText } from '../rest/typebox.ts';
 
 export interface WhoamiDeps {
   /** Version of this build. */
@@ -9,13 +10,21 @@ export interface WhoamiDeps {
   readonly ownReplicaId: () => string | null;
 }
 
-const body = closed({ operator: Type.String(), version: Type.String(), replica_id: nullableText() });
+const body = closed({
+  operator: Type.String(),
+  role: Type.Enum([...operatorRoles]),
+  version: Type.String(),
+  replica_id: nullableText(),
+});
 
-/** `GET /whoami`: shows whose token was sent and which replica responded. It works without the database. */
-export function whoamiRoute(app: TypedApp, { version, ownReplicaId }: WhoamiDeps): void {
-  app.get('/whoami', { schema: { querystring: noQuery, response: { 200: body } } }, async (request) => ({
-    operator: operatorOf(request).operator,
-    version,
-    replica_id: ownReplicaId(),
-  }));
+/** `GET /whoami`: shows whose token was sent, the role of that operator, and which replica responded. It works without the database. */
+export function whoamiRoute(app: OperatorApp, { version, ownReplicaId }: WhoamiDeps): void {
+  app.get(
+    '/whoami',
+    { schema: { querystring: noQuery, response: { 200: body } }, config: { role: 'viewer' } },
+    async (request) => {
+      const { operator, role } = operatorOf(request);
+      return { operator, role, version, replica_id: ownReplicaId() };
+    },
+  );
 }

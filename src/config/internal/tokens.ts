@@ -1,6 +1,6 @@
 import type { UncheckedFile } from '../gateway-file.ts';
-import type { Path } from '../pointer.ts';
 import type { SchemaFault } from '../validate.ts';
+import type { LocatedToken } from './operator-tokens.ts';
 
 /**
  * A token with fewer characters causes a warning but works, as it did in 0.1.0. `openssl rand -hex 16` prints a token
@@ -9,9 +9,9 @@ import type { SchemaFault } from '../validate.ts';
 const shortestToken = 32;
 
 /** Rejects placeholders, and tokens shared by two operators: events could not tell these operators apart. */
-export function checkTokens(file: UncheckedFile): SchemaFault[] {
+export function checkTokens(tokens: readonly LocatedToken[]): SchemaFault[] {
   const seen = new Set<string>();
-  return tokensOf(file).flatMap(([path, token]) => {
+  return tokens.flatMap(({ path, token }) => {
     const detail = isPlaceholder(token)
       ? 'is a placeholder of an example: put a token of your own in its place (`openssl rand -hex 32`)'
       : seen.has(token)
@@ -23,12 +23,12 @@ export function checkTokens(file: UncheckedFile): SchemaFault[] {
 }
 
 /** Returns warnings about tokens that are so short that they could be guessed. */
-export function shortTokens(file: UncheckedFile): SchemaFault[] {
-  return tokensOf(file)
-    .filter(([, { length }]) => length < shortestToken)
-    .map(([path, { length }]) => ({
+export function shortTokens(tokens: readonly LocatedToken[]): SchemaFault[] {
+  return tokens
+    .filter(({ token }) => token.length < shortestToken)
+    .map(({ path, token }) => ({
       path,
-      detail: `can be guessed: it has ${length} characters, and should have ${shortestToken} or more`,
+      detail: `can be guessed: it has ${token.length} characters, and should have ${shortestToken} or more`,
     }));
 }
 
@@ -49,15 +49,4 @@ export function checkDatabasePassword({ database }: UncheckedFile): SchemaFault[
  */
 function isPlaceholder(secret: string): boolean {
   return secret === 'PASSWORD' || /^[A-Z]+(?:_[A-Z]+)+$/.test(secret);
-}
-
-function tokensOf({ internal }: UncheckedFile): (readonly [Path, string])[] {
-  return [
-    ...(internal.admin_token === undefined
-      ? []
-      : [[['internal', 'admin_token'], internal.admin_token] as const]),
-    ...Object.entries(internal.admin_tokens).map(
-      ([name, token]) => [['internal', 'admin_tokens', name], token] as const,
-    ),
-  ];
 }

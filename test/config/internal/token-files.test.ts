@@ -7,9 +7,13 @@ t.test('a folder as Kubernetes mounts a Secret gives each operator a token', (t)
   symlinkSync('..2026_11_22', `${folder}/..data`);
   for (const name of ['alice', 'bob.o@example.com']) symlinkSync(`..data/${name}`, `${folder}/${name}`);
   const CONFIG = configFile(t, 'internal: {admin_tokens: {carol: "third"}}');
-  const { internal } = goodConfig({ CONFIG, ADMIN_TOKENS_DIR: folder });
-  t.same(internal.adminTokens, { carol: 'third', alice: 'first', 'bob.o@example.com': 'second' });
-  t.same(goodConfig({ ADMIN_TOKENS_DIR: t.testdir({}) }).internal.adminTokens, {});
+  const { operators } = goodConfig({ CONFIG, ADMIN_TOKENS_DIR: folder });
+  t.same(operators, [
+    { operator: 'carol', token: 'third', role: 'admin' },
+    { operator: 'alice', token: 'first', role: 'admin' },
+    { operator: 'bob.o@example.com', token: 'second', role: 'admin' },
+  ]);
+  t.same(goodConfig({ ADMIN_TOKENS_DIR: t.testdir({}) }).operators, []);
   t.end();
 });
 

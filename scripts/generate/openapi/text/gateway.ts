@@ -16,7 +16,7 @@ export const gateway: Subject = {
         tag: 'This gateway',
         summary: 'Get the operator of the token',
         description:
-          'The name of the operator, and the version and replica of the gateway. The call needs no database.',
+          'The name and role of the operator, and the version and replica of the gateway. The call needs no database.',
         responses: { 200: ['Operator', 'Operator and gateway.'] },
         never: ['unavailable'],
       },
@@ -52,13 +52,14 @@ export const gateway: Subject = {
       },
       Operator: {
         operator: 'operator',
+        role: 'admin',
         version: '0.2.0',
         replica_id: '5f6d2f0e-52b5-4f0e-9a59-0b7f6e2f9a10',
       },
     },
   },
   schemas: {
-    Operator: 'The operator of the token, and the version and replica of the gateway.',
+    Operator: 'The operator of the token and the role, and the version and replica of the gateway.',
     Replica: 'One replica of the gateway.',
     ReplicaList: 'The replicas of the gateway.',
     SilentReplica:
@@ -87,6 +88,7 @@ export const gateway: Subject = {
     operator: 'The name of the operator whose token it is.',
     position: 'The position of the newest change.',
     replica_id: 'The replica that responds; `null` while it is not registered.',
+    role: 'The role of the operator.',
     self: 'Whether this replica sent the response.',
     state:
       '`live`; `leaving` while it shuts down; `lapsed` once its lease has run out. A lapsed replica decides nothing.',

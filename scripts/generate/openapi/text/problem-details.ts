@@ -45,6 +45,10 @@ export const problemDetails: Readonly<Partial<Record<ProblemCode, Detail>>> = {
     detail: 'This request needs the scope `sub_accounts:write`, which the API key does not hold.',
     extra: { scope: 'sub_accounts:write' },
   },
+  insufficient_role: {
+    detail: 'This request needs the role `admin`, which the operator of this token does not have.',
+    extra: { role: 'admin' },
+  },
   acting_tenant_forbidden: {
     detail:
       'Management calls act as the parent account: leave X-Service-Acting-Tenant out, or send `self`. The path names the sub-account.',

@@ -9,9 +9,9 @@ import { operatorCaller } from '../../../ports/changes.ts';
 import type { Committed } from '../../../ports/tenant-store.ts';
 import { enforced, idempotencyClaim, noteReplay, tooManyPairs } from '../../rest/changes.ts';
 import { importBodyLimit, mostImported, mostItems } from '../../rest/import-size.ts';
-import { closed, noQuery, nullableText, type TypedApp } from '../../rest/typebox.ts';
+import { closed, noQuery, nullableText } from '../../rest/typebox.ts';
 import type { AdminDeps } from '../deps.ts';
-import { operatorOf } from '../operator-token.ts';
+import { operatorOf, type OperatorApp } from '../operator-token.ts';
 import { accountRows, keyRows, repeats, subAccountRows, type RowKind } from './requests.ts';
 
 const importedBody = closed({
@@ -34,7 +34,7 @@ const importedBody = closed({
  * may be about different parents. Each row succeeds or fails on its own. If `plan` is `true`, the response shows what
  * would happen to each row, and nothing is changed.
  */
-export function importRoutes(app: TypedApp, deps: AdminDeps): void {
+export function importRoutes(app: OperatorApp, deps: AdminDeps): void {
   const { tenants, config } = deps;
   const { keysPerAccount, subAccountsPerParent } = config.limits;
   importRows(app, deps, '/accounts/import', accountRows, (rows, options) =>
@@ -49,7 +49,7 @@ export function importRoutes(app: TypedApp, deps: AdminDeps): void {
 }
 
 function importRows<Read>(
-  app: TypedApp,
+  app: OperatorApp,
   { barrier, clock, randomBytes, config }: AdminDeps,
   path: string,
   kind: RowKind<string, Read>,
@@ -62,7 +62,7 @@ function importRows<Read>(
     {
       schema: { querystring: noQuery, body: kind.body, response: { 200: importedBody } },
       bodyLimit: importBodyLimit,
-      config: { mostItems },
+      config: { role: 'admin', mostItems },
       // The handler runs even if the schema reports faults, so that one response lists the faults that both have found.
       attachValidation: true,
     },
