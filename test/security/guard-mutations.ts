@@ -156,6 +156,12 @@ export const guardMutations: readonly GuardMutation[] = [
     instead: ': {};',
   },
   {
+    attack: 'late-operator',
+    source: 'src/api/operator/operator-token.ts',
+    guard: "const known = tokens.find(tokenOf(request) ?? '');",
+    instead: 'const known = operatorOf(request);',
+  },
+  {
     attack: 'limit-said-by-upstream',
     source: 'src/proxy/ending-exchange.ts',
     guard: 'const limited = rateLimit === null ? headers : withRateLimit(headers, rateLimit);',
@@ -196,6 +202,17 @@ export const guardMutations: readonly GuardMutation[] = [
     source: 'src/authz/authorization-of-others.ts',
     guard: 'if (key !== null) return true;',
     instead: '',
+    attack: 'operator-escalation',
+    source: 'src/api/operator/operator-token.ts',
+    guard: 'return hasRole(role, needed) ? undefined : new ProblemError(insufficientRole(needed));',
+    instead: 'return undefined;',
+  },
+  {
+    attack: 'operator-guesses',
+    source: 'src/api/operator/token-guesses.ts',
+    guard:
+      'if (guesser === undefined || guesser.fullAtMs - nowMs <= (allowed - 1) * regainMs) return check();',
+    instead: 'if (guesser === undefined || guesser.fullAtMs >= 0) return check();',
   },
   {
     attack: 'parents-limit-shown',

@@ -23,6 +23,11 @@ export class ManualTime {
     return this.#now;
   }
 
+  /** How many timers have not gone off. */
+  get waiting(): number {
+    return this.#timers.length;
+  }
+
   /** How long until the next timer; `undefined` where there is none. */
   get nextMs(): number | undefined {
     const next = Math.min(...this.#timers.map(({ at }) => at));
