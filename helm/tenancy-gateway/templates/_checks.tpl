@@ -55,6 +55,9 @@
 {{- if gt (int (.config.drain_idle_ms | default 0)) (int (.config.drain_ms | default 25000)) -}}
 {{- $faults = append $faults "config.drain_idle_ms: longer than config.drain_ms" -}}
 {{- end -}}
+{{- if and .admin.roles (not .admin.tokensSecret) -}}
+{{- $faults = append $faults "admin.roles: set admin.tokensSecret to the Secret with the tokens of these operators" -}}
+{{- end -}}
 {{- with .admin.token -}}
 {{- if lt (len .) 16 -}}
 {{- $faults = append $faults "admin.token: shorter than 16 characters" -}}

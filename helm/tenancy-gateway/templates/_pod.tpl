@@ -26,6 +26,19 @@
 {{- toYaml $kept -}}
 {{- end }}
 
+{{/* The gateway's file: `config`, and the operators with their roles and the files of their tokens. */}}
+{{- define "gateway.config" -}}
+{{- $config := deepCopy .Values.config -}}
+{{- with .Values.admin.roles -}}
+{{- $operators := dict -}}
+{{- range $name, $role := . -}}
+{{- $_ := set $operators $name (dict "token_file" (printf "/etc/tenancy-gateway/operators/%s" $name) "role" $role) -}}
+{{- end -}}
+{{- $_ := set $config "internal" (dict "admin_tokens" $operators) -}}
+{{- end -}}
+{{- toYaml $config -}}
+{{- end }}
+
 {{/* Where a pod runs and how it resolves names: the serving pods and the Job alike. */}}
 {{- define "gateway.placement" -}}
 {{- range $field := list "priorityClassName" "runtimeClassName" "nodeSelector" "tolerations" "affinity" "hostAliases" "dnsPolicy" "dnsConfig" -}}

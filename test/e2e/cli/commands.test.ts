@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import { cli, cliFrom, tempFolder } from '../../support/process.ts';
 import { operatorToken } from '../../support/apis.ts';
@@ -173,7 +175,31 @@ t.test('who one is to which gateway is told, and where the token came from', asy
   t.match(await cli({ ...env, ADMIN_TOKEN: alice }, 'whoami'), { code: 0, stdout: /operator +alice/ });
   t.notMatch(stdout, operatorToken);
   t.match(await cli({ ...env, ADMIN_TOKEN: 'wrong' }, 'whoami'), { code: 77 });
+  const own = { ...env, TENANCY_GATEWAY_TOKEN: `${alice}\n` };
+  t.match(JSON.parse((await cli(own, '--json', 'whoami')).stdout), {
+    operator: 'alice',
+    role: 'admin',
+    token_from: 'TENANCY_GATEWAY_TOKEN',
+  });
+  t.match(await cli({ ...env, TENANCY_GATEWAY_TOKEN: 'wrong' }, 'whoami'), { code: 77 });
+  const unsendable = await cli({ ...env, TENANCY_GATEWAY_TOKEN: 'sesame opens' }, 'whoami');
+  t.match(unsendable, { code: 77, stderr: /TENANCY_GATEWAY_TOKEN is not a token/ });
+  t.notMatch(unsendable.stderr, 'sesame');
   t.match(await cli(env, '--url', origin, 'whoami'), { code: 77, stderr: /internal/ });
+});
+
+t.test('a command for which the role is too low says which one is needed', async (t) => {
+  const folder = tempFolder(t);
+  const token = 'the-token-of-vic-in-these-tests-01';
+  writeFileSync(join(folder, 'vic'), token);
+  const { internalOrigin } = await startReplicas(
+    t,
+    `internal: {admin_tokens: {vic: {token_file: ${join(folder, 'vic')}, role: viewer}}}`,
+  );
+  const env = { INTERNAL_PORT: new URL(internalOrigin).port, TENANCY_GATEWAY_TOKEN: token };
+  t.match(await cli(env, 'whoami'), { code: 0, stdout: /operator +vic[^]*role +viewer/ });
+  t.match(await cli(env, 'accounts', 'list'), { code: 0 });
+  t.match(await cli(env, 'accounts', 'create', 'Ada'), { code: 77, stderr: /`admin`[^]*whoami/ });
 });
 
 const awayUrl = 'postgres://nobody@127.0.0.1:1/none';

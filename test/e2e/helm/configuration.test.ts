@@ -36,11 +36,39 @@ t.test(
       t.equal(config.migrate, !job, 'pods migrate exactly where no Job does');
       t.same(
         parse(readFileSync(`${folder}/gateway.yaml`, 'utf8')),
-        here({ ...defaults.config, ...(values['config'] as object) }, folder),
+        here({ ...defaults.config, ...(values['config'] as object), ...operatorsOf(values) }, folder),
       );
     }
   },
 );
+
+t.test(
+  'operators have the roles that the values give them, and without roles each is an admin',
+  { skip: withoutHelm },
+  (t) => {
+    const values = readYaml('helm/tenancy-gateway/ci/minimal.yaml') as Values;
+    const operators = (admin: object) => {
+      const loaded = loadConfig(pod(t, { ...values, admin }).env);
+      return 'config' in loaded ? loaded.config.operators : loaded.faults;
+    };
+    const alice = { operator: 'alice', token: 'a'.repeat(43) };
+    t.same(operators({ tokensSecret: 'operators' }), [{ ...alice, role: 'admin' }]);
+    t.same(operators({ tokensSecret: 'operators', roles: { alice: 'viewer' } }), [
+      { ...alice, role: 'viewer' },
+    ]);
+    t.end();
+  },
+);
+
+/** The part of the gateway's file that is made of `admin.roles`. */
+function operatorsOf({ admin }: Values): object {
+  const { roles } = (admin ?? {}) as { readonly roles?: Readonly<Record<string, string>> };
+  if (roles === undefined) return {};
+  const entries = Object.entries(roles).map(([name, role]) => {
+    return [name, { token_file: `${mounted}/operators/${name}`, role }] as const;
+  });
+  return { internal: { admin_tokens: Object.fromEntries(entries) } };
+}
 
 /** A pod's variables and its mounted files, in a folder of the test's own. */
 function pod(t: Test, values: Values): { env: Record<string, string>; folder: string } {

@@ -207,6 +207,7 @@ t.test('every setting either can be reloaded or is known to need a restart', (t)
     'keys',
     'limits',
     'management',
+    'operators',
     'problems',
     'reference',
     'routes',

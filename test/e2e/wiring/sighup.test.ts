@@ -3,13 +3,14 @@ import { renameSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { Agent, createServer, request as sendRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import t from 'tap';
 import { operatorToken } from '../../support/apis.ts';
 import { configFile } from '../../support/config-files.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freshDatabase } from '../../support/postgres.ts';
-import { becomes, startProcess } from '../../support/process.ts';
+import { becomes, startProcess, tempFolder } from '../../support/process.ts';
 import { get, named, parentOf } from '../../support/reload.ts';
 import type { Scope } from '../../support/servers.ts';
 import { migrated } from '../../support/store.ts';
@@ -46,6 +47,67 @@ drain_delay_ms: 5
     program.child.kill('SIGHUP');
     await program.prints(/was reloaded/);
     t.equal((await call()).body, 'after');
+    t.equal(await program.kill('SIGTERM'), 0);
+  },
+);
+
+t.test(
+  'operators and their tokens are read again, and stay as they were if one of them is bad',
+  async (t) => {
+    const upstream = await named(t, 'it');
+    const folder = tempFolder(t);
+    const [old, renewed] = ['a-token-of-alice-0123456789abcdef', 'another-token-of-alice-0123456789'];
+    const bob = 'a-token-of-bob-0123456789abcdef012';
+    const tokenFile = (name: string, token: string): void => writeFileSync(join(folder, name), `${token}\n`);
+    const yaml = (...operators: readonly string[]) =>
+      `upstream_url: ${upstream.url}\ninternal: { admin_tokens: { ${operators.join(', ')} } }`;
+    const operator = (name: string, role: string) =>
+      `${name}: { token_file: ${join(folder, name)}, role: ${role} }`;
+    tokenFile('alice', old);
+    tokenFile('bob', bob);
+    const { program, file, internalUrl } = await start(t, yaml(operator('alice', 'viewer')));
+    const call = async (token: string, method = 'GET') =>
+      (
+        await fetch(`${internalUrl}/admin/v1/${method === 'GET' ? 'accounts' : 'usage/forget'}`, {
+          method,
+          headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+          body: method === 'GET' ? null : JSON.stringify({ replica: 'none' }),
+        })
+      ).status;
+    const reloaded = async (content: string, outcome: RegExp) => {
+      replace(file, content);
+      const { length } = program.log();
+      program.child.kill('SIGHUP');
+      await eventually(() =>
+        program
+          .log()
+          .slice(length)
+          .some(({ msg }) => outcome.test(String(msg))),
+      );
+      return program.log().slice(length);
+    };
+    t.same([await call(old), await call(old, 'POST'), await call(bob)], [200, 403, 401]);
+
+    tokenFile('alice', renewed);
+    await reloaded(yaml(operator('alice', 'admin'), operator('bob', 'viewer')), /was reloaded/);
+    t.same([await call(old), await call(renewed), await call(bob)], [401, 200, 200], 'other tokens');
+    t.same([await call(renewed, 'POST'), await call(bob, 'POST')], [404, 403], 'another role');
+
+    tokenFile('bob', renewed);
+    const log = await reloaded(
+      yaml(operator('alice', 'viewr'), operator('bob', 'admin'), operator('carol', 'admin')),
+      /not reloaded/,
+    );
+    const faults = log.flatMap(({ faults }) => (faults ?? []) as { where: string; detail: string }[]);
+    t.match(
+      faults.map(({ where }) => where.split(' ')[1]),
+      ['internal.admin_tokens.alice.role', 'internal.admin_tokens.carol.token_file'],
+    );
+    t.same([await call(renewed, 'POST'), await call(bob), await call(bob, 'POST')], [404, 200, 403]);
+    for (const token of [old, renewed, bob]) t.notMatch(JSON.stringify(program.log()), token);
+
+    await reloaded(yaml(), /was reloaded/);
+    t.same([await call(renewed), await call(bob), await call(operatorToken)], [401, 401, 200], 'taken away');
     t.equal(await program.kill('SIGTERM'), 0);
   },
 );
