@@ -182,7 +182,8 @@ export const guardMutations: readonly GuardMutation[] = [
   {
     attack: 'open-route-identity',
     source: 'src/domain/header-names.ts',
-    guard: "if (name.startsWith('x-service-') || name.startsWith(foldHeaderName(names.prefix))) return 'drop';",
+    guard:
+      "if (name.startsWith('x-service-') || name.startsWith(foldHeaderName(names.prefix))) return 'drop';",
     instead: '',
   },
   {
@@ -202,6 +203,8 @@ export const guardMutations: readonly GuardMutation[] = [
     source: 'src/authz/authorization-of-others.ts',
     guard: 'if (key !== null) return true;',
     instead: '',
+  },
+  {
     attack: 'operator-escalation',
     source: 'src/api/operator/operator-token.ts',
     guard: 'return hasRole(role, needed) ? undefined : new ProblemError(insufficientRole(needed));',
