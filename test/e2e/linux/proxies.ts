@@ -22,6 +22,11 @@ export interface FrontProxy {
   readonly program: string | undefined;
   /** Writes its files. Returns the arguments that run it in the foreground. */
   readonly prepare: (setting: Setting) => readonly string[];
+  /**
+   * It sends requests to an instance without asking whether that is ready: a request can meet it as it closes its port, or as it
+   * listens without a lease yet (docs/linux.md).
+   */
+  readonly asksNothing?: true;
   /** The arguments that only check the files. */
   readonly check?: (args: readonly string[]) => readonly string[];
 }
@@ -34,7 +39,13 @@ function programOf(name: string): string | undefined {
 }
 
 export const proxies: readonly FrontProxy[] = [
-  { name: 'nginx', program: programOf('nginx'), prepare: nginx, check: (args) => ['-t', ...args] },
+  {
+    name: 'nginx',
+    program: programOf('nginx'),
+    prepare: nginx,
+    check: (args) => ['-t', ...args],
+    asksNothing: true,
+  },
   {
     name: 'HAProxy',
     program: programOf('haproxy'),
