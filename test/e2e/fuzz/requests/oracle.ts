@@ -47,11 +47,12 @@ function keysIn(value: string): readonly string[] {
   if (/^(?:bearer|token|apikey)$/i.test(scheme)) return [sent];
   const decoded = Buffer.from(sent, 'base64');
   if (!/^basic$/i.test(scheme) || sent.length > 1368 || decoded.toString('base64') !== sent) return [];
-  // eslint-disable-next-line no-control-regex -- which RFC 7617 forbids
-  const [, user = '', password = ''] =
-    /^([^:\0-\x1f\x7f]*):([^\0-\x1f\x7f]*)$/.exec(decoded.toString('latin1')) ?? [];
+  const [, user = '', password = ''] = basic.exec(decoded.toString('latin1')) ?? [];
   return password === '' ? [user] : [user, password];
 }
+
+// eslint-disable-next-line no-control-regex -- RFC 7617 forbids them
+const basic = /^([^:\0-\x1f\x7f]*):([^\0-\x1f\x7f]*)$/;
 
 function holders({ parent, sub, solo }: World): readonly Holder[] {
   return [parent, sub, solo];
