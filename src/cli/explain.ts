@@ -26,6 +26,14 @@ interface Explanation {
     readonly scopes: readonly string[];
   } | null;
   /** Absent in responses from earlier gateway versions. */
+  readonly ended_by?: {
+    readonly event_id: string;
+    readonly type: string;
+    readonly at: string;
+    readonly by: string;
+    readonly name: string | null;
+  } | null;
+  /** Absent in responses from earlier gateway versions. */
   readonly limits?: readonly Limit[];
 }
 
@@ -76,7 +84,7 @@ async function namesIn(
 
 function show(explanation: Explanation, names: ReadonlyMap<string, string>): string {
   const { allowed, acts_as: tenant, reason, because, status, problem, request, caller } = explanation;
-  const { limits = [] } = explanation;
+  const { limits = [], ended_by: ended } = explanation;
   const named = (id: string): string => [id, names.get(id) ?? []].flat().join('  ');
   const decision = allowed
     ? styleText('green', `allowed, as ${named(tenant ?? '')}`)
@@ -89,8 +97,13 @@ function show(explanation: Explanation, names: ReadonlyMap<string, string>): str
     ['verdict', decision],
     ['because', because],
     ...(problem ? [['problem', problem.type] as const] : []),
+    ...(ended ? [['done by', showChange(ended)] as const] : []),
     ...limits.map((limit, i) => [i === 0 ? 'limits' : '', showLimit(limit)] as const),
   ]);
+}
+
+function showChange({ type, at, by, name, event_id: event }: NonNullable<Explanation['ended_by']>): string {
+  return `${[by, name ?? []].flat().join(' ')}, ${type} at ${at}, event ${event}`;
 }
 
 function showLimit({ limited, per, quota, remaining, reset_s: reset }: Limit): string {

@@ -7,7 +7,7 @@ import { operatorTokenFile, readOperatorToken } from '../wiring/operator-token.t
 import { exitCode, Failure } from './failure.ts';
 
 /** Variable with the token of the person or program that runs a command. */
-export const tokenVariable = 'TENANCY_GATEWAY_TOKEN';
+const tokenVariable = 'TENANCY_GATEWAY_TOKEN';
 
 /** The gateway that a command talks to. */
 export interface Target {

@@ -16,9 +16,11 @@ import {
   type ExplanationDeps,
 } from './explanation.ts';
 import { closed, noQuery, nullableInteger, nullableText } from '../rest/typebox.ts';
+import { endedBy, endedByBody, type EndedByDeps } from './ended-by.ts';
 import type { OperatorApp } from '../operator/operator-token.ts';
 
-export interface ExplainDeps extends ExplanationDeps {
+export interface ExplainDeps extends ExplanationDeps, EndedByDeps {
+  readonly tenants: ExplanationDeps['tenants'] & EndedByDeps['tenants'];
   readonly rateLimiter: Pick<RateLimiter, 'look'>;
 }
 
@@ -49,6 +51,7 @@ const answer = closed({
       reset_s: Type.Integer(),
     }),
   ),
+  ended_by: Type.Unsafe<Static<typeof endedByBody> | null>({ ...endedByBody, type: ['object', 'null'] }),
   ...decisionFields,
 });
 
@@ -69,7 +72,8 @@ function explainedCaller() {
 export function explainRoute(app: OperatorApp, deps: ExplainDeps): void {
   const schema = { querystring: noQuery, body: question, response: { 200: answer } };
   app.post('/explain', { schema, config: { role: 'viewer' } }, async ({ body }) => {
-    const digest = found(await deps.tenants.keyDigest(found(parseKeyId(body.key_id), 'API key')), 'API key');
+    const id = found(parseKeyId(body.key_id), 'API key');
+    const digest = found(await deps.tenants.keyDigest(id), 'API key');
     const request: ProxiedRequest = {
       digest,
       acting: readActingHeader(body.acting_tenant === undefined ? [] : [body.acting_tenant]),
@@ -79,6 +83,7 @@ export function explainRoute(app: OperatorApp, deps: ExplainDeps): void {
     const [explained, limits] = await lookAtLimits(await explain(destination, request, deps), deps);
     return {
       ...responseBody(destination, body, explained, request),
+      ended_by: 'problem' in explained ? await endedBy(explained.problem.code, id, deps) : null,
       limits: limits.map(limitToBody),
       ...decisionToBody(explained, deps.config.problems.typeBase),
     };

@@ -1,7 +1,5 @@
 import type {
   ContextConfigDefault,
-  FastifyBaseLogger,
-  FastifyInstance,
   FastifySchema,
   FastifyTypeProvider,
   RawReplyDefaultExpression,
@@ -21,15 +19,6 @@ export interface TypeBoxProvider extends FastifyTypeProvider {
   readonly validator: this['schema'] extends TSchema ? Static<this['schema']> : unknown;
   readonly serializer: this['schema'] extends TSchema ? Static<this['schema']> : unknown;
 }
-
-/** A Fastify instance whose routes are typed by their schemas. */
-export type TypedApp = FastifyInstance<
-  RawServerDefault,
-  RawRequestDefaultExpression,
-  RawReplyDefaultExpression,
-  FastifyBaseLogger,
-  TypeBoxProvider
->;
 
 type AddRoute<Access> = <const Schema extends FastifySchema>(
   path: string,

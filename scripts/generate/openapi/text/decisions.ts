@@ -74,6 +74,7 @@ export const decisions: Subject = {
         limits: [
           { limited: 'sub_account', per: 'second', quota: 200, window_s: 2, remaining: 199, reset_s: 1 },
         ],
+        ended_by: null,
         ...decision,
       },
     },
@@ -92,6 +93,11 @@ export const decisions: Subject = {
   },
   members: {
     'Explanation.account_id': 'The account that has the key, parent or sub-account.',
+    'Explanation.at': 'When it was made.',
+    'Explanation.by': 'Who made it.',
+    'Explanation.event_id': 'Its event.',
+    'Explanation.name': 'The name of the operator, or of the key, that made it.',
+    'Explanation.type': 'The type of its event.',
     'Explanation.limits':
       'The limits that the request would count against, as one replica knows them. Empty if there are none, or if the request would be rejected for another reason.',
     'Explanation.status': 'The status of the rejection; `null` if there is none.',
@@ -107,6 +113,8 @@ export const decisions: Subject = {
     caller:
       'The account of the key, with the key; `null` if the path needs no key, or if the key is revoked, has expired or may not be used for another reason.',
     decision: 'Whether the request would be let through.',
+    ended_by:
+      'The change that revoked the key, suspended its parent account or deactivated its sub-account, if that is the reason of the rejection and its event is still kept; otherwise `null`.',
     key_id: 'The key.',
     kind: 'Whether it is a parent or a sub-account.',
     last_at: 'When the key last wrote without the acting header.',

@@ -1,0 +1,44 @@
+/** An explanation says which change ended the right of a key, and who made it. */
+import t from 'tap';
+import { startReplicas } from '../../support/replicas.ts';
+
+const alice = 'the-token-of-alice-in-these-tests-01';
+
+t.test('the operator who suspended, deactivated, revoked or rotated is named', async (t) => {
+  const { operator, parent: newParent } = await startReplicas(
+    t,
+    `internal: {admin_tokens: {alice: ${alice}}}`,
+  );
+  const parent = await newParent();
+  const child = await parent.create();
+  const mint = async (): Promise<string> => {
+    const { body } = await parent.call('POST', `/${child.id}/api-keys`, { body: { name: 'k' } });
+    return String(body['id']);
+  };
+  const [childKey, revoked, other, rotated] = [await mint(), await mint(), await mint(), await mint()];
+  const asAlice = async (path: string, body?: object): Promise<void> => {
+    const { status } = await operator('POST', path, { key: alice, ...(body && { body }) });
+    t.ok(status < 300, path);
+  };
+  const endedBy = async (keyId: string): Promise<unknown> => {
+    const body = { key_id: keyId, method: 'GET', path: '/x' };
+    return (await operator('POST', '/explain', { body })).body['ended_by'];
+  };
+  const sub = `/accounts/${parent.id}/sub-accounts/${child.id}`;
+  t.equal(await endedBy(childKey), null);
+
+  await asAlice(`/api-keys/${revoked}/revoke`);
+  await operator('POST', `/api-keys/${other}/revoke`);
+  await asAlice(`/api-keys/${rotated}/rotate`, { expires_in: 0 });
+  t.match(await endedBy(revoked), { type: 'api_key.revoked', by: 'operator', name: 'alice' });
+  t.match(await endedBy(other), { type: 'api_key.revoked', by: 'operator', name: 'operator' });
+  t.match(await endedBy(rotated), { type: 'api_key.rotated', by: 'operator', name: 'alice' });
+
+  await asAlice(`${sub}/deactivate`);
+  t.match(await endedBy(childKey), { type: 'sub_account.deactivated', name: 'alice' });
+  await operator('POST', `${sub}/reactivate`);
+  t.equal(await endedBy(childKey), null);
+  await asAlice(`/accounts/${parent.id}/suspend`);
+  for (const keyId of [childKey, parent.keyId])
+    t.match(await endedBy(keyId), { type: 'account.suspended', by: 'operator', name: 'alice' });
+});
