@@ -59,19 +59,7 @@ export function accountCommands(program: Command, context: Context): void {
       context.output().result(account, () => show(account));
     });
 
-  accounts
-    .command('limits')
-    .description('show what is left of the limits of an account, and of one of its keys')
-    .argument('<account-id>', accountForms)
-    .option('--key-id <id>', 'show the limits of this key of the account, too')
-    .action(async (given: string, { keyId }: { readonly keyId?: string }) => {
-      const { parent, subAccount } = await findAccount(context, given);
-      const query = keyId === undefined ? '' : `?${new URLSearchParams({ key_id: keyId }).toString()}`;
-      const path = `${pathOf(subAccount ?? parent)}/limits${query}`;
-      const inForce = await context.api().call<LimitsInForce>('GET', path);
-      context.output().result(inForce, () => showInForce(inForce));
-    });
-
+  limitsCommand(accounts, context);
   updateCommand(accounts, context);
 
   for (const [action, ofSub, description] of [
@@ -91,6 +79,21 @@ export function accountCommands(program: Command, context: Context): void {
         await makeChange(context, ['POST', `${pathOf(id)}/${action}`], show);
       });
   }
+}
+
+function limitsCommand(accounts: Command, context: Context): void {
+  accounts
+    .command('limits')
+    .description('show what is left of the limits of an account, and of one of its keys')
+    .argument('<account-id>', accountForms)
+    .option('--key-id <id>', 'show the limits of this key of the account, too')
+    .action(async (given: string, { keyId }: { readonly keyId?: string }) => {
+      const { parent, subAccount } = await findAccount(context, given);
+      const query = keyId === undefined ? '' : `?${new URLSearchParams({ key_id: keyId }).toString()}`;
+      const path = `${pathOf(subAccount ?? parent)}/limits${query}`;
+      const inForce = await context.api().call<LimitsInForce>('GET', path);
+      context.output().result(inForce, () => showInForce(inForce));
+    });
 }
 
 interface UpdateOptions extends Omit<AccountOptions, 'externalId'>, LimitOptions {

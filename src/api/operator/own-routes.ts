@@ -5,7 +5,10 @@ import { whoamiRoute, type WhoamiDeps } from './whoami.ts';
 import type { OperatorApp } from './operator-token.ts';
 
 /** Adds the operations about this gateway itself: explanations, limits as they stand, the list of replicas, and whoami. */
-export function ownRoutes(app: OperatorApp, deps: ExplainDeps & LimitsDeps & ReplicasDeps & WhoamiDeps): void {
+export function ownRoutes(
+  app: OperatorApp,
+  deps: ExplainDeps & LimitsDeps & ReplicasDeps & WhoamiDeps,
+): void {
   explainRoute(app, deps);
   limitsRoute(app, deps);
   replicasRoute(app, deps);

@@ -206,7 +206,7 @@ t.test(
         // Tenants 0 to 2 are of one parent, 3 to 5 of the next, and so on.
         const all = Array.from({ length: 9 }, (_, i) =>
           shares.use({
-            resolvedTenant: String(i) as AccountId,
+            resolvedTenant: String(i),
             parentTenant: String(i - (i % 3)) as AccountId,
           }),
         );
@@ -236,7 +236,7 @@ t.test('a parent with many sub-accounts holds three quarters, one of them alone 
     const shares = new Shares();
     const one = (tenant: string, parent: string): boolean => {
       const share = shares.use({
-        resolvedTenant: tenant as AccountId,
+        resolvedTenant: tenant,
         parentTenant: parent as AccountId,
       });
       const room = shares.hasRoom(share, most);
