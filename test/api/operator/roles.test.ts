@@ -14,6 +14,7 @@ import { makeWorld } from '../../support/openapi-world.ts';
 const roles: Readonly<Record<string, OperatorRole>> = {
   listAccounts: 'viewer',
   getAccount: 'viewer',
+  getAccountLimits: 'viewer',
   listAccountSubAccounts: 'viewer',
   getAccountSubAccount: 'viewer',
   listAccountApiKeys: 'viewer',
