@@ -56,6 +56,7 @@ export interface AppDeps
   readonly rateLimiter: RateLimiter;
   readonly tenants: TenantStore & Imports;
   readonly events: Pick<EventStore, 'list' | 'get'>;
+  readonly erasures: AdminDeps['erasures'];
   readonly usage: AdminDeps['usage'];
   /** Re-exports the usage of past hours; `null` if usage is not exported. */
   readonly usageReplay: UsageReplay | null;

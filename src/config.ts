@@ -43,7 +43,7 @@ export interface Config {
   readonly routes: readonly RouteConfig[];
   readonly limits: LimitsConfig;
   /** Days for which events are kept. */
-  readonly events: { readonly retentionDays: number };
+  readonly events: { readonly retentionDays: number; readonly addressRetentionDays: number };
   readonly usage: UsageConfig;
   readonly log: { readonly level: string; readonly sample2xx: number };
   /** `null` if requests are not traced. */

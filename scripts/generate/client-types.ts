@@ -61,10 +61,11 @@ export async function clientTypes(file: string, document: Json): Promise<string>
 /** The types of responses of the operator API that the command line reads. */
 export async function operatorTypes(file: string, document: Json): Promise<string> {
   const { schemas } = (document as unknown as Document).components;
-  const names = ['Account', 'ApiKey', 'Event', 'EventActor', 'EventData', 'HeldApiKey', 'KeyAccount'];
-  const types = [...names, 'LimitInForce', 'LimitsInForce', 'MintedApiKey', 'SubAccount', 'UsageRow'].map(
-    (name) => interfaceOf(name, schemas[name] ?? {}),
-  );
+  const names = [
+    ...['Account', 'ApiKey', 'Erasure', 'Event', 'EventActor', 'EventData', 'HeldApiKey', 'KeyAccount'],
+    ...['LimitInForce', 'LimitsInForce', 'MintedApiKey', 'SubAccount', 'UsageRow'],
+  ];
+  const types = names.map((name) => interfaceOf(name, schemas[name] ?? {}));
   return typesFile(file, 'operator.json', types);
 }
 

@@ -7,6 +7,7 @@ import {
   type AuthorizationScheme,
 } from '../domain/authorization.ts';
 import { callerProblems, type Caller } from '../domain/caller.ts';
+import type { AccountId } from '../domain/ids.ts';
 import type { Problem, ProblemCode } from '../domain/problem.ts';
 import { type AccountFact, type KeyFact, factKey } from '../ports/facts.ts';
 import { MissingFact, type Facts } from '../ports/directory.ts';
@@ -82,8 +83,9 @@ export function credentialReader(
 
 /**
  * Identifies the caller. The key must exist, and must not be revoked or expired. The key's account must be active. If
- * the account has a parent, the parent must be active, too. Synchronous and free of side effects. Returns a
- * {@link MissingFact} if a fact has to be loaded first.
+ * the account has a parent, the parent must be active, too. If either was deleted, the key counts as revoked, even
+ * before the store has revoked it. Synchronous and free of side effects. Returns a {@link MissingFact} if a fact has to
+ * be loaded first.
  *
  * @param nowMs milliseconds since 1970
  */
@@ -92,11 +94,19 @@ export function authenticate(facts: Facts, digest: KeyDigest, nowMs: number): Au
   if (key === undefined) return new MissingFact(factKey.key(digest));
   if (key === null) return unknown;
   if (key.revoked) return revoked;
-  if (key.expiresAtMs !== null && key.expiresAtMs <= nowMs) return expired;
   const account = facts.account(key.accountId);
   if (account === undefined) return new MissingFact(factKey.account(key.accountId));
   if (account === null) return unknown;
-  return account.parentId === null ? parentCaller(key, account) : subAccountCaller(facts, key, account);
+  if (account.status === 'deleted') return revoked;
+  if (account.parentId === null) return isExpired(key, nowMs) ? expired : parentCaller(key, account);
+  const parent = facts.account(account.parentId);
+  if (parent === undefined) return new MissingFact(factKey.account(account.parentId));
+  if (parent?.status === 'deleted') return revoked;
+  return isExpired(key, nowMs) ? expired : subAccountCaller(key, account, account.parentId, parent);
+}
+
+function isExpired({ expiresAtMs }: KeyFact, nowMs: number): boolean {
+  return expiresAtMs !== null && expiresAtMs <= nowMs;
 }
 
 function parentCaller(key: KeyFact, account: AccountFact): Authentication {
@@ -110,17 +120,18 @@ function parentCaller(key: KeyFact, account: AccountFact): Authentication {
   };
 }
 
-function subAccountCaller(facts: Facts, key: KeyFact, account: AccountFact): Authentication | MissingFact {
-  const parentId = account.parentId;
-  if (parentId === null) return parentCaller(key, account);
+function subAccountCaller(
+  key: KeyFact,
+  account: AccountFact,
+  parentId: AccountId,
+  parent: AccountFact | null,
+): Authentication {
   if (account.status !== 'active') {
     return rejected(
       'account_deactivated',
       'The sub-account of this API key is deactivated. Its keys work again once it is reactivated.',
     );
   }
-  const parent = facts.account(parentId);
-  if (parent === undefined) return new MissingFact(factKey.account(parentId));
   if (parent?.status !== 'active') return suspended;
   return {
     caller: {

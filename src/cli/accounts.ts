@@ -14,6 +14,7 @@ import {
 } from './account-options.ts';
 import { makeChange } from './change.ts';
 import type { Context } from './context.ts';
+import { deleteAccount, deleteOptions, type DeleteOptions } from './deletions.ts';
 import { accountForms, findAccount, findParent } from './find-account.ts';
 import { limitOptions, limitsMember, showInForce, showLimits, type LimitOptions } from './limit-options.ts';
 import type { Listing } from './operator-api.ts';
@@ -22,7 +23,7 @@ import { fields, status, table } from './output.ts';
 import { moreNote, pageOptions, readList, type PageOptions } from './pages.ts';
 import { showSubAccount } from './sub-accounts.ts';
 
-/** Adds the commands `accounts create | list | show | limits | update | suspend | resume`. */
+/** Adds the commands `accounts create | list | show | limits | update | suspend | resume | delete`. */
 export function accountCommands(program: Command, context: Context): void {
   const accounts = program.command('accounts').description('parent accounts: the customers of this gateway');
 
@@ -79,6 +80,23 @@ export function accountCommands(program: Command, context: Context): void {
         await makeChange(context, ['POST', `${pathOf(id)}/${action}`], show);
       });
   }
+  deleteCommand(accounts, context);
+}
+
+function deleteCommand(accounts: Command, context: Context): void {
+  deleteOptions(
+    accounts
+      .command('delete')
+      .description('delete a suspended account with its sub-accounts and all their keys, for good')
+      .argument('<account-id>', accountForms),
+  ).action(async (given: string, options: DeleteOptions) => {
+    const id = await findParent(context, given, `Meant: \`tenancy-gateway sub-accounts delete ${given}\`?`);
+    const account = await context.api().call<Account>('GET', pathOf(id));
+    const losses =
+      `This deletes the account ${account.name} (${account.id}), which is ${account.status}, ` +
+      `its ${account.active_sub_accounts} active sub-accounts and those that are not, and all their API keys.`;
+    await deleteAccount(context, { id, path: pathOf(id), losses }, options);
+  });
 }
 
 function limitsCommand(accounts: Command, context: Context): void {

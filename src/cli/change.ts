@@ -18,7 +18,7 @@ export async function makeChange<T extends object>(
 }
 
 /** Formats a receipt as text. */
-function showReceipt({ replicas, ms, unheard, streams }: Receipt): string {
+export function showReceipt({ replicas, ms, unheard, streams }: Receipt): string {
   return [
     `In force on ${count(replicas, 'replica')} after ${ms} ms.`,
     ...(unheard === 0

@@ -7,7 +7,7 @@ export interface Listing<T> {
   readonly next_cursor: string | null;
 }
 
-type Method = 'GET' | 'POST' | 'PATCH' | 'PUT';
+type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 
 /** Receipt for a change (`X-Service-Enforced`). */
 export interface Receipt {
@@ -77,7 +77,8 @@ export function gatewayApi(
       throw unreachable(url, error, hints);
     });
     const received: unknown = await response.json().catch(() => null);
-    if (response.ok && received !== null)
+    // A 204 has no body; `T` is then `null`.
+    if (response.ok && (received !== null || response.status === 204))
       return { value: received as T, enforced: readReceipt(response.headers.get(enforcedHeader)) };
     throw rejected(url, response, received, hints, method !== 'GET');
   };
@@ -170,6 +171,7 @@ const hints: Readonly<Record<string, string>> = {
     '`tenancy-gateway whoami` shows your role. Ask an operator with the role that is needed.',
   invalid_api_key:
     'This looks like the public address: the operator API is at the internal one (INTERNAL_PORT).',
+  still_active: '`tenancy-gateway accounts suspend` or `sub-accounts deactivate` comes first.',
   not_found:
     '`accounts list`, `sub-accounts list`, `keys find` and `events list` of `tenancy-gateway` show the ids.',
   unavailable: 'The gateway has lost its database; it recovers by itself. Its /readyz says more.',

@@ -80,6 +80,28 @@ export interface ApiKey {
   };
 }
 
+/** The erasure of a deleted account. */
+export interface Erasure {
+  /** The deleted account or sub-account. */
+  readonly account_id: string;
+  /** The parent of a deleted sub-account; `null` for a parent. */
+  readonly parent_id: string | null;
+  /** `pending` until everything is erased, then `done`. */
+  readonly status: 'pending' | 'done';
+  /** When the account was deleted. */
+  readonly deleted_at: string;
+  /** When everything had been erased; `null` until then. */
+  readonly erased_at: string | null;
+  /** How many accounts were erased so far. */
+  readonly accounts: number;
+  /** How many keys were erased and revoked so far. */
+  readonly api_keys: number;
+  /** How many events were erased so far. */
+  readonly events: number;
+  /** How many results of requests with an `Idempotency-Key` were erased so far. */
+  readonly idempotency_records: number;
+}
+
 /** One change of an account or a key. */
 export interface Event {
   /** Its UUID. */
@@ -90,10 +112,12 @@ export interface Event {
     | 'account.updated'
     | 'account.suspended'
     | 'account.resumed'
+    | 'account.deleted'
     | 'sub_account.created'
     | 'sub_account.updated'
     | 'sub_account.deactivated'
     | 'sub_account.reactivated'
+    | 'sub_account.deleted'
     | 'api_key.created'
     | 'api_key.updated'
     | 'api_key.rotated'
@@ -315,10 +339,10 @@ export interface UsageRow {
   readonly account_id: string;
   /** The account that the requests operated on; the parent has rows of its own. */
   readonly sub_account_id: string | null;
-  /** The caller’s own name for it, unique among its kind; `null` for none. */
+  /** The name that the service uses for the account; `null` if it has none or has been deleted. */
   readonly external_id: string | null;
-  /** A name for people, with at least one visible character and no control characters. */
-  readonly name: string;
+  /** The name of the account; `null` if it has been deleted. */
+  readonly name: string | null;
   /** The key; present if rows are by key. The nil UUID, `00000000-0000-0000-0000-000000000000`, in the row that keys share if an account is used with more keys in an hour than have rows of their own (200, unless the gateway is configured otherwise). */
   readonly api_key_id?: string;
   /** When the period of the row starts. */

@@ -4,6 +4,7 @@ import { completionCommand } from './completion/command.ts';
 import { configCommands } from './config-check.ts';
 import type { Context } from './context.ts';
 import { version } from '../wiring/version.ts';
+import { erasureCommands } from './deletions.ts';
 import { eventCommands } from './events.ts';
 import { explainCommand } from './explain.ts';
 import { exitCode, Failure, type ExitCode } from './failure.ts';
@@ -79,6 +80,7 @@ export function addCommands(program: Command, context: Context): void {
     syncCommand,
     usageCommand,
     eventCommands,
+    erasureCommands,
     explainCommand,
     replicasCommand,
     migrateCommand,

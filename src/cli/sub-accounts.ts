@@ -13,6 +13,7 @@ import {
 } from './account-options.ts';
 import { makeChange } from './change.ts';
 import type { Context } from './context.ts';
+import { deleteAccount, deleteOptions, type DeleteOptions } from './deletions.ts';
 import { accountForms, findParent, findSubAccount } from './find-account.ts';
 import { limitOptions, limitsMember, showLimits, type LimitOptions } from './limit-options.ts';
 import type { Listing } from './operator-api.ts';
@@ -24,7 +25,8 @@ type CreateOptions = AccountOptions & LimitOptions & { readonly id?: string };
 type UpdateOptions = LimitOptions & { readonly name?: string };
 
 /**
- * Adds the commands `sub-accounts list | create | show | update | deactivate | reactivate`, which work for any parent.
+ * Adds the commands `sub-accounts list | create | show | update | deactivate | reactivate | delete`, which work for any
+ * parent.
  */
 export function subAccountCommands(program: Command, context: Context): void {
   const subAccounts = program.command('sub-accounts').description('sub-accounts of a parent account');
@@ -86,6 +88,20 @@ export function subAccountCommands(program: Command, context: Context): void {
       await makeChange(context, ['POST', `${pathOf(parent, subAccount)}/${action}`], show);
     });
   }
+  deleteCommand(subAccounts, context);
+}
+
+function deleteCommand(subAccounts: Command, context: Context): void {
+  const command = ofSubAccount(
+    subAccounts.command('delete').description('delete a deactivated sub-account with all its keys, for good'),
+  );
+  deleteOptions(command).action(async (given: string[], options: DeleteOptions) => {
+    const { parent, subAccount: id } = await findSubAccount(context, given);
+    const path = pathOf(parent, id);
+    const { name, status } = await context.api().call<SubAccount>('GET', path);
+    const losses = `This deletes the sub-account ${name} (${id}), which is ${status}, and all its API keys.`;
+    await deleteAccount(context, { id, path, losses }, options);
+  });
 }
 
 /** Shows a sub-account with its parent. @param parent id of the parent @throws {Failure} */

@@ -79,6 +79,11 @@ export class TenancyClient {
     /** Returns what is left of the sub-account's limits and of the caller's. */
     limits: (id: string, query: GetSubAccountLimitsQuery = {}, options?: CallOptions) =>
       this.#transport.call<LimitsInForce>({ method: 'GET', path: `${pathOf(id)}/limits`, query, ...options }),
+    /**
+     * Deletes a deactivated sub-account for good. A repeated call throws a 404.
+     */
+    delete: (id: string, options?: CallOptions) =>
+      this.#call<undefined>('DELETE', pathOf(id), undefined, options),
   };
 
   readonly apiKeys = {

@@ -17,7 +17,7 @@ export interface TransportOptions {
 
 /** A call to the management API. */
 export interface Call {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Path after `/v1/sub-accounts`. */
   readonly path: string;
   readonly query?: object | undefined;
@@ -52,7 +52,7 @@ export class Transport {
     const init = { method, headers, ...(body && { body: JSON.stringify(body) }), ...(signal && { signal }) };
     const response = await this.send(`/v1/sub-accounts${path}${queryOf(query)}`, init, () => true);
     if (!response.ok) throw await problemIn(response);
-    return (await response.json()) as Body;
+    return (response.status === 204 ? undefined : await response.json()) as Body;
   }
 
   /**

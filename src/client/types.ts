@@ -137,10 +137,12 @@ export interface Event {
     | 'account.updated'
     | 'account.suspended'
     | 'account.resumed'
+    | 'account.deleted'
     | 'sub_account.created'
     | 'sub_account.updated'
     | 'sub_account.deactivated'
     | 'sub_account.reactivated'
+    | 'sub_account.deleted'
     | 'api_key.created'
     | 'api_key.updated'
     | 'api_key.rotated'
@@ -458,10 +460,10 @@ export interface UsageReport {
 export interface UsageRow {
   /** The account that the requests operated on; the parent has rows of its own. */
   readonly sub_account_id: string;
-  /** The caller’s own name for it, unique among its kind; `null` for none. */
+  /** The name that the service uses for the account; `null` if it has none or has been deleted. */
   readonly external_id: string | null;
-  /** A name for people, with at least one visible character and no control characters. */
-  readonly name: string;
+  /** The name of the account; `null` if it has been deleted. */
+  readonly name: string | null;
   /** The key; present if rows are by key. The nil UUID, `00000000-0000-0000-0000-000000000000`, in the row that keys share if an account is used with more keys in an hour than have rows of their own (200, unless the gateway is configured otherwise). */
   readonly api_key_id?: string;
   /** When the period of the row starts. */
@@ -585,10 +587,12 @@ export interface ListEventsQuery {
     | 'account.updated'
     | 'account.suspended'
     | 'account.resumed'
+    | 'account.deleted'
     | 'sub_account.created'
     | 'sub_account.updated'
     | 'sub_account.deactivated'
     | 'sub_account.reactivated'
+    | 'sub_account.deleted'
     | 'api_key.created'
     | 'api_key.updated'
     | 'api_key.rotated'

@@ -199,6 +199,10 @@ export const gatewayFile = Type.Object(
           maximum: 36_500,
           default: 400,
         }),
+        address_retention_days: integer(
+          'Days for which events keep the addresses of clients. Older events stay without them.',
+          { minimum: 1, maximum: 36_500, default: 90 },
+        ),
       },
     ),
     usage,

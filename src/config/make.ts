@@ -59,7 +59,10 @@ export function makeConfig(
     management: { requireActingHeader: file.management.require_acting_header },
     routes: effectiveRoutes(file).map((route) => makeRoute(route, names)),
     limits: makeLimits(file),
-    events: { retentionDays: file.events.retention_days },
+    events: {
+      retentionDays: file.events.retention_days,
+      addressRetentionDays: file.events.address_retention_days,
+    },
     usage: makeUsage(file),
     log: { level: file.log.level, sample2xx: file.log.sample_2xx },
     tracing:

@@ -19,7 +19,7 @@ export interface ActingTarget {
   readonly id: AccountId;
   readonly parentId: AccountId | null;
   readonly externalId: string | null;
-  readonly status: 'active' | 'deactivated' | 'suspended';
+  readonly status: 'active' | 'deactivated' | 'suspended' | 'deleted';
 }
 
 /** The single look-up that a decision needs, if any. */
@@ -126,8 +126,9 @@ function decideForParent(
 }
 
 function decideForTarget(parent: ParentCaller, target: ActingTarget | null, name: string): ActingDecision {
-  // An unknown id and another parent's id get the same problem, so a client cannot find out which ids exist.
-  if (target === null || target.parentId !== parent.accountId) {
+  // An unknown id, another parent's id and a deleted id get the same problem, so a client cannot find out which ids
+  // exist.
+  if (target === null || target.parentId !== parent.accountId || target.status === 'deleted') {
     return reject('acting_tenant_unknown', `${name} names no sub-account of this account.`);
   }
   if (target.status !== 'active') {

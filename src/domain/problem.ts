@@ -26,6 +26,7 @@ export const catalogue = {
   method_not_allowed: { status: 405, title: 'The method is not allowed here' },
   request_timeout: { status: 408, title: 'The request did not arrive in time' },
   api_key_taken: { status: 409, title: 'The API key belongs to another account' },
+  still_active: { status: 409, title: 'The account is still active' },
   id_taken: { status: 409, title: 'The id is taken' },
   external_id_taken: { status: 409, title: 'The external_id is taken' },
   key_not_active: { status: 409, title: 'The API key is no longer active' },

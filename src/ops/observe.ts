@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { withoutQuery } from '../domain/paths.ts';
+import { loggedPath } from '../domain/paths.ts';
 import { outcomeOf } from '../http/outcome.ts';
 import { clientGone, type RequestObserver } from '../ports/request-record.ts';
 
@@ -20,7 +20,7 @@ export function observeReplies(
       observe({
         requestId: request.id,
         method: request.method,
-        path: withoutQuery(request.url),
+        path: loggedPath(request.url),
         route: nameOf(request.routeOptions.url),
         status: statusOf(reply),
         code: code ?? null,

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { outcomeOf } from '../http/outcome.ts';
 import type { Tracer } from '../ports/tracer.ts';
-import { withoutQuery } from '../domain/paths.ts';
+import { loggedPath } from '../domain/paths.ts';
 import { statusOf } from './observe.ts';
 
 /**
@@ -21,7 +21,7 @@ export function traceReplies(
       const { code, caller } = outcomeOf(request);
       trace.end({
         requestId: request.id,
-        path: withoutQuery(request.url),
+        path: loggedPath(request.url),
         status: statusOf(reply),
         code: code ?? null,
         caller: caller?.accountId ?? null,

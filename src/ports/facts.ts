@@ -25,7 +25,8 @@ export interface AccountFact {
   /** `null` for a parent. */
   readonly parentId: AccountId | null;
   readonly externalId: string | null;
-  readonly status: 'active' | 'deactivated' | 'suspended';
+  /** A sub-account of a deleted parent may have any status: its parent's fact says that it is deleted, too. */
+  readonly status: 'active' | 'deactivated' | 'suspended' | 'deleted';
   /** `null` if the account has no limits. */
   readonly limits: Limits | null;
 }

@@ -120,6 +120,13 @@ export interface LimitReached {
   readonly limit: number;
 }
 
+/** Result of a deletion. */
+export type Deleted =
+  /** `alreadyGone` if the account was deleted earlier; the position then covers that deletion. */
+  | (Committed<null> & { readonly alreadyGone: boolean })
+  /** The parent is not suspended, or the sub-account is not deactivated; nothing was done. */
+  | 'still-active';
+
 /**
  * Accounts and keys. Methods return `null` for a record that does not exist or belongs to another account, and throw
  * `ProblemError` `unavailable` if the store cannot be reached. Times come from the database's clock. Setting limits
@@ -148,6 +155,14 @@ export interface TenantStore {
     claim?: IdempotencyClaim | null,
     caller?: Operator,
   ): Promise<Committed<ParentAccount> | null>;
+  /**
+   * Deletes a suspended parent with its sub-accounts and all their keys, in one change that does not depend on their
+   * number. From then on, methods treat them as records that do not exist; their ids are never given again. `ErasureStore`
+   * erases their names later.
+   *
+   * @throws ProblemError `unavailable` while a registered replica runs a version that does not know deletion
+   */
+  deleteParent(id: AccountId, caller?: Operator): Promise<Deleted | null>;
 
   /** @param limit maximum number of sub-accounts, including deactivated ones, if the parent has no limit of its own */
   createSubAccount(
@@ -193,6 +208,8 @@ export interface TenantStore {
     claim?: IdempotencyClaim | null,
     caller?: ChangedBy,
   ): Promise<Committed<SubAccount> | null>;
+  /** Deletes a deactivated sub-account with its keys, like {@link deleteParent}. */
+  deleteSubAccount(parent: AccountId, id: AccountId, caller?: ChangedBy): Promise<Deleted | null>;
 
   /**
    * Mints a key.

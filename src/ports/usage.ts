@@ -77,7 +77,8 @@ export interface UsageReportRow extends UsageCounts {
   /** Parent of the account, or the account itself if it is a parent. */
   readonly parentId: AccountId;
   readonly externalId: string | null;
-  readonly name: string;
+  /** `null` if the account has been deleted; so is `externalId`. */
+  readonly name: string | null;
   readonly keyId: KeyId | null;
   readonly periodStartMs: number;
   /** Opaque string that makes the next page begin after this row; see {@link UsageQuery.after}. */

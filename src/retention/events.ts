@@ -1,10 +1,11 @@
 import { repeat } from '../timing/repeat.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { ErasureStore } from '../ports/erasures.ts';
 import type { EventStore } from '../ports/events.ts';
 import type { Timers } from '../ports/timers.ts';
 
 const everyMs = 10 * 60_000;
-/** Maximum number of events that one statement deletes. */
+/** Maximum number of events that one statement deletes, or erases the addresses of. */
 const mostAtOnce = 1_000;
 
 export interface EventRetentionParts {
@@ -16,6 +17,25 @@ export interface EventRetentionParts {
   readonly logger: { info(fields: object, message: string): void };
   /** Called with the number of deleted events. */
   readonly onDeleted: (events: number) => void;
+}
+
+export interface AddressRetentionParts {
+  readonly erasures: Pick<ErasureStore, 'eraseAddresses'>;
+  /** Number of days to keep the addresses in events. */
+  readonly days: number;
+  readonly clock: Pick<Clock, 'wallMs'>;
+  readonly timers: Timers;
+}
+
+/**
+ * Erases clients' addresses from events past their retention every ten minutes, in batches. Returns a function that
+ * stops that.
+ */
+export function eraseAddresses({ erasures, days, clock, timers }: AddressRetentionParts): () => void {
+  return repeat(timers, everyMs, async () => {
+    for (let looked = mostAtOnce; looked === mostAtOnce;)
+      looked = await erasures.eraseAddresses({ nowMs: clock.wallMs(), days, most: mostAtOnce });
+  });
 }
 
 /**

@@ -92,6 +92,7 @@ export async function openServices(
     barrier: engine.barrier,
     tenants: store.tenants,
     events: store.events,
+    erasures: store.erasures,
     replicaList: store.replicaList,
     version: version(),
     ownReplicaId: () => engine.replicaId(),

@@ -4,6 +4,8 @@ import { accountListContract } from './account-lists.ts';
 import { anyKeysContract } from './any-keys.ts';
 import { callerContract } from './callers.ts';
 import { coherenceLogContract } from './coherence-log.ts';
+import { deletionContract } from './deletions.ts';
+import { erasureContract } from './erasures.ts';
 import { eventListContract } from './event-lists.ts';
 import { eventContract } from './events.ts';
 import { factSourceContract } from './fact-source.ts';
@@ -41,6 +43,8 @@ export async function storeContracts(t: Test, store: Store): Promise<void> {
   await t.test('what mutations log', (t) => mutationContract(t, store));
   await t.test('requests that come again', (t) => idempotencyContract(t, store));
   await t.test('callers that lost their right', (t) => callerContract(t, store));
+  await t.test('deletions', (t) => deletionContract(t, store));
+  await t.test('erasures', (t) => erasureContract(t, store));
   await t.test('events', (t) => eventContract(t, store));
   await t.test('lists of events', (t) => eventListContract(t, store));
   await t.test('facts', (t) => factSourceContract(t, store));

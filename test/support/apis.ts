@@ -128,6 +128,7 @@ export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Ap
     },
     tenants: around(store.tenants),
     events: around(store.events),
+    erasures: store.erasures,
     usage: around({
       report: (parent, query) => store.usage.report(parent, query),
       completeness: (period, lostAfterMs, parent) => store.usage.completeness(period, lostAfterMs, parent),

@@ -20,6 +20,7 @@ import type { Barrier } from '../../src/ports/barrier.ts';
 import { systemClock, type Clock } from '../../src/ports/clock.ts';
 import type { Directory } from '../../src/ports/directory.ts';
 import type { RequestRecord } from '../../src/ports/request-record.ts';
+import type { ErasureStore } from '../../src/ports/erasures.ts';
 import type { EventStore } from '../../src/ports/events.ts';
 import type { RateLimiter } from '../../src/ports/limits/rate-limiter.ts';
 import type { ReplicaList } from '../../src/ports/replica-list.ts';
@@ -159,7 +160,7 @@ function configFor(options: GatewayOptions, tls: Config['listen']['tls']): Confi
     management: { requireActingHeader: false },
     routes: routesOf(options),
     limits: { ...defaultLimits, ...options.limits },
-    events: { retentionDays: 400 },
+    events: { retentionDays: 400, addressRetentionDays: 90 },
     usage: {
       journalDir: '',
       journalMaxBytes: 2 ** 20,
@@ -205,6 +206,7 @@ async function tlsFiles(t: Scope, tls: GatewayOptions['tls']): Promise<Config['l
 const noStore = {
   tenants: missing<TenantStore & Imports>('tenants'),
   events: missing<EventStore>('events'),
+  erasures: missing<ErasureStore>('erasures'),
   usage: missing<UsageStore>('usage'),
   usageReplay: null,
   barrier: missing<Barrier>('barrier'),

@@ -22,7 +22,7 @@ interface OperationObject {
 
 interface ResponseObject {
   readonly headers: Readonly<Record<string, Json>>;
-  readonly content: Readonly<Record<string, { readonly schema: Json; readonly examples: Json }>>;
+  readonly content?: Readonly<Record<string, { readonly schema: Json; readonly examples: Json }>>;
 }
 
 /** An operation with all that leads to it. */
@@ -89,7 +89,7 @@ function operationsOf(document: OpenApi, api: Operation['api']): readonly Operat
   );
 }
 
-function codesOf(content: ResponseObject['content']): readonly string[] {
+function codesOf(content: ResponseObject['content'] = {}): readonly string[] {
   const schema = content['application/problem+json']?.schema as
     { readonly properties: { readonly code: { readonly enum: readonly string[] } } } | undefined;
   return schema?.properties.code.enum ?? [];
@@ -133,6 +133,7 @@ function bodyFaults(
   validatorOf: (schema: Json) => ValidateFunction,
 ): readonly string[] {
   const type = response.headers['content-type']?.split(';', 1)[0] ?? '';
+  if (content === undefined) return type === '' ? [] : ['the body is not described'];
   const described = content[type];
   if (described === undefined) return [`the content type ${type} is not described`];
   if (type === 'text/csv') return [];

@@ -89,14 +89,17 @@ function successWords({ operation, document }: PageOperation, { linkTo }: Schema
   return Object.entries(operation['responses'] as Record<string, Json>)
     .filter(([status]) => status < '400')
     .map(([status, response]) => {
-      const content = response['content'] as Record<string, { readonly schema: Json }>;
+      const content = (response['content'] ?? {}) as Record<string, { readonly schema: Json }>;
       const headers = Object.keys((response['headers'] ?? {}) as Json).filter(
         (name) => !everywhere.has(name),
       );
       const csv = 'text/csv' in content ? ', or CSV' : '';
       const may =
         headers.length === 0 ? '' : ` (optional headers: ${headers.map((name) => `\`${name}\``).join(', ')})`;
-      return `${status} with ${schemaWords(content['application/json']?.schema ?? {}, document, linkTo)}${csv}${may}`;
+      const json = content['application/json'];
+      const body =
+        json === undefined ? 'without a body' : `with ${schemaWords(json.schema, document, linkTo)}`;
+      return `${status} ${body}${csv}${may}`;
     });
 }
 

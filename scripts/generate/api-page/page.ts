@@ -105,7 +105,7 @@ function responseSchemas(document: Json): ReadonlySet<string> {
   };
   for (const { operation } of operationsOf(document))
     for (const response of Object.values(operation['responses'] as Record<string, Json>))
-      collect(resolved(document, response)['content']);
+      collect(resolved(document, response)['content'] ?? {});
   return names;
 }
 

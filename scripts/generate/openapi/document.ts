@@ -88,7 +88,7 @@ function addSchemas(
   for (const [status, body] of Object.entries(schema.response ?? {})) {
     const response = responses[Number(status)];
     if (response === undefined) faults.push(`${name}: its text lacks the status ${status}.`);
-    else schemas.add(response[0], body, true);
+    else if (response[0] !== null) schemas.add(response[0], body, true);
   }
   for (const status of Object.keys(responses))
     if (schema.response?.[status] === undefined)

@@ -59,7 +59,7 @@ function success(
   api: Api,
   { method }: CollectedRoute,
   { headers = [], csv, links = [] }: OperationText,
-  [schema, description]: readonly [string, string],
+  [schema, description]: readonly [string | null, string],
 ): Json {
   return {
     description,
@@ -68,10 +68,12 @@ function success(
       ...(api.callers === 'parents' && { 'X-Service-Resolved-Tenant': header('ResolvedTenant') }),
       ...Object.fromEntries(headers.map((name) => [headerNamesByComponent[name], header(name)])),
     },
-    content: {
-      'application/json': jsonContent(schema),
-      ...(csv && method === 'GET' && { 'text/csv': csvContent }),
-    },
+    ...(schema !== null && {
+      content: {
+        'application/json': jsonContent(schema),
+        ...(csv && method === 'GET' && { 'text/csv': csvContent }),
+      },
+    }),
     ...(links.length > 0 && {
       links: Object.fromEntries(links.map((name) => [name, { $ref: `#/components/links/${name}` }])),
     }),

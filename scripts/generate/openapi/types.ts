@@ -15,8 +15,8 @@ export interface OperationText {
   readonly description: string;
   /** Name of the schema of its body. */
   readonly request?: string;
-  /** By status: the name of the schema of the body, and when it comes. */
-  readonly responses: Readonly<Record<number, readonly [schema: string, when: string]>>;
+  /** By status: the name of the schema of the body (`null` if there is none), and when it comes. */
+  readonly responses: Readonly<Record<number, readonly [schema: string | null, when: string]>>;
   /** Codes beyond those that its kind of operation has anyway. */
   readonly problems?: readonly ProblemCode[];
   /** Codes of its kind that it never has. */

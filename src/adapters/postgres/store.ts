@@ -1,5 +1,6 @@
 import type { CoherenceLog } from '../../ports/coherence-log.ts';
 import type { TokenStore } from '../../ports/limits/token-store.ts';
+import type { ErasureStore } from '../../ports/erasures.ts';
 import type { EventStore } from '../../ports/events.ts';
 import type { FactSource } from '../../ports/facts.ts';
 import type { OldSnapshots } from '../../ports/old-snapshots.ts';
@@ -13,6 +14,7 @@ import { coherenceLog } from './coherence/coherence-log.ts';
 import { factSource } from './coherence/fact-source.ts';
 import { Hints } from './coherence/hints.ts';
 import { Session } from './coherence/session.ts';
+import { erasureStore } from './erasures/erasure-store.ts';
 import { eventStore } from './events/event-store.ts';
 import { postgresBuckets, postgresQuotas } from './limits/token-stores.ts';
 import { checkSchema, SchemaMismatch } from './schema/applied.ts';
@@ -30,6 +32,7 @@ import { usageStore } from './usage/usage-store.ts';
 export interface Store {
   readonly tenants: TenantStore & Imports;
   readonly events: EventStore;
+  readonly erasures: ErasureStore;
   readonly facts: FactSource;
   readonly log: CoherenceLog;
   readonly usage: UsageStore;
@@ -204,6 +207,7 @@ export function assembleStore(parts: StoreParts): Store {
   return {
     tenants: tenantStore(queries, hints),
     events: eventStore(queries, reports, background),
+    erasures: erasureStore(queries, background),
     facts: factSource(facts),
     log: coherenceLog(log, background, {
       add: (listener) => {

@@ -60,12 +60,12 @@ function readAccountFact(of: string, value: unknown): AccountFact | undefined {
   if (!isAccountId(id) || id !== of || !isExternalIdOrNull(externalId) || limits === undefined)
     return undefined;
   if (parentId === null) {
-    return status === 'active' || status === 'suspended'
+    return status === 'active' || status === 'suspended' || status === 'deleted'
       ? { id, parentId, externalId, status, limits }
       : undefined;
   }
   if (!isAccountId(parentId) || parentId === id) return undefined;
-  return status === 'active' || status === 'deactivated'
+  return status === 'active' || status === 'deactivated' || status === 'deleted'
     ? { id, parentId, externalId, status, limits }
     : undefined;
 }

@@ -11,6 +11,7 @@ import { installJsonBodies } from '../rest/json-body.ts';
 import type { TypeBoxProvider } from '../rest/typebox.ts';
 import { installValidation } from '../rest/validation.ts';
 import { accountRoutes } from './accounts.ts';
+import { deletionRoutes } from './deletions.ts';
 import { anyKeyRoutes } from './keys.ts';
 import { operatorEventRoutes } from './events.ts';
 import { operatorUsageRoute } from './usage.ts';
@@ -57,6 +58,7 @@ function operatorRoutes(app: OperatorApp, deps: AdminDeps): void {
     keyPrefix: config.keys.prefix,
   };
   accountRoutes(app, deps);
+  deletionRoutes(app, deps);
   subAccountRoutes(app, deps);
   importRoutes(app, deps);
   importRoute(app, keyDeps);

@@ -2,6 +2,7 @@ import type { Config, LimitsConfig, UsageConfig } from '../../config.ts';
 import type { Barrier } from '../../ports/barrier.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Imports } from '../../ports/imports.ts';
+import type { ErasureStore } from '../../ports/erasures.ts';
 import type { EventStore } from '../../ports/events.ts';
 import type { TenantStore } from '../../ports/tenant-store.ts';
 import type { UsageStore } from '../../ports/usage.ts';
@@ -23,6 +24,7 @@ export interface AdminDeps {
   readonly tokenGuesses: OperatorAccess['guesses'];
   readonly tenants: TenantStore & Imports;
   readonly events: Pick<EventStore, 'list' | 'get'>;
+  readonly erasures: Pick<ErasureStore, 'get'>;
   readonly usage: Pick<
     UsageStore,
     'report' | 'completeness' | 'parentOf' | 'kept' | 'writesByDefault' | 'silent' | 'forget'

@@ -10,6 +10,8 @@ import {
   withinLimit,
   withinPairs,
 } from '../rest/changes.ts';
+
+import { sendDeleted } from '../rest/deletions.ts';
 import { closed, noQuery } from '../rest/typebox.ts';
 import { listBody, listQuery, listSubAccounts } from '../sub-accounts/listing.ts';
 import {
@@ -30,7 +32,7 @@ const path = closed({ account_id: Type.String() });
 const childPath = closed({ account_id: Type.String(), sub_id: Type.String() });
 const createBody = closed({ ...creatable, limits: changeable.limits, id: givenId });
 
-/** Adds the routes that list, create, show, change, deactivate and reactivate any parent's sub-accounts. */
+/** Adds the routes that list, create, show, change, deactivate, reactivate and delete any parent's sub-accounts. */
 export function subAccountRoutes(app: OperatorApp, deps: AdminDeps): void {
   listRoute(app, deps);
   createRoute(app, deps);
@@ -38,6 +40,7 @@ export function subAccountRoutes(app: OperatorApp, deps: AdminDeps): void {
   updateRoute(app, deps);
   statusRoute(app, deps, 'deactivate', 'deactivated');
   statusRoute(app, deps, 'reactivate', 'active');
+  deleteRoute(app, deps);
 }
 
 function listRoute(app: OperatorApp, { tenants }: AdminDeps): void {
@@ -149,6 +152,25 @@ function statusRoute(
       );
       noteReplay(reply, committed);
       return subAccountToBody(await enforced(committed, barrier, reply, config.headers.enforced));
+    },
+  );
+}
+
+function deleteRoute(app: OperatorApp, { tenants, barrier, config }: AdminDeps): void {
+  app.delete(
+    '/accounts/:account_id/sub-accounts/:sub_id',
+    {
+      schema: { params: childPath, querystring: noQuery, response: { 204: Type.Null() } },
+      config: { role: 'admin', action: true },
+    },
+    async (request, reply) => {
+      const parent = found(parseAccountId(request.params.account_id), 'account');
+      const id = found(parseAccountId(request.params.sub_id), 'sub-account');
+      const deleted = await tenants.deleteSubAccount(parent, id, operatorOf(request));
+      const { enforced: header } = config.headers;
+      return sendDeleted(deleted, 'sub-account', reply, header, (committed) =>
+        enforced(committed, barrier, reply, header),
+      );
     },
   );
 }

@@ -14,7 +14,7 @@ const reportRow = closed({
   account_id: Type.String(),
   sub_account_id: nullableText(),
   external_id: nullableText(),
-  name: Type.String(),
+  name: nullableText(),
   api_key_id: Type.Optional(Type.String()),
   ...rowFields,
 });

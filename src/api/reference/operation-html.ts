@@ -61,11 +61,11 @@ function responseHtml(status: string, response: Member, resolve: (value: Member)
   const {
     description,
     headers = {},
-    content,
+    content = {},
   } = response as {
     readonly description: string;
     readonly headers?: Member;
-    readonly content: Readonly<Record<string, Member>>;
+    readonly content?: Readonly<Record<string, Member>>;
   };
   const names = Object.keys(headers).map((name) => `<code>${name}</code>`);
   const problems = content['application/problem+json'];

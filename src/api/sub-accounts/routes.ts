@@ -10,6 +10,7 @@ import {
   withinLimit,
   withinPairs,
 } from '../rest/changes.ts';
+import { sendDeleted } from '../rest/deletions.ts';
 import { found } from '../../http/not-found.ts';
 import { closed, noQuery } from '../rest/typebox.ts';
 import type { Committed } from '../../ports/tenant-store.ts';
@@ -31,7 +32,7 @@ const path = closed({ sub_id: Type.String() });
 const read = { scope: managementScopes.read };
 const write = { scope: managementScopes.write };
 
-/** Adds the routes that create, list, get, update, deactivate and reactivate sub-accounts (spec section 4). */
+/** Adds the routes that create, list, get, update, deactivate, reactivate and delete sub-accounts (spec section 4). */
 export function subAccountRoutes(app: ManagementApp, deps: ManagementDeps, countChange: CountChange): void {
   const { barrier, config } = deps;
   const enforce: Enforce = (committed, reply) =>
@@ -42,6 +43,7 @@ export function subAccountRoutes(app: ManagementApp, deps: ManagementDeps, count
   updateRoute(app, deps, enforce);
   statusRoute(app, deps, enforce, 'deactivate', 'deactivated');
   statusRoute(app, deps, enforce, 'reactivate', 'active');
+  deleteRoute(app, deps, enforce);
 }
 
 /**
@@ -142,6 +144,23 @@ function statusRoute(
       );
       noteReplay(reply, committed);
       return subAccountToBody(await enforce(committed, reply));
+    },
+  );
+}
+
+function deleteRoute(app: ManagementApp, { tenants, config }: ManagementDeps, enforce: Enforce): void {
+  app.delete(
+    '/:sub_id',
+    {
+      schema: { params: path, querystring: noQuery, response: { 204: Type.Null() } },
+      config: { ...write, action: true },
+    },
+    async (request, reply) => {
+      const caller = callerOf(request);
+      const id = found(parseAccountId(request.params.sub_id), 'sub-account');
+      const deleted = await tenants.deleteSubAccount(caller.accountId, id, caller);
+      const { enforced: header } = config.headers;
+      return sendDeleted(deleted, 'sub-account', reply, header, (committed) => enforce(committed, reply));
     },
   );
 }

@@ -12,7 +12,7 @@ const groupBy = Type.Enum(['sub_account', 'api_key']);
 const reportRow = closed({
   sub_account_id: Type.String(),
   external_id: nullableText(),
-  name: Type.String(),
+  name: nullableText(),
   api_key_id: Type.Optional(Type.String()),
   ...rowFields,
 });

@@ -90,7 +90,7 @@ function show(report: Report, times: string): string {
   const byKey = report.data.some((row) => row.api_key_id !== undefined);
   const rows = report.data.map((row) => [
     row.sub_account_id ?? row.account_id,
-    row.name,
+    row.name ?? '(deleted)',
     ...(byKey ? [row.api_key_id ?? ''] : []),
     row.period_start,
     ...[row.requests, row.writes, row.client_errors, row.server_errors].map(String),

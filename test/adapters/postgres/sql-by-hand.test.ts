@@ -46,6 +46,7 @@ const others: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     requests_per_minute: '6',
     requests_per_day: '8',
     requests_per_month: '9',
+    deleted_at: "now(), status = 'deactivated', deactivated_at = now(), external_id = null",
   },
   api_key: {
     id: "'018f0000-0000-7000-8000-000000000002'",

@@ -84,8 +84,38 @@ export const accounts: Subject = {
         responses: { 200: ['Account', 'The account is active.'] },
         headers: ['Enforced', 'Replayed'],
       },
+      'DELETE /admin/v1/accounts/{account_id}': {
+        id: 'deleteAccount',
+        tag: 'Accounts',
+        summary: 'Delete a parent account',
+        description:
+          'Deletes a suspended account with its sub-accounts and all their keys, for good. From the 204 on, every replica rejects the keys with 401 `api_key_revoked`, and the ids get a 404. The ids are never given again; the `external_id` is free. Names, metadata and addresses are erased within an hour, as `GET /admin/v1/erasures/{account_id}` shows. Usage stays under the ids. Takes no body.',
+        responses: { 204: [null, 'The account is deleted.'] },
+        problems: ['still_active'],
+        headers: ['Enforced'],
+      },
+      'GET /admin/v1/erasures/{account_id}': {
+        id: 'getErasure',
+        tag: 'Accounts',
+        summary: 'Get the erasure of a deleted account',
+        description:
+          'How far the erasure of a deleted account or sub-account has come. It holds counts and ids only, and stays. For a sub-account that was deleted with its parent, it is that of the parent.',
+        responses: { 200: ['Erasure', 'The erasure.'] },
+        anyAccount: true,
+      },
     },
     examples: {
+      Erasure: {
+        account_id: account,
+        parent_id: null,
+        status: 'done',
+        deleted_at: created,
+        erased_at: '2026-03-01T09:34:12.000Z',
+        accounts: 2,
+        api_keys: 3,
+        events: 14,
+        idempotency_records: 1,
+      },
       CreateAccount: { name: 'Acme Freight', external_id: 'cus_42', metadata: { plan: 'gold' } },
       UpdateAccount: { name: 'Acme Freight Ltd', max_sub_accounts: 500 },
       Account: acme,
@@ -104,11 +134,22 @@ export const accounts: Subject = {
     Account: 'A parent account.',
     AccountList: 'A page of parent accounts.',
     CreateAccount: 'The new account.',
+    Erasure: 'The erasure of a deleted account.',
     UpdateAccount: 'The changes.',
   },
   members: {
     'CreateAccount.id':
       'The UUID of the new account, neither the nil nor the max one. The gateway makes one if it is absent.',
+    'Erasure.account_id': 'The deleted account or sub-account.',
+    'Erasure.accounts': 'How many accounts were erased so far.',
+    'Erasure.api_keys': 'How many keys were erased and revoked so far.',
+    'Erasure.deleted_at': 'When the account was deleted.',
+    'Erasure.erased_at': 'When everything had been erased; `null` until then.',
+    'Erasure.events': 'How many events were erased so far.',
+    'Erasure.idempotency_records':
+      'How many results of requests with an `Idempotency-Key` were erased so far.',
+    'Erasure.parent_id': 'The parent of a deleted sub-account; `null` for a parent.',
+    'Erasure.status': '`pending` until everything is erased, then `done`.',
     'UpdateAccount.metadata': mergedPairs,
     max_api_keys:
       'How many active keys it and each of its sub-accounts may have; `null` for the configured limit.',

@@ -31,6 +31,7 @@ export const problemDetails: Readonly<Partial<Record<ProblemCode, Detail>>> = {
     ],
   },
   unauthenticated: { detail: 'Send an API key: `Authorization: Bearer <API_KEY>`.' },
+  still_active: { detail: 'Deactivate the sub-account first: POST …/deactivate.' },
   invalid_api_key: { detail: 'There is no such API key.' },
   api_key_revoked: { detail: 'This API key was revoked.' },
   api_key_expired: { detail: 'This API key has expired.' },

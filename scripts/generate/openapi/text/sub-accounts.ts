@@ -4,6 +4,9 @@ import { lastPage, ada } from './world.ts';
 
 const takesNone = 'Takes no body. Repeating it gives the same response.';
 
+const deletion =
+  'Deletes a deactivated sub-account with all its keys, for good. From the 204 on, every replica rejects its keys with 401 `api_key_revoked` and requests that act as it with 403 `acting_tenant_unknown`, and its id gets a 404. The id is never given again; its `external_id` is free. Its name, metadata and the addresses in its events are erased within an hour. Its usage stays under the id. Takes no body.';
+
 const creation = { name: 'Ada Logistics', external_id: 'ada', metadata: { tier: '1' } };
 const change = { name: 'Ada Logistics Ltd', metadata: { tier: '2' } };
 
@@ -68,6 +71,15 @@ export const subAccounts: Subject = {
         description: `Its keys work again, unless they were revoked or have expired. ${takesNone}`,
         responses: { 200: ['SubAccount', 'The sub-account is active.'] },
         headers: ['Enforced', 'Replayed'],
+      },
+      'DELETE /v1/sub-accounts/{sub_id}': {
+        id: 'deleteSubAccount',
+        tag: 'Sub-accounts',
+        summary: 'Delete a sub-account',
+        description: deletion,
+        responses: { 204: [null, 'The sub-account is deleted.'] },
+        problems: ['still_active'],
+        headers: ['Enforced'],
       },
       'PUT /v1/sub-accounts/by-external-id/{external_id}': {
         id: 'putSubAccount',
@@ -151,6 +163,15 @@ export const subAccounts: Subject = {
         description: `Its keys work again, unless they were revoked or have expired. ${takesNone}`,
         responses: { 200: ['SubAccount', 'The sub-account is active.'] },
         headers: ['Enforced', 'Replayed'],
+      },
+      'DELETE /admin/v1/accounts/{account_id}/sub-accounts/{sub_id}': {
+        id: 'deleteAccountSubAccount',
+        tag: 'Sub-accounts',
+        summary: 'Delete a sub-account of a parent',
+        description: deletion,
+        responses: { 204: [null, 'The sub-account is deleted.'] },
+        problems: ['still_active'],
+        headers: ['Enforced'],
       },
     },
     examples: {

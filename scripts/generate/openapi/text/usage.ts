@@ -109,6 +109,9 @@ export const usage: Subject = {
     'ExportedUsage.data': 'The events: CloudEvents 1.0 (docs/billing.md).',
     'ExportedUsage.rejected': 'Ids of events that the billing system rejected because of their content.',
     'UsageReport.silent': 'Silent replicas, by host or id, whose counts the report may lack.',
+    'UsageRow.external_id':
+      'The name that the service uses for the account; `null` if it has none or has been deleted.',
+    'UsageRow.name': 'The name of the account; `null` if it has been deleted.',
     'UsageRow.sub_account_id': 'The account that the requests operated on; the parent has rows of its own.',
     'query.granularity': 'The length of the period of a row; `total` unless given.',
     'query.group_by': 'How rows are grouped; `sub_account` unless given.',

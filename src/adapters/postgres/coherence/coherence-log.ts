@@ -19,6 +19,12 @@ interface ReadingRow extends Omit<LogReading, 'entries' | 'through'> {
   readonly entries: readonly (readonly [seq: Seq, key: FactKey, revoked: boolean])[];
 }
 
+/**
+ * Level of this version: the rules that its replicas can enforce. A change that needs a higher level than a registered
+ * replica has is rejected (`fleet_require.sql`, `fleet_check.sql`). 0.1.0 has level 1, 0.2.0 has level 2.
+ */
+const level = 3;
+
 type Replicas = Pick<CoherenceLog, 'register' | 'ack' | 'replicas' | 'noteComplete' | 'removeReplica'>;
 type Entries = Pick<CoherenceLog, 'readAfter' | 'prune'>;
 
@@ -54,7 +60,7 @@ function replicas(db: Runner): Replicas {
         (sql) => sql<[Renewed]>`
           select coalesce((select r.acked from replica r where r.id = ${id}), 0) as acked,
             extract(epoch from clock_timestamp())::float8 * 1000 as "nowMs",
-            replica_renew(${id}, ${nonce}, ${leaseMs}, ${version}, ${host}, ${leaving}, ${clockAheadMs})`,
+            replica_renew(${id}, ${nonce}, ${leaseMs}, ${version}, ${host}, ${leaving}, ${clockAheadMs}, ${level})`,
       );
       return { acked, nowMs };
     },
@@ -87,11 +93,11 @@ function replicas(db: Runner): Replicas {
 
     async removeReplica(id, nonce) {
       // `nonce` is either the nonce that the replica registered with, or the nonce read from the replica's row. The row
-      // has `2:` in front of the registered nonce (see `replica_renew`).
+      // has the level in front of the registered nonce (see `replica_renew`).
       await db.run(
         (sql) => sql`
           with gone as (
-            delete from replica where id = ${id} and nonce in (${nonce}, ${`2:${nonce}`}) returning id
+            delete from replica where id = ${id} and nonce in (${nonce}, ${`${level}:${nonce}`}) returning id
           )
           delete from replica_clock c using gone where c.id = gone.id`,
       );

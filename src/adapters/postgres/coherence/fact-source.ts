@@ -20,7 +20,8 @@ interface AccountJson extends LimitColumns {
   readonly id: AccountId;
   readonly parent_id: AccountId | null;
   readonly external_id: string | null;
-  readonly status: AccountFact['status'];
+  readonly status: Exclude<AccountFact['status'], 'deleted'>;
+  readonly deleted_at: string | null;
   readonly active_sub_accounts: number | null;
 }
 
@@ -124,7 +125,7 @@ function addAccount(facts: Map<FactKey, FactValue>, account: AccountJson | null)
     id: account.id,
     parentId: account.parent_id,
     externalId: account.external_id,
-    status: account.status,
+    status: account.deleted_at === null ? account.status : 'deleted',
     limits: limitsOf(account),
   });
   if (account.active_sub_accounts !== null) {

@@ -65,7 +65,7 @@ function listParentOf(
 ): PromiseLike<readonly AccountRow[]> {
   return sql<AccountRow[]>`
     select ${sql(columns)} from account s join account a on a.id = s.parent_id
-    where s.id = ${subAccount ?? null} and a.id < ${after} ${narrowed(sql, filter)}
+    where s.id = ${subAccount ?? null} and a.id < ${after} and s.deleted_at is null ${narrowed(sql, filter)}
       ${externalId === undefined ? sql`` : sql`and a.external_id = ${externalId}`}`;
 }
 
@@ -81,7 +81,8 @@ function listById(
 ): PromiseLike<readonly AccountRow[]> {
   if (parent === null) {
     return sql<AccountRow[]>`
-      select ${sql(columns)} from account a where a.parent_id is null and a.id < ${after} ${narrowed(sql, filter)}
+      select ${sql(columns)} from account a
+      where a.parent_id is null and a.id < ${after} ${narrowed(sql, filter)}
       order by a.id desc limit ${limit + 1}`;
   }
   return sql<AccountRow[]>`
@@ -92,11 +93,12 @@ function listById(
 
 const columns = accountColumns.map((name) => `a.${name}`);
 
-/** Returns a filter's SQL conditions on the account `a`. */
+/** Returns the SQL conditions on the account `a`: it has not been deleted, and the filter admits it. */
 function narrowed(sql: Sql, filter: SubAccountFilter | ParentFilter) {
   const { status, nameStart, near } = filter;
   const metadata = 'metadata' in filter ? filter.metadata : undefined;
   return sql`
+    and a.deleted_at is null
     ${status === undefined ? sql`` : sql`and a.status = ${status}`}
     ${nameStart === undefined ? sql`` : sql`and starts_with(lower(a.name), lower(${nameStart}::text))`}
     ${near === undefined ? sql`` : nearQuota(sql, near)}

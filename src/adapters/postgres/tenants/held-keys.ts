@@ -15,7 +15,7 @@ export function heldKeys(db: Runner): Pick<TenantStore, 'findKeys'> {
       const rows = await db.run(
         (sql) => sql<HeldKeyRow[]>`
           select api_key_json(k) as key, ${holding(sql)} as holding from ${holders(sql)}
-          where k.id < ${after} ${conditionsOf(sql, filter)}
+          where k.id < ${after} and a.deleted_at is null and p.deleted_at is null ${conditionsOf(sql, filter)}
           order by k.id desc limit ${limit + 1}`,
       );
       return pageOf(rows, limit, (row): HeldKey => ({ key: toApiKey(row.key), ...row.holding }));

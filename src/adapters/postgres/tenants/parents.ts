@@ -4,11 +4,12 @@ import { pageOf } from '../page.ts';
 import type { Runner } from '../connection/pool.ts';
 import { listAccounts } from './account-lists.ts';
 import { committed, type Changes } from './changes.ts';
+import { deleteAccount } from './deletions.ts';
 import { accountColumns, parentPatchOf, toParent, type AccountRow } from './rows.ts';
 
 type Parents = Pick<
   TenantStore,
-  'createParent' | 'getParent' | 'listParents' | 'updateParent' | 'setParentStatus'
+  'createParent' | 'getParent' | 'listParents' | 'updateParent' | 'setParentStatus' | 'deleteParent'
 >;
 
 /** Parent accounts, as the operator sees them. */
@@ -30,7 +31,7 @@ export function parents(db: Runner, changes: Changes): Parents {
     async getParent(id, tenant) {
       const [row] = await db.run(
         (sql) => sql<AccountRow[]>`
-          select ${sql(accountColumns)} from account where id = ${id} and parent_id is null`,
+          select ${sql(accountColumns)} from account where id = ${id} and parent_id is null and deleted_at is null`,
         tenant,
       );
       return row ? toParent(row) : null;
@@ -70,6 +71,10 @@ export function parents(db: Runner, changes: Changes): Parents {
         caller,
       );
       return set.outcome === 'none' ? null : committed(set, toParent(set.account));
+    },
+
+    async deleteParent(id, caller) {
+      return deleteAccount(changes, null, id, caller);
     },
   };
 }

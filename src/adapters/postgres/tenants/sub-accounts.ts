@@ -6,11 +6,12 @@ import { pageOf } from '../page.ts';
 import type { Runner } from '../connection/pool.ts';
 import { listAccounts } from './account-lists.ts';
 import { committed, limitReached, type Changes } from './changes.ts';
+import { deleteAccount } from './deletions.ts';
 import { accountColumns, patchOf, toSubAccount, type AccountRow } from './rows.ts';
 
 type Lookups = Pick<TenantStore, 'getSubAccount' | 'listSubAccounts'>;
 type Creations = Pick<TenantStore, 'createSubAccount' | 'putSubAccount'>;
-type Updates = Pick<TenantStore, 'updateSubAccount' | 'setSubAccountStatus'>;
+type Updates = Pick<TenantStore, 'updateSubAccount' | 'setSubAccountStatus' | 'deleteSubAccount'>;
 
 /** Reads, creates and changes sub-accounts, with one statement per method. */
 export function subAccounts(db: Runner, changes: Changes): Lookups & Creations & Updates {
@@ -23,7 +24,7 @@ function lookups(db: Runner): Lookups {
     async getSubAccount(parent, id) {
       const [row] = await db.run(
         (sql) => sql<AccountRow[]>`
-          select ${sql(accountColumns)} from account where id = ${id} and parent_id = ${parent}`,
+          select ${sql(accountColumns)} from account where id = ${id} and parent_id = ${parent} and account_is_there(id)`,
         parent,
       );
       return row ? toSubAccount(row) : null;
@@ -127,6 +128,10 @@ function updates(changes: Changes): Updates {
         { tenant: parent },
       );
       return set.outcome === 'none' ? null : committed(set, toSubAccount(set.account));
+    },
+
+    async deleteSubAccount(parent, id, caller) {
+      return deleteAccount(changes, parent, id, caller);
     },
   };
 }

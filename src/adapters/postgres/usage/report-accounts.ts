@@ -176,13 +176,14 @@ function accountsOf(
 
 interface Parent {
   readonly id: AccountId;
-  /** Number of the parent's sub-accounts, plus one for the parent itself. */
+  /** Number of the parent's sub-accounts, deleted ones included, plus one for the parent itself. */
   readonly accounts: number;
 }
 
 function parentsFrom(sql: Sql, { id, inclusive }: Edge, most: number): PromiseLike<readonly Parent[]> {
   return sql<Parent[]>`
-    select id, sub_accounts + 1 as accounts from account
+    select id, sub_accounts + 1 + (select count(*)::int from erasure e where e.parent_id = account.id) as accounts
+    from account
     where parent_id is null and id ${inclusive ? sql`<=` : sql`<`} ${id} order by id desc limit ${most}`;
 }
 

@@ -50,7 +50,7 @@ export async function readLines(
   // sums.
   const limit = groupBy === 'account' ? sql`` : sql`limit ${wanted}`;
   return sql<Line[]>`
-    select l.*, a.external_id as "externalId", a.name
+    select l.*, a.external_id as "externalId", case when a.deleted_at is null then a.name end as name
     from (
       select ${counted} as "accountId", s.root_id as "parentId", ${byKey ? sql`u.key_id` : sql`null`} as "keyId",
         ${bucket} as "periodStart",

@@ -31,7 +31,7 @@ begin
   end if;
   -- The lock lets only one sub-account of a parent be created at a time. So each creation sees the count and the
   -- external_ids of the sub-accounts created before.
-  select * into parent from account a where a.id = new_parent and a.parent_id is null for no key update;
+  select * into parent from account a where a.id = new_parent and a.parent_id is null and a.deleted_at is null for no key update;
   if not found then
     outcome := 'no-parent';
     return;

@@ -31,7 +31,7 @@ begin
     account := to_jsonb(there);
     seq := change_end(request, null);
   else
-    perform from account a where a.id = of_parent and a.parent_id is null for no key update;
+    perform from account a where a.id = of_parent and a.parent_id is null and a.deleted_at is null for no key update;
     if not found then
       outcome := 'no-parent';
       return;

@@ -7,7 +7,7 @@ begin
   update account a set sub_accounts = c.every, active_sub_accounts = c.active
     from (
       select count(*) as every, count(*) filter (where s.status = 'active') as active
-      from account s where s.parent_id = of_parent
+      from account s where s.parent_id = of_parent and s.deleted_at is null
     ) c
     where a.id = of_parent and (a.sub_accounts, a.active_sub_accounts) is distinct from (c.every, c.active);
 end $$;

@@ -15,7 +15,7 @@ begin
     return;
   end if;
   perform change_fence(of_id);
-  select * into made from account a where a.id = of_id and a.parent_id is null for no key update;
+  select * into made from account a where a.id = of_id and a.parent_id is null and a.deleted_at is null for no key update;
   if not found then
     outcome := 'none';
     return;

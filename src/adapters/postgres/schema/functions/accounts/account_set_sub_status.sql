@@ -18,7 +18,7 @@ begin
   end if;
   perform from account a where a.id = of_parent for no key update;
   select * into made from account a where a.id = of_id and a.parent_id = of_parent for no key update;
-  if not found then
+  if not found or not account_is_there(of_id) then
     outcome := 'none';
     return;
   end if;

@@ -22,7 +22,7 @@ begin
   if change ? 'external_id' then
     perform parent_external_id_begin(change ->> 'external_id');
   end if;
-  select * into old from account a where a.id = of_id and a.parent_id is null for no key update;
+  select * into old from account a where a.id = of_id and a.parent_id is null and a.deleted_at is null for no key update;
   if not found then
     outcome := 'none';
     return;

@@ -19,7 +19,7 @@ begin
     perform from account a where a.id = of_parent for no key update;
   end if;
   select * into old from account a where a.id = of_id and a.parent_id = of_parent for no key update;
-  if not found then
+  if not found or not account_is_there(of_id) then
     outcome := 'none';
     return;
   end if;

@@ -6,4 +6,5 @@ language sql stable as $$
     left join parent_external_id p
       on r.row_data ->> 'parent' is null and p.external_id = r.row_data ->> 'parent_external_id'
     join account a on a.id = coalesce((r.row_data ->> 'parent')::uuid, p.account_id) and a.parent_id is null
+      and a.deleted_at is null
 $$;

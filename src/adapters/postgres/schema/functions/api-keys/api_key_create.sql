@@ -23,7 +23,7 @@ begin
     return;
   end if;
   perform from account a where a.id = of_account for no key update;
-  if not found then
+  if not found or not account_is_there(of_account) then
     outcome := 'none';
     return;
   end if;

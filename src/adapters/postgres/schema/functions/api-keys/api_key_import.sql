@@ -32,7 +32,7 @@ begin
   perform fleet_require(2);
   -- Only one import runs at a time, because two imports may contain the same keys for different accounts.
   perform pg_advisory_xact_lock(7311970454);
-  perform from account a where a.id = of_parent and a.parent_id is null for no key update;
+  perform from account a where a.id = of_parent and a.parent_id is null and a.deleted_at is null for no key update;
   if not found then
     outcome := 'none';
     return;
@@ -48,6 +48,7 @@ begin
     where not exists (
       select from account a
       where a.id = (k.key ->> 'owner')::uuid and (a.id = of_parent or a.parent_id = of_parent)
+        and a.deleted_at is null
     );
   if faults is not null then
     outcome := 'no-owner';

@@ -19,7 +19,7 @@ begin
   end if;
   perform change_fence(of_account);
   select * into made from api_key k where k.id = of_id and k.account_id = of_account for no key update;
-  if not found then
+  if not found or not account_is_there(of_account) then
     outcome := 'none';
     return;
   end if;

@@ -20,7 +20,7 @@ begin
   -- imports that begin later wait for this call.
   perform change_fence(of_account);
   perform from account a where a.id = of_account for no key update;
-  if not found then
+  if not found or not account_is_there(of_account) then
     outcome := 'none';
     return;
   end if;

@@ -18,7 +18,7 @@ begin
     perform change_fence(of_account);
   end if;
   select * into old from api_key k where k.id = of_id and k.account_id = of_account for no key update;
-  if not found then
+  if not found or not account_is_there(of_account) then
     outcome := 'none';
     return;
   end if;

@@ -1,7 +1,8 @@
 -- Begins a change. `outcome` is null if the change may proceed. Otherwise, it is the outcome of the whole change:
 -- - 'key-unknown', 'key-revoked', 'key-expired' or 'account-suspended' if the caller may no longer make changes; such a
 --   caller does not get the result of an earlier request either;
--- - 'no-account' if the owner in `request` does not exist;
+-- - 'no-account' if the owner in `request` does not exist, or if an earlier request with the same claim made an account
+--   or a key of an account that has been deleted since;
 -- - 'again' if an earlier request with the same claim already made the change; `made` is the record that the change
 --   created or changed. It is null for a status change or a revocation that a replica of 0.1.0 made;
 -- - 'mismatch' or 'in-flight', as in `idempotency_claim`.
@@ -45,7 +46,7 @@ begin
     -- This query's snapshot is newer than the lock, so it sees any commit that took the key's rights away before the
     -- lock was granted.
     select case
-        when k.revoked_at is not null then 'key-revoked'
+        when k.revoked_at is not null or a.deleted_at is not null then 'key-revoked'
         when k.expires_at <= clock_timestamp() then 'key-expired'
         when a.status <> 'active' then 'account-suspended'
       end, k.name into outcome, key_name
@@ -61,7 +62,7 @@ begin
   if request ? 'owner' and not exists (
     select from account a
     where a.id = (request #>> '{owner,id}')::uuid
-      and a.parent_id is not distinct from (request #>> '{owner,parent}')::uuid
+      and a.parent_id is not distinct from (request #>> '{owner,parent}')::uuid and account_is_there(a.id)
   ) then
     outcome := 'no-account';
     return;
@@ -80,4 +81,9 @@ begin
     from idempotency_claim(
       (claim ->> 'caller')::uuid, decode(claim ->> 'key', 'hex'), decode(claim ->> 'fingerprint', 'hex')
     ) c;
+  -- The account may have been deleted since. Then the earlier result is not shown any more, even before it is erased.
+  if outcome = 'again' and result_is_deleted(made) then
+    outcome := 'no-account';
+    made := null;
+  end if;
 end $$;

@@ -1,32 +1,37 @@
 -- This trigger writes the event for a changed account and touches its facts. A change to a parent's counts gets no
--- event, because the change to the sub-account already has one.
+-- event, because the change to the sub-account already has one. A deleted account is shown without its former values. The
+-- erasure of its sub-accounts gets no events.
 create or replace function account_changed() returns trigger language plpgsql as $$
 declare
   kind constant text := case when new.parent_id is null then 'account' else 'sub_account' end;
+  is_deletion constant boolean := old.deleted_at is null and new.deleted_at is not null;
 begin
-  if (old.sub_accounts, old.active_sub_accounts) is not distinct from (new.sub_accounts, new.active_sub_accounts) then
+  if (old.sub_accounts, old.active_sub_accounts) is not distinct from (new.sub_accounts, new.active_sub_accounts)
+    and current_setting('tenancy_gateway.erasing', true) is distinct from 'on'
+  then
     perform event_add(
       coalesce(new.parent_id, new.id),
       array[kind || '.' || case
+        when is_deletion then 'deleted'
         when new.status = old.status then 'updated'
         when new.status <> 'active' then new.status
         when new.parent_id is null then 'resumed'
         else 'reactivated'
       end],
       array[case when new.parent_id is not null then new.id end],
-      array[to_jsonb(new)],
-      array[event_previous(to_jsonb(old), to_jsonb(new))]
+      array[case when is_deletion then erased(to_jsonb(new)) else to_jsonb(new) end],
+      array[case when not is_deletion then event_previous(to_jsonb(old), to_jsonb(new)) end]
     );
   end if;
   perform change_touch(array_remove(array[
     case
-      when old.status = 'active' and new.status <> 'active' then '-a:' || old.id
+      when old.status = 'active' and new.status <> 'active' or is_deletion then '-a:' || old.id
       when (
           old.id, old.parent_id, old.external_id, old.status, old.requests_per_second, old.burst, old.requests_per_minute,
-          old.requests_per_day, old.requests_per_month
+          old.requests_per_day, old.requests_per_month, old.deleted_at
         ) is distinct from (
           new.id, new.parent_id, new.external_id, new.status, new.requests_per_second, new.burst, new.requests_per_minute,
-          new.requests_per_day, new.requests_per_month
+          new.requests_per_day, new.requests_per_month, new.deleted_at
         )
         then '+a:' || old.id
     end,

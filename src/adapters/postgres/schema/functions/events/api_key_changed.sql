@@ -1,6 +1,6 @@
 -- This trigger writes the events for changed keys and touches their facts, for all rows of a statement at once. A key
 -- that was replaced by rotation gets no event, because the new key's `api_key.rotated` covers it. A new last-used time
--- gets no event, because no request asked for that change. Nested loops are disabled so that PostgreSQL joins old and
+-- gets no event, because no request asked for that change. The erasure of a deleted account's keys gets none either. Nested loops are disabled so that PostgreSQL joins old and
 -- new rows by a hash join. Otherwise, it might plan a nested loop for a few rows and keep that plan. With many rows, a
 -- nested loop takes minutes.
 create or replace function api_key_changed() returns trigger language plpgsql set enable_nestloop = off set jit = off as $$
@@ -30,6 +30,9 @@ begin
         n.requests_per_minute, n.limit_id
       );
   perform change_touch(coalesce(facts, '{}'));
+  if current_setting('tenancy_gateway.erasing', true) = 'on' then
+    return null;
+  end if;
 
   for of_account, types, subs, objects, formers in
     select

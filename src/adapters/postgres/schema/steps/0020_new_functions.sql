@@ -1,0 +1,317 @@
+-- compatible with: 18
+-- Functions that are new. Written by `npm run generate` from schema/functions/.
+
+-- They stand in the order of their names, and call each other.
+set local check_function_bodies = off;
+
+
+-- accounts/account_delete.sql
+create or replace function account_delete(
+  request jsonb, of_parent uuid, of_id uuid, out outcome text, out seq bigint
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+  old account;
+begin
+  select b.outcome into outcome from change_begin(request) b;
+  if outcome is not null then
+    return;
+  end if;
+  perform fleet_check(3);
+  if of_parent is null then
+    perform change_fence(of_id);
+  else
+    perform from account a where a.id = of_parent and a.deleted_at is null for no key update;
+    if not found then
+      outcome := 'none';
+      return;
+    end if;
+  end if;
+  select * into old from account a
+    where a.id = of_id and a.parent_id is not distinct from of_parent for no key update;
+  if not found then
+    outcome := 'none';
+    return;
+  end if;
+  if old.deleted_at is not null then
+    outcome := 'gone';
+    seq := coherence_position();
+    return;
+  end if;
+  if old.status = 'active' then
+    outcome := 'active';
+    return;
+  end if;
+
+  update account a
+    set name = erased_name(), external_id = null, metadata = '{}', updated_at = now(), deleted_at = now()
+    where a.id = of_id;
+  update account a set sub_accounts = a.sub_accounts - 1 where a.id = of_parent;
+  delete from account_listed l
+    where l.owner_id = coalesce(of_parent, '00000000-0000-0000-0000-000000000000')
+      and l.created_at = old.created_at and l.id = of_id;
+  insert into erasure (account_id, parent_id, deleted_at) values (of_id, of_parent, now());
+  outcome := 'done';
+  seq := change_end(request, null);
+end $$;
+
+-- accounts/account_is_there.sql
+create or replace function account_is_there(of_id uuid) returns boolean language sql stable as $$
+  select exists (
+    select from account a left join account p on p.id = a.parent_id
+    where a.id = of_id and a.deleted_at is null and p.deleted_at is null
+  )
+$$;
+
+-- coherence/fleet_check.sql
+create or replace function fleet_check(needed int) returns void language plpgsql as $$
+declare
+  versions text;
+begin
+  select string_agg(distinct coalesce(r.version, 'before 0.1.0'), ', ') into versions
+    from replica r where replica_level(r.nonce) < needed;
+  if versions is not null then
+    raise exception using errcode = 'TG001', message = 'replicas are registered that cannot enforce this change',
+      detail = versions;
+  end if;
+end $$;
+
+-- coherence/replica_renew.sql
+create or replace function replica_renew(
+  new_id text, new_nonce text, new_lease_ms int, new_version text, new_host text, is_leaving boolean, clock_ahead_ms bigint,
+  level int
+) returns void language plpgsql as $$
+begin
+  if current_setting('synchronous_commit') = 'off' then
+    perform set_config('synchronous_commit', 'on', true);
+  end if;
+  perform coherence_name();
+  insert into replica (id, nonce, lease_ms, renewed_at, version, host, leaving)
+    values (new_id, level || ':' || new_nonce, new_lease_ms, clock_timestamp(), new_version, new_host, is_leaving)
+    on conflict (id) do update set nonce = excluded.nonce, lease_ms = excluded.lease_ms,
+      renewed_at = excluded.renewed_at, version = excluded.version, host = excluded.host, leaving = excluded.leaving;
+  if clock_ahead_ms is not null then
+    insert into replica_clock as c (id, ahead_ms) values (new_id, clock_ahead_ms)
+      on conflict (id) do update set ahead_ms = excluded.ahead_ms where abs(c.ahead_ms - excluded.ahead_ms) > 100;
+  end if;
+end $$;
+
+-- erasure/erase_accounts.sql
+create or replace function erase_accounts(job erasure, most int) returns erasure language plpgsql as $$
+declare
+  left_over int := most;
+  keys uuid[];
+begin
+  while left_over > 0 loop
+    if job.at_item is null then
+      if job.at_account is null then
+        job.at_account := job.account_id;
+      else
+        select a.id into job.at_account from account a
+          where a.parent_id = job.account_id and (job.at_account = job.account_id or a.id > job.at_account)
+          order by a.parent_id, a.id limit 1;
+        if not found then
+          job.step := 'events';
+          return job;
+        end if;
+        update account a
+          set name = erased_name(), external_id = null, metadata = '{}', status = 'deactivated',
+            deactivated_at = coalesce(a.deactivated_at, now()), updated_at = now(), deleted_at = job.deleted_at
+          where a.id = job.at_account and a.deleted_at is null;
+        delete from account_listed l using account a
+          where a.id = job.at_account and l.owner_id = job.account_id and l.created_at = a.created_at and l.id = a.id;
+      end if;
+      job.accounts := job.accounts + 1;
+      left_over := left_over - 1;
+      job.at_item := '00000000-0000-0000-0000-000000000000';
+    end if;
+    keys := array(
+      select k.id from api_key k
+      where k.account_id >= job.at_account and (k.account_id, k.id) > (job.at_account, job.at_item)
+        and k.account_id <= job.at_account
+      order by k.account_id, k.id limit left_over for no key update
+    );
+    update api_key k set name = erased_name(), revoked_at = coalesce(k.revoked_at, now()) where k.id = any (keys);
+    job.api_keys := job.api_keys + cardinality(keys);
+    if cardinality(keys) < left_over then
+      job.at_item := null;
+    elsif cardinality(keys) > 0 then
+      job.at_item := keys[cardinality(keys)];
+    end if;
+    left_over := left_over - cardinality(keys);
+  end loop;
+  return job;
+end $$;
+
+-- erasure/erase_events.sql
+create or replace function erase_events(job erasure, most int) returns erasure language plpgsql as $$
+declare
+  after constant uuid := coalesce(job.at_item, '00000000-0000-0000-0000-000000000000');
+  ids uuid[];
+begin
+  if job.parent_id is null then
+    ids := array(
+      select e.id from event e where e.account_id >= job.account_id and (e.account_id, e.id) > (job.account_id, after)
+        and e.account_id <= job.account_id
+      order by e.account_id, e.id limit most
+    );
+    perform event_erase(ids, 'names');
+  else
+    ids := array(
+      select e.id from event e
+      where e.sub_account_id >= job.account_id and (e.sub_account_id, e.id) > (job.account_id, after)
+        and e.sub_account_id <= job.account_id
+      order by e.sub_account_id, e.id limit most
+    );
+    perform event_erase(ids, 'texts');
+  end if;
+  job.events := job.events + cardinality(ids);
+  job.at_item := ids[cardinality(ids)];
+  if cardinality(ids) < most then
+    job.step := 'idempotency';
+    job.at_account := null;
+    job.at_item := null;
+  end if;
+  return job;
+end $$;
+
+-- erasure/erase_idempotency.sql
+create or replace function erase_idempotency(job erasure, most int) returns erasure language plpgsql as $$
+declare
+  looked_at int;
+  found_keys int;
+begin
+  with looked as materialized (
+    select i.caller_key_id, i.key, i.made from idempotency i
+    where (i.caller_key_id, i.key)
+      > (coalesce(job.at_account, '00000000-0000-0000-0000-000000000000'), coalesce(job.at_key, ''))
+    order by i.caller_key_id, i.key limit most
+  ), changed as (
+    update idempotency i set made = result_erased(i.made), fingerprint = decode(repeat('00', 32), 'hex')
+      from looked l
+      where i.caller_key_id = l.caller_key_id and i.key = l.key and result_is_deleted(l.made)
+      returning i.key
+  )
+  select (select count(*) from looked), (select count(*) from changed), l.caller_key_id, l.key
+    into looked_at, found_keys, job.at_account, job.at_key
+    from (select 1) one left join lateral (
+      select caller_key_id, key from looked order by caller_key_id desc, key desc limit 1
+    ) l on true;
+  job.idempotency_records := job.idempotency_records + found_keys;
+  if looked_at < most then
+    job.erased_at := now();
+  end if;
+  return job;
+end $$;
+
+-- erasure/erased.sql
+create or replace function erased(of_record jsonb) returns jsonb language sql immutable as $$
+  select of_record || coalesce(
+    (
+      select jsonb_object_agg(e.key, e.value) from jsonb_each('{"name": null, "external_id": null, "metadata": {}}') e
+      where of_record ? e.key
+    ),
+    '{}'
+  )
+$$;
+
+-- erasure/erased_name.sql
+create or replace function erased_name() returns text language sql immutable as $$
+  select '(deleted)'
+$$;
+
+-- erasure/erasure_run.sql
+create or replace function erasure_run(settled interval, most int) returns erasure language plpgsql as $$
+declare
+  job erasure;
+begin
+  if not pg_try_advisory_xact_lock(7311970459) then
+    return null;
+  end if;
+  perform require_read_committed();
+  select * into job from erasure j
+    where j.erased_at is null and j.deleted_at <= clock_timestamp() - settled order by j.deleted_at limit 1 for update;
+  if not found then
+    return null;
+  end if;
+  perform set_config('tenancy_gateway.erasing', 'on', true);
+  job := case job.step
+    when 'accounts' then erase_accounts(job, most)
+    when 'events' then erase_events(job, most)
+    else erase_idempotency(job, most)
+  end;
+  update erasure j
+    set erased_at = job.erased_at, step = job.step, at_account = job.at_account, at_item = job.at_item,
+      at_key = job.at_key, accounts = job.accounts, api_keys = job.api_keys, events = job.events,
+      idempotency_records = job.idempotency_records
+    where j.account_id = job.account_id;
+  perform set_config('tenancy_gateway.uncounted', '', true);
+  perform change_position();
+  perform set_config('tenancy_gateway.erasing', 'off', true);
+  return job;
+end $$;
+
+-- erasure/event_erase.sql
+create or replace function event_erase(of_events uuid[], what text) returns void language plpgsql as $$
+begin
+  perform set_config('tenancy_gateway.event_erasure', 'on', true);
+  update event e
+    set address = null,
+      actor_name = case when what <> 'names' or e.actor_kind <> 'api_key' then e.actor_name end,
+      object = case what when 'addresses' then e.object else erased(e.object) end,
+      previous = case what when 'addresses' then e.previous else erased(e.previous) end
+    where e.id = any (of_events);
+  perform set_config('tenancy_gateway.event_erasure', 'off', true);
+end $$;
+
+-- erasure/event_erase_addresses.sql
+create or replace function event_erase_addresses(before timestamptz, days int, most int) returns int
+language plpgsql as $$
+declare
+  ids uuid[];
+begin
+  if not pg_try_advisory_xact_lock(7311970458) then
+    return 0;
+  end if;
+  perform set_config('synchronous_commit', 'off', true);
+  ids := array(
+    select e.id from event e
+    where e.id > (select a.erased_until from event_addresses a)
+      and e.id < event_floor(least(before, clock_timestamp() - make_interval(days => days)))
+    order by e.id limit most
+  );
+  if cardinality(ids) > 0 then
+    perform event_erase(array(select e.id from event e where e.id = any (ids) and e.address is not null), 'addresses');
+    update event_addresses set erased_until = ids[cardinality(ids)];
+  end if;
+  return cardinality(ids);
+end $$;
+
+-- erasure/result_erased.sql
+create or replace function result_erased(made jsonb) returns jsonb language sql stable as $$
+  select case jsonb_typeof(made -> 'keys')
+    when 'array' then jsonb_set(made, '{keys}', (
+      select jsonb_agg(case when result_is_deleted(k.key) then erased(k.key) || jsonb_build_object('name', erased_name()) else k.key end order by k.n)
+      from jsonb_array_elements(made -> 'keys') with ordinality k (key, n)
+    ))
+    else erased(made)
+  end
+$$;
+
+-- erasure/result_is_deleted.sql
+create or replace function result_is_deleted(made jsonb) returns boolean language sql stable as $$
+  select exists (
+    select from account a left join account p on p.id = a.parent_id
+    where a.id in (
+        select (r.record ->> m.member)::uuid
+        from (values ('id'), ('parent_id'), ('account_id')) m (member),
+          (
+            select made
+            union all
+            select k from jsonb_array_elements(case jsonb_typeof(made -> 'keys') when 'array' then made -> 'keys' end) k
+          ) r (record)
+        where jsonb_typeof(r.record) = 'object'
+      )
+      and (a.deleted_at is not null or p.deleted_at is not null)
+  )
+$$;

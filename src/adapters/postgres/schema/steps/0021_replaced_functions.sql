@@ -1,0 +1,857 @@
+-- compatible with: 18
+-- Functions in the place of released ones. Written by `npm run generate` from schema/functions/.
+
+-- They stand in the order of their names, and call each other.
+set local check_function_bodies = off;
+
+
+-- accounts/account_create_sub.sql
+create or replace function account_create_sub(
+  request jsonb,
+  new_parent uuid, new_id uuid, new_name text, new_external_id text, new_metadata jsonb, max_sub_accounts int,
+  out outcome text, out seq bigint, out holder uuid, out account jsonb
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+  parent account;
+  made account;
+  limited account;
+begin
+  select b.outcome, b.made into outcome, account from change_begin(request) b;
+  if outcome is not null then
+    -- 'again': an earlier request made this change, and some replicas may not have confirmed it yet. So this request
+    -- waits for the current position, which is at least as new as the change's position.
+    seq := case outcome when 'again' then coherence_position() end;
+    return;
+  end if;
+  perform limits_begin(request -> 'limits');
+  limited := account_limited(limited, request -> 'limits');
+  if limited.burst is not null and limited.requests_per_second is null then
+    outcome := 'burst-alone';
+    return;
+  end if;
+  -- The lock lets only one sub-account of a parent be created at a time. So each creation sees the count and the
+  -- external_ids of the sub-accounts created before.
+  select * into parent from account a where a.id = new_parent and a.parent_id is null and a.deleted_at is null for no key update;
+  if not found then
+    outcome := 'no-parent';
+    return;
+  end if;
+  if new_external_id is not null then
+    select a.id into holder from account a where a.parent_id = new_parent and a.external_id = new_external_id;
+    if found then
+      outcome := 'taken';
+      return;
+    end if;
+  end if;
+  if parent.sub_accounts >= coalesce(parent.max_sub_accounts, max_sub_accounts) then
+    outcome := 'limit';
+    account := jsonb_build_object('limit', coalesce(parent.max_sub_accounts, max_sub_accounts));
+    return;
+  end if;
+
+  insert into account
+      (id, parent_id, name, external_id, status, metadata,
+        requests_per_second, burst, requests_per_minute, requests_per_day, requests_per_month)
+    values (new_id, new_parent, new_name, new_external_id, 'active', new_metadata,
+      limited.requests_per_second, limited.burst, limited.requests_per_minute, limited.requests_per_day,
+      limited.requests_per_month)
+    returning * into made;
+  update account a set sub_accounts = a.sub_accounts + 1, active_sub_accounts = a.active_sub_accounts + 1
+    where a.id = new_parent;
+  outcome := 'done';
+  account := to_jsonb(made);
+  -- The 2xx waits until every replica has confirmed `seq`. If this change logs nothing, the 2xx waits for earlier
+  -- changes instead: one that gave the parent an active sub-account, or one by which another account gave up the
+  -- external_id. Some replicas may not have confirmed these changes yet.
+  seq := coalesce(
+    change_end(request, account),
+    coherence_awaited(array['n:' || new_parent, external_id_log_key(made)])
+  );
+end $$;
+
+-- accounts/account_put_sub.sql
+create or replace function account_put_sub(
+  request jsonb,
+  of_parent uuid, of_external_id text, new_id uuid, new_name text, new_metadata jsonb, max_sub_accounts int, max_pairs int,
+  out outcome text, out seq bigint, out created boolean, out account jsonb
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+  there account;
+begin
+  created := false;
+  select b.outcome into outcome from change_begin(request) b;
+  if outcome is not null then
+    return;
+  end if;
+  select * into there from account a where a.parent_id = of_parent and a.external_id = of_external_id;
+  if found and there.name = new_name and there.metadata = jsonb_strip_nulls(there.metadata || new_metadata)
+    and account_limited(there, request -> 'limits') is not distinct from there
+  then
+    outcome := 'done';
+    account := to_jsonb(there);
+    seq := change_end(request, null);
+  else
+    perform from account a where a.id = of_parent and a.parent_id is null and a.deleted_at is null for no key update;
+    if not found then
+      outcome := 'no-parent';
+      return;
+    end if;
+    select * into there from account a where a.parent_id = of_parent and a.external_id = of_external_id;
+    if found then
+      select c.outcome, c.seq, c.account into outcome, seq, account from account_update_sub(
+        request, of_parent, there.id,
+        jsonb_build_object('name', new_name, 'metadata', new_metadata)
+          || case when request ? 'limits' then jsonb_build_object('limits', request -> 'limits') else '{}' end,
+        max_pairs
+      ) c;
+    elsif (select count(*) from jsonb_each(new_metadata) m where m.value <> 'null') > max_pairs then
+      outcome := 'too-many-pairs';
+    else
+      select c.outcome, c.seq, c.account into outcome, seq, account from account_create_sub(
+        request, of_parent, new_id, new_name, of_external_id, jsonb_strip_nulls(new_metadata), max_sub_accounts
+      ) c;
+      created := outcome = 'done';
+    end if;
+  end if;
+  if outcome = 'done' then
+    seq := greatest(seq, coherence_awaited(array[
+      'n:' || of_parent, 'a:' || (account ->> 'id'), 'x:' || of_parent || ':' || of_external_id
+    ]));
+  end if;
+end $$;
+
+-- accounts/account_recount.sql
+create or replace function account_recount(of_parent uuid) returns void language plpgsql as $$
+begin
+  perform from account a where a.id = of_parent for no key update;
+  -- This query's snapshot is newer than the lock, so the counts include every change committed before the lock was
+  -- granted.
+  update account a set sub_accounts = c.every, active_sub_accounts = c.active
+    from (
+      select count(*) as every, count(*) filter (where s.status = 'active') as active
+      from account s where s.parent_id = of_parent and s.deleted_at is null
+    ) c
+    where a.id = of_parent and (a.sub_accounts, a.active_sub_accounts) is distinct from (c.every, c.active);
+end $$;
+
+-- accounts/account_set_parent_status.sql
+create or replace function account_set_parent_status(
+  request jsonb, of_id uuid, new_status text, out outcome text, out seq bigint, out account jsonb
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+  made account;
+begin
+  select b.outcome, b.made into outcome, account from change_begin(request) b;
+  if outcome is not null then
+    if outcome = 'again' then
+      seq := coherence_position();
+      account := coalesce(account, (select to_jsonb(a) from account a where a.id = of_id and a.parent_id is null));
+    end if;
+    return;
+  end if;
+  perform change_fence(of_id);
+  select * into made from account a where a.id = of_id and a.parent_id is null and a.deleted_at is null for no key update;
+  if not found then
+    outcome := 'none';
+    return;
+  end if;
+  if made.status <> new_status then
+    update account a set status = new_status, updated_at = now() where a.id = of_id returning * into made;
+  end if;
+  outcome := 'done';
+  account := to_jsonb(made);
+  seq := coalesce(change_end(request, account), coherence_position());
+end $$;
+
+-- accounts/account_set_sub_status.sql
+create or replace function account_set_sub_status(
+  request jsonb, of_parent uuid, of_id uuid, new_status text, out outcome text, out seq bigint, out account jsonb
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+  made account;
+begin
+  select b.outcome, b.made into outcome, account from change_begin(request) b;
+  if outcome is not null then
+    if outcome = 'again' then
+      seq := coherence_position();
+      account := coalesce(
+        account, (select to_jsonb(a) from account a where a.id = of_id and a.parent_id = of_parent)
+      );
+    end if;
+    return;
+  end if;
+  perform from account a where a.id = of_parent for no key update;
+  select * into made from account a where a.id = of_id and a.parent_id = of_parent for no key update;
+  if not found or not account_is_there(of_id) then
+    outcome := 'none';
+    return;
+  end if;
+  if made.status <> new_status then
+    update account a
+      set status = new_status, updated_at = now(),
+        deactivated_at = case when new_status = 'deactivated' then now() end
+      where a.id = of_id returning * into made;
+    update account a set active_sub_accounts = a.active_sub_accounts + case when new_status = 'active' then 1 else -1 end
+      where a.id = of_parent;
+  end if;
+  outcome := 'done';
+  account := to_jsonb(made);
+  seq := coalesce(change_end(request, account), coherence_position());
+end $$;
+
+-- accounts/account_update_parent.sql
+create or replace function account_update_parent(
+  request jsonb, of_id uuid, change jsonb, max_pairs int,
+  out outcome text, out seq bigint, out holder uuid, out account jsonb
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+  old account;
+  made account;
+begin
+  select b.outcome into outcome from change_begin(request) b;
+  if outcome is not null then
+    return;
+  end if;
+  perform limits_begin(change -> 'limits');
+  if change ? 'max_api_keys' then
+    -- The creation of a sub-account's key reads `max_api_keys` without locking this row. So the fence keeps the
+    -- parent's API keys from creating keys while this update runs.
+    perform change_fence(of_id);
+  end if;
+  if change ? 'external_id' then
+    perform parent_external_id_begin(change ->> 'external_id');
+  end if;
+  select * into old from account a where a.id = of_id and a.parent_id is null and a.deleted_at is null for no key update;
+  if not found then
+    outcome := 'none';
+    return;
+  end if;
+
+  made := old;
+  if change ? 'name' then
+    made.name := change ->> 'name';
+  end if;
+  if change ? 'external_id' then
+    made.external_id := change ->> 'external_id';
+    select p.account_id into holder from parent_external_id p
+      where p.external_id = made.external_id and p.account_id <> of_id;
+    if found then
+      outcome := 'taken';
+      return;
+    end if;
+  end if;
+  if change ? 'metadata' then
+    made.metadata := jsonb_strip_nulls(old.metadata || (change -> 'metadata'));
+    if (select count(*) from jsonb_object_keys(made.metadata)) > max_pairs then
+      outcome := 'too-many-pairs';
+      return;
+    end if;
+  end if;
+
+  if change ? 'max_sub_accounts' then
+    made.max_sub_accounts := (change ->> 'max_sub_accounts')::int;
+  end if;
+  if change ? 'max_api_keys' then
+    made.max_api_keys := (change ->> 'max_api_keys')::int;
+  end if;
+
+  made := account_limited(made, change -> 'limits');
+  if made.burst is not null and made.requests_per_second is null then
+    outcome := 'burst-alone';
+    return;
+  end if;
+
+  if made is distinct from old then
+    update account a
+      set name = made.name, external_id = made.external_id, metadata = made.metadata,
+        max_sub_accounts = made.max_sub_accounts, max_api_keys = made.max_api_keys,
+        requests_per_second = made.requests_per_second, burst = made.burst, requests_per_minute = made.requests_per_minute,
+        requests_per_day = made.requests_per_day, requests_per_month = made.requests_per_month,
+        updated_at = now()
+      where a.id = of_id returning * into made;
+  end if;
+  outcome := 'done';
+  account := to_jsonb(made);
+  seq := change_end(request, null);
+  if seq is null and change ?| array['external_id', 'limits'] then
+    seq := coherence_position();
+  end if;
+end $$;
+
+-- accounts/account_update_sub.sql
+create or replace function account_update_sub(
+  request jsonb, of_parent uuid, of_id uuid, change jsonb, max_pairs int,
+  out outcome text, out seq bigint, out holder uuid, out account jsonb
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+  old account;
+  made account;
+begin
+  select b.outcome into outcome from change_begin(request) b;
+  if outcome is not null then
+    return;
+  end if;
+  perform limits_begin(change -> 'limits');
+  if change ? 'external_id' then
+    perform from account a where a.id = of_parent for no key update;
+  end if;
+  select * into old from account a where a.id = of_id and a.parent_id = of_parent for no key update;
+  if not found or not account_is_there(of_id) then
+    outcome := 'none';
+    return;
+  end if;
+
+  made := old;
+  if change ? 'name' then
+    made.name := change ->> 'name';
+  end if;
+  if change ? 'external_id' then
+    made.external_id := change ->> 'external_id';
+    select a.id into holder from account a
+      where a.parent_id = of_parent and a.external_id = made.external_id and a.id <> of_id;
+    if found then
+      outcome := 'taken';
+      return;
+    end if;
+  end if;
+  if change ? 'metadata' then
+    made.metadata := jsonb_strip_nulls(old.metadata || (change -> 'metadata'));
+    if (select count(*) from jsonb_object_keys(made.metadata)) > max_pairs then
+      outcome := 'too-many-pairs';
+      return;
+    end if;
+  end if;
+
+  made := account_limited(made, change -> 'limits');
+  if made.burst is not null and made.requests_per_second is null then
+    outcome := 'burst-alone';
+    return;
+  end if;
+
+  if made is distinct from old then
+    update account a
+      set name = made.name, external_id = made.external_id, metadata = made.metadata,
+        requests_per_second = made.requests_per_second, burst = made.burst, requests_per_minute = made.requests_per_minute,
+        requests_per_day = made.requests_per_day, requests_per_month = made.requests_per_month,
+        updated_at = now()
+      where a.id = of_id returning * into made;
+  end if;
+  outcome := 'done';
+  account := to_jsonb(made);
+  seq := change_end(request, null);
+  if seq is null and change ?| array['external_id', 'limits'] then
+    seq := coherence_position();
+  end if;
+end $$;
+
+-- accounts/import_parents.sql
+create or replace function import_parents(new_rows jsonb) returns table (n bigint, row_data jsonb, parent_id uuid)
+language sql stable as $$
+  select r.n, r.row_data, a.id
+  from jsonb_array_elements(new_rows) with ordinality r (row_data, n)
+    left join parent_external_id p
+      on r.row_data ->> 'parent' is null and p.external_id = r.row_data ->> 'parent_external_id'
+    join account a on a.id = coalesce((r.row_data ->> 'parent')::uuid, p.account_id) and a.parent_id is null
+      and a.deleted_at is null
+$$;
+
+-- api-keys/api_key_create.sql
+create or replace function api_key_create(
+  request jsonb, of_account uuid, new_key jsonb, max_keys int,
+  out outcome text, out seq bigint, out key jsonb
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+  draft api_key;
+  made api_key;
+  most int;
+begin
+  select b.outcome, b.made into outcome, key from change_begin(request) b;
+  if outcome is not null then
+    return;
+  end if;
+  perform limits_begin(request -> 'limits');
+  draft := api_key_limited(jsonb_populate_record(null::api_key, new_key), request -> 'limits');
+  if draft.burst is not null and draft.requests_per_second is null then
+    outcome := 'burst-alone';
+    return;
+  end if;
+  perform from account a where a.id = of_account for no key update;
+  if not found or not account_is_there(of_account) then
+    outcome := 'none';
+    return;
+  end if;
+  most := api_key_limit(of_account, max_keys);
+  if api_key_count(of_account) >= most then
+    outcome := 'limit';
+    key := jsonb_build_object('limit', most);
+    return;
+  end if;
+  draft.account_id := of_account;
+  draft.created_at := now();
+  perform set_config('tenancy_gateway.minted', draft.id::text, true);
+  insert into api_key select (draft).* returning * into made;
+  outcome := 'done';
+  key := api_key_json(made);
+  seq := change_end(request, key);
+end $$;
+
+-- api-keys/api_key_import.sql
+create or replace function api_key_import(
+  request jsonb, of_parent uuid, new_keys jsonb, max_keys int,
+  out outcome text, out seq bigint, out imported int, out keys jsonb, out faults jsonb
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+  made jsonb;
+begin
+  select b.outcome, b.made into outcome, made from change_begin(request) b;
+  if outcome is not null then
+    if outcome = 'again' then
+      seq := coherence_position();
+      imported := (made ->> 'imported')::int;
+      keys := made -> 'keys';
+    end if;
+    return;
+  end if;
+  perform fleet_require(2);
+  -- Only one import runs at a time, because two imports may contain the same keys for different accounts.
+  perform pg_advisory_xact_lock(7311970454);
+  perform from account a where a.id = of_parent and a.parent_id is null and a.deleted_at is null for no key update;
+  if not found then
+    outcome := 'none';
+    return;
+  end if;
+  -- Creating a key takes the same lock on its account, so the count below includes all keys created so far. Rows are
+  -- locked in id order, as in `account_import_subs`, so the two functions cannot deadlock.
+  perform from account a
+    where a.parent_id = of_parent and a.id in (select (k ->> 'owner')::uuid from jsonb_array_elements(new_keys) k)
+    order by a.id for no key update;
+
+  select jsonb_agg(k.n - 1 order by k.n) into faults
+    from jsonb_array_elements(new_keys) with ordinality k (key, n)
+    where not exists (
+      select from account a
+      where a.id = (k.key ->> 'owner')::uuid and (a.id = of_parent or a.parent_id = of_parent)
+        and a.deleted_at is null
+    );
+  if faults is not null then
+    outcome := 'no-owner';
+    return;
+  end if;
+  select jsonb_agg(k.n - 1 order by k.n) into faults
+    from jsonb_array_elements(new_keys) with ordinality k (key, n)
+      join api_key there on there.digest = (k.key ->> 'digest')::bytea
+    where there.account_id <> (k.key ->> 'owner')::uuid;
+  if faults is not null then
+    outcome := 'taken';
+    return;
+  end if;
+  with fresh as (
+    select k.n, (k.key ->> 'owner')::uuid as owner
+    from jsonb_array_elements(new_keys) with ordinality k (key, n)
+    where not exists (select from api_key there where there.digest = (k.key ->> 'digest')::bytea)
+  ), counted as materialized (
+    -- Each owner's existing keys are counted once, before the join. After the join, PostgreSQL would count them again
+    -- for every new key.
+    select fresh.owner, count(*) + api_key_count(fresh.owner) as keys from fresh group by fresh.owner
+  )
+  select jsonb_agg(fresh.n - 1 order by fresh.n) into faults
+    from fresh join counted c on c.owner = fresh.owner where c.keys > api_key_limit(of_parent, max_keys);
+  if faults is not null then
+    outcome := 'limit';
+    keys := jsonb_build_object('limit', api_key_limit(of_parent, max_keys));
+    return;
+  end if;
+
+  with fresh as (
+    insert into api_key (id, account_id, name, scopes, digest, prefix, last4, expires_at, imported_under)
+      select k.id, k.owner, k.name, k.scopes, k.digest, k.prefix, k.last4, k.expires_at, k.imported_under
+      from jsonb_to_recordset(new_keys) as k (
+        id uuid, owner uuid, name text, scopes text[], digest bytea, prefix text, last4 text, expires_at timestamptz,
+        imported_under text
+      )
+      on conflict (digest) do nothing
+      returning digest
+  )
+  select count(*) into imported from fresh;
+  select jsonb_agg(api_key_json(there) order by k.n) into keys
+    from jsonb_array_elements(new_keys) with ordinality k (key, n)
+      join api_key there on there.digest = (k.key ->> 'digest')::bytea;
+  outcome := 'done';
+  seq := coalesce(change_end(request, jsonb_build_object('imported', imported, 'keys', keys)), coherence_position());
+end $$;
+
+-- api-keys/api_key_revoke.sql
+create or replace function api_key_revoke(
+  request jsonb, of_account uuid, of_id uuid, out outcome text, out seq bigint, out key jsonb
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+  made api_key;
+begin
+  select b.outcome, b.made into outcome, key from change_begin(request) b;
+  if outcome is not null then
+    if outcome = 'again' then
+      seq := coherence_position();
+      key := coalesce(
+        key, (select api_key_json(k) from api_key k where k.id = of_id and k.account_id = of_account)
+      );
+    end if;
+    return;
+  end if;
+  perform change_fence(of_account);
+  select * into made from api_key k where k.id = of_id and k.account_id = of_account for no key update;
+  if not found or not account_is_there(of_account) then
+    outcome := 'none';
+    return;
+  end if;
+  if made.revoked_at is null then
+    update api_key k set revoked_at = now() where k.id = of_id returning * into made;
+  end if;
+  outcome := 'done';
+  key := api_key_json(made);
+  seq := coalesce(change_end(request, key), coherence_position());
+end $$;
+
+-- api-keys/api_key_revoke_all.sql
+create or replace function api_key_revoke_all(
+  request jsonb, of_account uuid, out outcome text, out seq bigint, out revoked int
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+  made jsonb;
+begin
+  select b.outcome, b.made into outcome, made from change_begin(request) b;
+  if outcome is not null then
+    if outcome = 'again' then
+      seq := coherence_position();
+      revoked := (made ->> 'revoked')::int;
+    end if;
+    return;
+  end if;
+  -- A rotation takes this fence, too, and creating or importing keys locks the account. So this call waits for
+  -- rotations, creations and imports that have begun, and the query below sees their keys. Rotations, creations and
+  -- imports that begin later wait for this call.
+  perform change_fence(of_account);
+  perform from account a where a.id = of_account for no key update;
+  if not found or not account_is_there(of_account) then
+    outcome := 'none';
+    return;
+  end if;
+  -- Keys are locked in id order. `usage_count` locks them in the same order, so the two functions cannot deadlock.
+  perform from api_key k where k.account_id = of_account and k.revoked_at is null order by k.id for no key update;
+  update api_key k set revoked_at = now() where k.account_id = of_account and k.revoked_at is null;
+  get diagnostics revoked = row_count;
+  outcome := 'done';
+  seq := coalesce(change_end(request, jsonb_build_object('revoked', revoked)), coherence_position());
+end $$;
+
+-- api-keys/api_key_rotate.sql
+create or replace function api_key_rotate(
+  request jsonb,
+  of_account uuid, of_id uuid, overlap_s int, new_id uuid, new_digest bytea, new_client_secret_digest bytea,
+  new_prefix text, new_last4 text, new_expires_at timestamptz,
+  out outcome text, out seq bigint, out key jsonb
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+  old api_key;
+  made api_key;
+  ends timestamptz(3);
+  lineage uuid;
+  others uuid[];
+begin
+  select b.outcome, b.made into outcome, key from change_begin(request) b;
+  if outcome is not null then
+    -- 'again': an earlier request made this change, and some replicas may not have confirmed it yet. So this request
+    -- waits for the current position, which is at least as new as the change's position.
+    seq := case outcome when 'again' then coherence_position() end;
+    return;
+  end if;
+  perform change_fence(of_account);
+  select * into old from api_key k where k.id = of_id and k.account_id = of_account for no key update;
+  if not found or not account_is_there(of_account) then
+    outcome := 'none';
+    return;
+  end if;
+  if not api_key_is_active(old) then
+    outcome := 'inactive';
+    return;
+  end if;
+
+  lineage := coalesce(old.limit_id, old.rotated_from, of_id);
+  others := array(
+    select k.id from api_key k
+    where k.account_id = of_account and k.revoked_at is null and api_key_is_active(k)
+      and coalesce(k.limit_id, k.rotated_from, k.id) = lineage and (k.id <> of_id or overlap_s > 0)
+    order by k.created_at desc, k.id desc
+  );
+  if cardinality(others) > 1 then
+    outcome := 'rotated';
+    key := jsonb_build_object('newest', others[1]);
+    return;
+  end if;
+
+  made := old;
+  made.id := new_id;
+  made.digest := new_digest;
+  made.client_secret_digest := new_client_secret_digest;
+  made.prefix := new_prefix;
+  made.last4 := new_last4;
+  made.created_at := now();
+  made.expires_at := new_expires_at;
+  made.last_used_at := null;
+  made.imported_under := null;
+  made.rotated_from := of_id;
+  made.limit_id := lineage;
+  perform set_config('tenancy_gateway.minted', new_id::text, true);
+  insert into api_key select (made).* returning * into made;
+  ends := least(old.expires_at, clock_timestamp() + make_interval(secs => overlap_s));
+  if overlap_s = 0 then
+    update api_key k set revoked_at = now() where k.id = of_id;
+  elsif ends is distinct from old.expires_at then
+    update api_key k set expires_at = ends where k.id = of_id;
+  end if;
+  outcome := 'done';
+  key := api_key_json(made);
+  seq := change_end(request, key);
+end $$;
+
+-- api-keys/api_key_update.sql
+create or replace function api_key_update(
+  request jsonb, of_account uuid, of_id uuid, change jsonb, out outcome text, out seq bigint, out key jsonb
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+  old api_key;
+  made api_key;
+begin
+  select b.outcome into outcome from change_begin(request) b;
+  if outcome is not null then
+    return;
+  end if;
+  perform limits_begin(change -> 'limits');
+  if change ? 'expires_at' then
+    perform change_fence(of_account);
+  end if;
+  select * into old from api_key k where k.id = of_id and k.account_id = of_account for no key update;
+  if not found or not account_is_there(of_account) then
+    outcome := 'none';
+    return;
+  end if;
+
+  made := api_key_limited(jsonb_populate_record(old, change), change -> 'limits');
+  if made.expires_at is distinct from old.expires_at and not api_key_is_active(old) then
+    outcome := 'inactive';
+    return;
+  end if;
+  if made.burst is not null and made.requests_per_second is null then
+    outcome := 'burst-alone';
+    return;
+  end if;
+  if made is distinct from old then
+    update api_key k
+      set name = made.name, expires_at = made.expires_at, requests_per_second = made.requests_per_second,
+        burst = made.burst, requests_per_minute = made.requests_per_minute
+      where k.id = of_id returning * into made;
+  end if;
+  outcome := 'done';
+  key := api_key_json(made);
+  seq := change_end(request, null);
+  if seq is null and change ?| array['expires_at', 'limits'] then
+    seq := coherence_position();
+  end if;
+end $$;
+
+-- changes/change_begin.sql
+create or replace function change_begin(request jsonb, out outcome text, out made jsonb) language plpgsql as $$
+#variable_conflict use_column
+declare
+  claim constant jsonb := request -> 'claim';
+  caller constant jsonb := request -> 'caller';
+  key_name text;
+begin
+  perform require_read_committed();
+  if caller is not null then
+    perform pg_advisory_xact_lock_shared(change_fence_key((caller ->> 'account')::uuid));
+    -- This query's snapshot is newer than the lock, so it sees any commit that took the key's rights away before the
+    -- lock was granted.
+    select case
+        when k.revoked_at is not null or a.deleted_at is not null then 'key-revoked'
+        when k.expires_at <= clock_timestamp() then 'key-expired'
+        when a.status <> 'active' then 'account-suspended'
+      end, k.name into outcome, key_name
+      from api_key k join account a on a.id = k.account_id
+      where k.id = (caller ->> 'key')::uuid and k.account_id = (caller ->> 'account')::uuid;
+    if not found then
+      outcome := 'key-unknown';
+    end if;
+    if outcome is not null then
+      return;
+    end if;
+  end if;
+  if request ? 'owner' and not exists (
+    select from account a
+    where a.id = (request #>> '{owner,id}')::uuid
+      and a.parent_id is not distinct from (request #>> '{owner,parent}')::uuid and account_is_there(a.id)
+  ) then
+    outcome := 'no-account';
+    return;
+  end if;
+  if caller is not null or request ? 'operator' then
+    perform set_config('tenancy_gateway.actor', jsonb_build_object(
+      'kind', case when caller is null then 'operator' else 'api_key' end,
+      'key_id', caller -> 'key', 'name', coalesce(key_name, request ->> 'operator'),
+      'request_id', request -> 'id', 'address', request -> 'address'
+    )::text, true);
+  end if;
+  if claim is null then
+    return;
+  end if;
+  select nullif(c.outcome, 'new'), c.made into outcome, made
+    from idempotency_claim(
+      (claim ->> 'caller')::uuid, decode(claim ->> 'key', 'hex'), decode(claim ->> 'fingerprint', 'hex')
+    ) c;
+  -- The account may have been deleted since. Then the earlier result is not shown any more, even before it is erased.
+  if outcome = 'again' and result_is_deleted(made) then
+    outcome := 'no-account';
+    made := null;
+  end if;
+end $$;
+
+-- coherence/fleet_require.sql
+create or replace function fleet_require(needed int) returns void language plpgsql as $$
+begin
+  if needed <= (select f.level from fleet f) then
+    return;
+  end if;
+  perform pg_advisory_xact_lock(7311970453);
+  perform fleet_check(needed);
+  update fleet f set level = needed where f.level < needed;
+end $$;
+
+-- compat-0.2.0/replica_renew.sql
+create or replace function replica_renew(
+  new_id text, new_nonce text, new_lease_ms int, new_version text, new_host text, is_leaving boolean, clock_ahead_ms bigint
+) returns void language sql volatile as $$
+  select replica_renew(new_id, new_nonce, new_lease_ms, new_version, new_host, is_leaving, clock_ahead_ms, 2)
+$$;
+
+-- events/account_changed.sql
+create or replace function account_changed() returns trigger language plpgsql as $$
+declare
+  kind constant text := case when new.parent_id is null then 'account' else 'sub_account' end;
+  is_deletion constant boolean := old.deleted_at is null and new.deleted_at is not null;
+begin
+  if (old.sub_accounts, old.active_sub_accounts) is not distinct from (new.sub_accounts, new.active_sub_accounts)
+    and current_setting('tenancy_gateway.erasing', true) is distinct from 'on'
+  then
+    perform event_add(
+      coalesce(new.parent_id, new.id),
+      array[kind || '.' || case
+        when is_deletion then 'deleted'
+        when new.status = old.status then 'updated'
+        when new.status <> 'active' then new.status
+        when new.parent_id is null then 'resumed'
+        else 'reactivated'
+      end],
+      array[case when new.parent_id is not null then new.id end],
+      array[case when is_deletion then erased(to_jsonb(new)) else to_jsonb(new) end],
+      array[case when not is_deletion then event_previous(to_jsonb(old), to_jsonb(new)) end]
+    );
+  end if;
+  perform change_touch(array_remove(array[
+    case
+      when old.status = 'active' and new.status <> 'active' or is_deletion then '-a:' || old.id
+      when (
+          old.id, old.parent_id, old.external_id, old.status, old.requests_per_second, old.burst, old.requests_per_minute,
+          old.requests_per_day, old.requests_per_month, old.deleted_at
+        ) is distinct from (
+          new.id, new.parent_id, new.external_id, new.status, new.requests_per_second, new.burst, new.requests_per_minute,
+          new.requests_per_day, new.requests_per_month, new.deleted_at
+        )
+        then '+a:' || old.id
+    end,
+    case when old.external_id is distinct from new.external_id then '+' || external_id_log_key(old) end,
+    case when old.external_id is distinct from new.external_id then '+' || external_id_log_key(new) end,
+    case when (old.active_sub_accounts = 0) is distinct from (new.active_sub_accounts = 0) then '+n:' || old.id end
+  ], null));
+  if new.parent_id is not null and old.status <> new.status then
+    perform account_uncounted(new.parent_id);
+  end if;
+  return null;
+end $$;
+
+-- events/api_key_changed.sql
+create or replace function api_key_changed() returns trigger language plpgsql set enable_nestloop = off set jit = off as $$
+declare
+  rotated constant text := current_setting('tenancy_gateway.rotated', true);
+  facts text[];
+  of_account uuid;
+  types text[];
+  subs uuid[];
+  objects jsonb[];
+  formers jsonb[];
+begin
+  select array_agg(f.touched) into facts
+    from removed o full join made n on n.id = o.id cross join lateral (values
+      (case
+        when o.revoked_at is null and n.revoked_at is not null or o.digest is distinct from n.digest then '-'
+        when o.expires_at is distinct from n.expires_at then '~'
+        else '+'
+      end || api_key_log_key(o.digest)),
+      (case when o.digest is distinct from n.digest then '+' || api_key_log_key(n.digest) end)
+    ) f (touched)
+    where f.touched is not null and (
+        o.id, o.digest, o.account_id, o.scopes, o.expires_at, o.revoked_at, o.rotated_from, o.requests_per_second, o.burst,
+        o.requests_per_minute, o.limit_id
+      ) is distinct from (
+        n.id, n.digest, n.account_id, n.scopes, n.expires_at, n.revoked_at, n.rotated_from, n.requests_per_second, n.burst,
+        n.requests_per_minute, n.limit_id
+      );
+  perform change_touch(coalesce(facts, '{}'));
+  if current_setting('tenancy_gateway.erasing', true) = 'on' then
+    return null;
+  end if;
+
+  for of_account, types, subs, objects, formers in
+    select
+        coalesce(k.parent_id, k.account_id),
+        array_agg('api_key.' || k.happened order by k.id),
+        array_agg(case when k.parent_id is not null then k.account_id end order by k.id),
+        array_agg(k.object order by k.id),
+        array_agg(event_previous(k.former, k.object) order by k.id)
+      from (
+        select n.id, n.account_id, (select a.parent_id from account a where a.id = n.account_id),
+          case when o.revoked_at is null and n.revoked_at is not null then 'revoked' else 'updated' end,
+          api_key_shown(to_jsonb(n)), api_key_shown(to_jsonb(o))
+        from removed o join made n on n.id = o.id
+        where o.last_used_at is not distinct from n.last_used_at and n.id::text is distinct from rotated
+          and o is distinct from n
+      ) k (id, account_id, parent_id, happened, object, former)
+      group by 1 order by 1
+  loop
+    perform event_add(of_account, types, subs, objects, formers);
+  end loop;
+  return null;
+end $$;
+
+-- events/event_append_only.sql
+create or replace function event_append_only() returns trigger language plpgsql as $$
+begin
+  if current_setting(
+      case tg_op when 'DELETE' then 'tenancy_gateway.event_retention' when 'UPDATE' then 'tenancy_gateway.event_erasure'
+        else 'tenancy_gateway.never' end, true
+    ) is distinct from 'on'
+  then
+    raise integrity_constraint_violation using message = 'events are append-only', constraint = 'event_append_only';
+  end if;
+  return null;
+end $$;
