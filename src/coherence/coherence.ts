@@ -136,7 +136,7 @@ export function startCoherence(parts: CoherenceParts): Coherence {
   });
   const revocations = new Revocations();
   const lease = new Lease({
-    ...{ log, view, revocations, about },
+    ...{ log, view, revocations, about, forget: (keys) => cache.forget?.(keys) },
     ...{ clock, storeClock, timers, timing },
     paceMs: () => passPaceMs(membership.last?.rows.length ?? 0),
     events,

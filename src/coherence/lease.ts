@@ -15,6 +15,8 @@ export interface LeaseParts {
   readonly log: CoherenceLog;
   readonly view: View;
   readonly revocations: Revocations;
+  /** Removes facts from the shared cache. */
+  readonly forget?: (keys: readonly FactKey[]) => void;
   readonly clock: Clock;
   /** Updated with the store's time at each renewal. */
   readonly storeClock: StoreClock;
@@ -231,6 +233,7 @@ export class Lease {
       if (taken === 'lost') return this.#beginAnew();
       unconfirmed.ended += revocations.announce(taken.revoked) + this.#endDiffered(taken.differed);
       revocations.announceChanged(taken.changedKeys);
+      this.#forget(reading);
       unconfirmed.hasNewQuota ||= taken.hasNewQuota;
     } while (reading.through < reading.seq);
     if (reading.seq !== this.#acked) this.#streamsEnded = unconfirmed.ended;
@@ -259,6 +262,15 @@ export class Lease {
     const { revocations, events } = this.#parts;
     events.factsDiffered?.(differed);
     return revocations.announce(differed);
+  }
+
+  /**
+   * Removes changed accounts and external ids from the shared cache, so that it does not keep the names of deleted
+   * accounts. Decisions do not depend on that: the stamps of these values are too old.
+   */
+  #forget({ entries }: LogReading): void {
+    const keys = entries.map(({ key }) => key).filter((key) => key.startsWith('a:') || key.startsWith('x:'));
+    if (keys.length > 0) this.#parts.forget?.(keys);
   }
 
   /**

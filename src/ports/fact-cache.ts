@@ -17,4 +17,6 @@ export interface StampedFact {
 export interface FactCache {
   get(keys: readonly FactKey[]): Promise<ReadonlyMap<FactKey, StampedFact>>;
   set(facts: ReadonlyMap<FactKey, StampedFact>): void;
+  /** Removes facts. Replicas that read them earlier may still write them again. Absent if nothing is ever held. */
+  forget?(keys: readonly FactKey[]): void;
 }

@@ -14,8 +14,11 @@ interface CacheParts extends Pick<RedisFactCacheOptions, 'clock' | 'timers' | 'o
   readonly registry: Registry;
 }
 
-/** Milliseconds after which a value in Redis expires. */
-const ttlMs = 3_600_000;
+/**
+ * Milliseconds after which a value in Redis expires. The name of a value may contain an `external_id`, which must be gone
+ * within an hour after the account is deleted.
+ */
+const ttlMs = 3_000_000;
 
 /** Opens the shared cache, which connects in the background. Without Redis the cache stays empty. */
 export function openCache(

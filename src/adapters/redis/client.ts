@@ -11,6 +11,7 @@ export interface RedisClient {
   readonly status: string;
   get(key: string): Promise<string | null>;
   set(key: string, value: string, unit: 'PX', ttlMs: number): Promise<unknown>;
+  unlink(key: string): Promise<unknown>;
   /** Runs the script with this SHA-1 digest; rejects with `NOSCRIPT` if the server does not have it. */
   evalsha(digest: string, keys: number, ...args: (string | number)[]): Promise<unknown>;
   eval(script: string, keys: number, ...args: (string | number)[]): Promise<unknown>;

@@ -44,6 +44,7 @@ export function redisFactCache(options: RedisFactCacheOptions): FactCache & { cl
   return {
     get: (keys) => readFacts(redis, seal, options.timers, keys),
     set: (facts) => writeFacts(redis, seal, options.ttlMs, facts),
+    forget: (keys) => removeFacts(redis, seal, keys),
     close: async () => client.disconnect(),
   };
 }
@@ -94,6 +95,11 @@ function writeFacts(
       }),
     ),
   );
+}
+
+function removeFacts(redis: Watched, seal: Seal, keys: readonly FactKey[]): void {
+  if (redis.breaker.state !== 'closed') return;
+  void guarded(redis, () => Promise.all(keys.map((key) => redis.client.unlink(seal.prefix + key))));
 }
 
 async function guarded<T>(

@@ -64,6 +64,16 @@ t.test('facts come back with their stamps, and expire', async (t) => {
   t.equal((await cache.get(['n:parent'])).size, 0);
 });
 
+t.test('facts that are to be forgotten are gone from Redis, name and value', async (t) => {
+  const url = await freshRedis(t);
+  const { cache, works } = open(t, url);
+  await works();
+  cache.forget?.(['x:parent:ext', 'a:unknown']);
+  const redis = new Redis(url);
+  t.teardown(() => redis.disconnect());
+  await eventually(async () => (await redis.keys('*')).join() === 'tg:2:p:n:parent');
+});
+
 t.test('a frozen Redis costs a short wait, then none, and is used again when it is back', async (t) => {
   const server = await startRedis(t);
   const { cache, states, works, asked } = open(t, server.url, 1);

@@ -131,9 +131,9 @@ t.test('what does not exist, is no parent or is no request is rejected', async (
   for (const [path, body, pointer] of bad) {
     t.match(await apis.operator('POST', path, { body }), { status: 400, body: { errors: [{ pointer }] } });
   }
-  t.match(await apis.operator('DELETE', `/accounts/${parent.id}`), {
+  t.match(await apis.operator('PUT', `/accounts/${parent.id}`), {
     status: 405,
-    headers: { allow: 'GET, HEAD, PATCH' },
+    headers: { allow: 'DELETE, GET, HEAD, PATCH' },
   });
   t.match(await apis.operator('GET', '/nothing'), { status: 404 });
 });

@@ -16,8 +16,8 @@ alter table account
 -- The erasure of each deleted account: what is left to do, and what has been done. Holds ids and counts only.
 --
 -- `step` is the part of the work that is under way: 'accounts' (the account, its sub-accounts and all their keys),
--- 'events' or 'idempotency'. `at_account`, `at_item` and `at_key` say how far it has come: all rows up to there are
--- done. Each batch saves them in its own transaction, so an interrupted erasure continues where it stopped.
+-- 'events', 'idempotency' or 'log'. `at_account`, `at_item`, `at_key` and `at_position` say how far it has come: all rows
+-- up to there are done. Each batch saves them in its own transaction, so an interrupted erasure continues where it stopped.
 create table erasure (
   -- Id of the deleted account.
   account_id uuid primary key,
@@ -26,10 +26,12 @@ create table erasure (
   deleted_at timestamptz(3) not null,
   -- When everything had been erased; null until then.
   erased_at timestamptz(3),
-  step text not null default 'accounts' constraint erasure_step check (step in ('accounts', 'events', 'idempotency')),
+  step text not null default 'accounts' constraint erasure_step 
+    check (step in ('accounts', 'events', 'idempotency', 'log')),
   at_account uuid,
   at_item uuid,
   at_key bytea,
+  at_position bigint,
   accounts int not null default 0,
   api_keys int not null default 0,
   events int not null default 0,

@@ -199,7 +199,33 @@ begin
     ) l on true;
   job.idempotency_records := job.idempotency_records + found_keys;
   if looked_at < most then
+    job.step := 'log';
+  end if;
+  return job;
+end $$;
+
+-- erasure/erase_log.sql
+create or replace function erase_log(job erasure, most int) returns erasure language plpgsql as $$
+declare
+  floor_before constant bigint := (select s.floor from coherence_seq s);
+  floor_now bigint := floor_before;
+begin
+  if job.at_position is null then
+    perform change_touch(array['+a:' || job.account_id]);
+    job.at_position := change_position();
+    return job;
+  end if;
+  if floor_now < job.at_position then
+    if exists (select from replica r where r.acked < job.at_position) then
+      return null;
+    end if;
+    perform coherence_prune(coherence_incarnation(), job.at_position, most);
+    select s.floor into floor_now from coherence_seq s;
+  end if;
+  if floor_now >= job.at_position then
     job.erased_at := now();
+  elsif floor_now = floor_before then
+    return null;
   end if;
   return job;
 end $$;
@@ -230,7 +256,8 @@ begin
   end if;
   perform require_read_committed();
   select * into job from erasure j
-    where j.erased_at is null and j.deleted_at <= clock_timestamp() - settled order by j.deleted_at limit 1 for update;
+    where j.erased_at is null and j.deleted_at <= clock_timestamp() - settled 
+    order by j.step = 'log', j.deleted_at limit 1 for update;
   if not found then
     return null;
   end if;
@@ -238,11 +265,15 @@ begin
   job := case job.step
     when 'accounts' then erase_accounts(job, most)
     when 'events' then erase_events(job, most)
-    else erase_idempotency(job, most)
+    when 'idempotency' then erase_idempotency(job, most)
+    else erase_log(job, most)
   end;
+  if job.account_id is null then
+    return null;
+  end if;
   update erasure j
     set erased_at = job.erased_at, step = job.step, at_account = job.at_account, at_item = job.at_item,
-      at_key = job.at_key, accounts = job.accounts, api_keys = job.api_keys, events = job.events,
+      at_key = job.at_key, at_position = job.at_position, accounts = job.accounts, api_keys = job.api_keys, events = job.events,
       idempotency_records = job.idempotency_records
     where j.account_id = job.account_id;
   perform set_config('tenancy_gateway.uncounted', '', true);

@@ -25,7 +25,7 @@ begin
     ) l on true;
   job.idempotency_records := job.idempotency_records + found_keys;
   if looked_at < most then
-    job.erased_at := now();
+    job.step := 'log';
   end if;
   return job;
 end $$;

@@ -1,6 +1,6 @@
--- Erases the next batch of at most about `most` rows of the account that was deleted first. Returns null if nothing is
--- to be done; otherwise the erasure as it stands after the batch. Only one caller at a time erases; the others return
--- null.
+-- Erases the next batch of at most about `most` rows of the account that was deleted first. Returns null if nothing can
+-- be done now; otherwise the erasure as it stands after the batch. Only one caller at a time erases; the others return
+-- null. Erasures that may have to wait for replicas (`erase_log`) come last.
 --
 -- An account is erased only once it has been deleted for `settled`. A change that began before the deletion has then
 -- ended, so it cannot write a name after the batch has passed. `settled` is longer than any statement may take.
@@ -16,7 +16,8 @@ begin
   end if;
   perform require_read_committed();
   select * into job from erasure j
-    where j.erased_at is null and j.deleted_at <= clock_timestamp() - settled order by j.deleted_at limit 1 for update;
+    where j.erased_at is null and j.deleted_at <= clock_timestamp() - settled 
+    order by j.step = 'log', j.deleted_at limit 1 for update;
   if not found then
     return null;
   end if;
@@ -24,11 +25,15 @@ begin
   job := case job.step
     when 'accounts' then erase_accounts(job, most)
     when 'events' then erase_events(job, most)
-    else erase_idempotency(job, most)
+    when 'idempotency' then erase_idempotency(job, most)
+    else erase_log(job, most)
   end;
+  if job.account_id is null then
+    return null;
+  end if;
   update erasure j
     set erased_at = job.erased_at, step = job.step, at_account = job.at_account, at_item = job.at_item,
-      at_key = job.at_key, accounts = job.accounts, api_keys = job.api_keys, events = job.events,
+      at_key = job.at_key, at_position = job.at_position, accounts = job.accounts, api_keys = job.api_keys, events = job.events,
       idempotency_records = job.idempotency_records
     where j.account_id = job.account_id;
   perform set_config('tenancy_gateway.uncounted', '', true);

@@ -1,0 +1,300 @@
+/** Erasure in PostgreSQL: what only SQL behind the store's back, or many rows, can show. */
+import t from 'tap';
+import { openPostgres, type Store } from '../../../src/adapters/postgres/store.ts';
+import { digestSecret } from '../../../src/domain/api-key.ts';
+import type { AccountId } from '../../../src/domain/ids.ts';
+import type { IdempotencyClaim } from '../../../src/ports/changes.ts';
+import type { Sql } from '../../../src/adapters/postgres/connection/sql.ts';
+import {
+  createKey,
+  createParent,
+  freshStore,
+  keyDraft,
+  newAccountId,
+  newKeyId,
+  rawSql,
+  subAccountDraft,
+} from '../../support/store.ts';
+
+const most = 1_000;
+
+function newClaim(): IdempotencyClaim {
+  const name = digestSecret(newKeyId());
+  return { caller: 'operator', key: name, fingerprint: name };
+}
+
+/** Tables with a row that has the text, in any column. */
+async function tablesWith(sql: Sql, text: string): Promise<readonly string[]> {
+  const tables = await sql<{ name: string }[]>`
+    select table_name as name from information_schema.tables
+    where table_schema = current_schema() and table_type = 'BASE TABLE'`;
+  const found: string[] = [];
+  for (const { name } of tables) {
+    const rows = await sql`select from ${sql(name)} t where t::text like ${`%${text}%`} limit 1`;
+    if (rows.length > 0) found.push(name);
+  }
+  return found.sort();
+}
+
+async function eraseAll({ erasures }: Store, most = 500): Promise<readonly number[]> {
+  const times: number[] = [];
+  for (;;) {
+    const began = performance.now();
+    const batch = await erasures.run({ settledMs: 0, most });
+    if (batch === null) return times;
+    times.push(performance.now() - began);
+  }
+}
+
+/** A parent with a sub-account, and the word `canary` in every text that a caller can give. */
+async function canaries({
+  tenants,
+}: Store): Promise<{ readonly parent: AccountId; readonly sub: AccountId }> {
+  const operator = { operator: 'alice', requestId: 'r', address: '192.0.2.99' };
+  const texts = { name: 'canary', externalId: 'canary', metadata: { canary: 'canary' } };
+  const { id: parent } = await createParent(tenants, texts, newClaim());
+  const drafted = subAccountDraft(texts);
+  await tenants.createSubAccount(parent, drafted, most, newClaim(), operator);
+  const sub = drafted.id;
+  for (const account of [parent, sub]) {
+    const key = keyDraft({ name: 'canary' });
+    await tenants.createKey(account, key, most, newClaim(), operator);
+    await tenants.updateKey(account, key.id, { name: 'canary two' }, operator);
+    const rotation = { ...keyDraft(), overlapS: 60 };
+    await tenants
+      .rotateKey(account, key.id, rotation, newClaim(), { accountId: parent, keyId: key.id })
+      .catch(() => null);
+  }
+  const imported = [parent, sub].map((owner) => ({ ...keyDraft({ name: 'canary' }), owner }));
+  await tenants.importKeys(parent, imported, most, newClaim(), operator);
+  const caller = { accountId: parent, keyId: (await createKey(tenants, parent, { name: 'canary' })).key.id };
+  await tenants.updateSubAccount(
+    parent,
+    sub,
+    { externalId: 'canary-2', metadata: { canary: 'canary 2' } },
+    caller,
+  );
+  await tenants.setSubAccountStatus(parent, sub, 'deactivated', newClaim(), {
+    ...caller,
+    address: '192.0.2.99',
+  });
+  return { parent, sub };
+}
+
+async function requestsOf(sql: Sql, root: AccountId): Promise<unknown> {
+  return sql`select account_id, sum(requests)::int as requests from usage_hourly where root_id = ${root}
+    group by 1 order by 1`;
+}
+
+t.test('no table holds what a deleted parent or those under it were called', async (t) => {
+  const { url, store } = await freshStore(t);
+  const sql = rawSql(t, url);
+  const { parent, sub } = await canaries(store);
+  await sql`insert into usage_hourly (root_id, account_id, hour, key_id, requests, reads, writes, client_errors,
+      server_errors, bytes_in, bytes_out)
+    select ${parent}, a, date_trunc('hour', now()), gen_random_uuid(), 7, 7, 0, 0, 0, 0, 0
+    from (values (${parent}::uuid), (${sub}::uuid)) v (a)`;
+  const before = await requestsOf(sql, parent);
+  t.same(
+    await tablesWith(sql, 'canary'),
+    ['account', 'api_key', 'coherence_log', 'event', 'idempotency', 'parent_external_id'].sort(),
+  );
+  await store.tenants.setParentStatus(parent, 'suspended');
+  await store.tenants.deleteParent(parent, { operator: 'alice', address: '192.0.2.99' });
+  t.notOk(
+    (await tablesWith(sql, 'canary')).includes('parent_external_id'),
+    'the external_id is free at once',
+  );
+  await eraseAll(store);
+  t.same(await tablesWith(sql, 'canary'), []);
+  t.same(await tablesWith(sql, '192.0.2.99'), []);
+  t.same(await requestsOf(sql, parent), before, 'usage adds up as before');
+  const now = Date.now();
+  const period = { fromMs: now - 3_600_000 * 24, toMs: now + 3_600_000 };
+  const report = await store.usage.report(null, {
+    period,
+    granularity: 'total',
+    groupBy: 'sub_account',
+    limit: 10,
+  });
+  t.match(report.rows, [
+    { name: null, externalId: null, requests: 7 },
+    { name: null, requests: 7 },
+  ]);
+});
+
+t.test('of a deleted sub-account nothing is left, and of its parent everything', async (t) => {
+  const { url, store } = await freshStore(t);
+  const sql = rawSql(t, url);
+  const { parent, sub } = await canaries(store);
+  await store.tenants.deleteSubAccount(parent, sub);
+  await eraseAll(store, 3);
+  const of = async (table: string, where: string) =>
+    (await sql.unsafe(`select t::text as row from ${table} t where ${where}`))
+      .map((row) => String(row['row']))
+      .join('\n');
+  t.notMatch(await of('account', `id = '${sub}'`), /canary/);
+  t.notMatch(await of('api_key', `account_id = '${sub}'`), /canary/);
+  const events = await sql<{ object: object; previous: object }[]>`
+    select object, previous, address from event where sub_account_id = ${sub}`;
+  t.ok(events.length > 5);
+  t.notMatch(JSON.stringify(events), /canary|192\.0\.2/);
+  t.match(await store.tenants.getParent(parent), { name: 'canary', externalId: 'canary' });
+  t.match(await of('api_key', `account_id = '${parent}'`), /canary/);
+  const results = await sql<
+    { made: { keys?: { account_id: string; name: string }[] } }[]
+  >`select made from idempotency`;
+  const keys = results.flatMap(({ made }) => made.keys ?? []);
+  t.same(
+    keys.map(({ account_id, name }) => [account_id === parent, name]),
+    [
+      [true, 'canary'],
+      [false, '(deleted)'],
+    ],
+    'of an import, the other keys stay',
+  );
+});
+
+t.test('an account of any size is deleted by one row, and erased without a slow statement', async (t) => {
+  const { url, store } = await freshStore(t);
+  const sql = rawSql(t, url);
+  const { id: parent } = await createParent(store.tenants, { name: 'canary' });
+  const { key } = await createKey(store.tenants, parent);
+  const [subs, events] = [5_000, 100_000];
+  await sql`insert into account (id, parent_id, name, external_id, status, metadata)
+    select gen_random_uuid(), ${parent}, 'canary', 'canary-' || n, 'active', '{}' from generate_series(1, ${subs}) n`;
+  await sql`insert into api_key (id, account_id, name, scopes, digest, client_secret_digest, prefix, last4)
+    select gen_random_uuid(), a.id, 'canary', '{}', sha256(a.id::text::bytea), sha256('x'), 'tgw_abcd', 'wxyz'
+    from account a where a.parent_id = ${parent}`;
+  await sql`insert into event (id, account_id, type, created_at, actor_kind, actor_name, address, object)
+    select gen_random_uuid(), ${parent}, 'api_key.updated', now(), 'api_key', 'canary', '192.0.2.99',
+      jsonb_build_object('id', ${key.id}::text, 'name', 'canary')
+    from generate_series(1, ${events})`;
+  await store.tenants.setParentStatus(parent, 'suspended');
+
+  const { seq } = await store.log.replicas();
+  const began = performance.now();
+  t.match(await store.tenants.deleteParent(parent), { seq: seq + 1 });
+  t.ok(performance.now() - began < 500, 'the deletion');
+  t.equal((await store.log.readAfter(seq, 100)).entries.length, 1, 'one fact is logged');
+
+  const times = await eraseAll(store);
+  const slowest = Math.max(...times);
+  t.comment(`${times.length} batches, the slowest ${Math.round(slowest)} ms`);
+  t.ok(slowest < 1_500, `the slowest batch took ${slowest} ms`);
+  t.match(await store.erasures.get(parent), { accounts: subs + 1, apiKeys: subs + 1, erasedAt: Date });
+  for (const table of ['account', 'api_key', 'event'])
+    t.same(await sql`select from ${sql(table)} x where x::text like '%canary%' limit 1`, [], table);
+});
+
+t.test('a batch that is interrupted leaves nothing half done, and the next process goes on', async (t) => {
+  const { url, store } = await freshStore(t);
+  const sql = rawSql(t, url);
+  const { parent } = await canaries(store);
+  await store.tenants.setParentStatus(parent, 'suspended');
+  await store.tenants.deleteParent(parent);
+  let batches = 0;
+  for (;;) {
+    const before = await store.erasures.get(parent);
+    await sql
+      .begin(async (tx) => {
+        await tx`select erasure_run(interval '0', 2)`;
+        throw new Error('killed');
+      })
+      .catch(() => undefined);
+    t.same(await store.erasures.get(parent), before, 'undone');
+    const other = openPostgres({ url, maxConnections: 4 });
+    const batch = await other.erasures.run({ settledMs: 0, most: 2 });
+    await other.close();
+    if (batch === null) break;
+    batches += 1;
+  }
+  t.ok(batches > 10);
+  t.same(await tablesWith(sql, 'canary'), []);
+});
+
+t.test('only the guarded function changes an event', async (t) => {
+  const { url, store } = await freshStore(t);
+  const sql = rawSql(t, url);
+  await createParent(store.tenants);
+  const change = sql`update event set address = null`.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  t.match(await change, { constraint_name: 'event_append_only' });
+  await sql`select event_erase(array(select id from event), 'texts')`;
+  t.match(await sql`select object ->> 'name' as name from event`, [{ name: null }]);
+  const truncated = sql`truncate event`.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  t.match(await truncated, { constraint_name: 'event_append_only' });
+});
+
+t.test('events lose their addresses after their days, in portions, and keep all else', async (t) => {
+  const { url, store } = await freshStore(t);
+  const sql = rawSql(t, url);
+  const { id } = await createParent(store.tenants);
+  const day = 86_400_000;
+  for (const days of [100, 95, 92, 89, 1])
+    await sql`insert into event (id, account_id, type, created_at, actor_kind, actor_name, address, object)
+      select overlay(gen_random_uuid()::text placing left(event_floor(at)::text, 13) from 1)::uuid, ${id},
+        'account.updated', at, 'operator', 'alice', '192.0.2.99', '{"name": "kept"}'
+      from (select ${new Date(Date.now() - days * day)}::timestamptz as at) a`;
+  const portion = (nowMs: number) => store.erasures.eraseAddresses({ nowMs, days: 90, most: 2 });
+  t.equal(await portion(Date.now() - 20 * day), 0, 'by the clock of the gateway, none is old enough');
+  t.equal(await portion(Date.now() + 20 * day), 2, 'by the clock of the database, three are');
+  t.equal(await portion(Date.now()), 1);
+  t.equal(await portion(Date.now()), 0, 'and none is looked at again');
+  const rows = await sql<{ address: string | null; days: number }[]>`
+    select address, round(extract(epoch from now() - created_at) / 86400)::int as days from event
+    where actor_kind = 'operator' and object ->> 'name' = 'kept' and actor_name = 'alice' order by id`;
+  t.same(
+    rows.map(({ address, days }) => [days, address !== null]),
+    [
+      [100, false],
+      [95, false],
+      [92, false],
+      [89, true],
+      [1, true],
+    ],
+  );
+});
+
+t.test(
+  'beside 0.2.0 nothing is deleted, and after a roll-back to it deleted accounts stay closed',
+  async (t) => {
+    const { url, store } = await freshStore(t);
+    const { tenants } = store;
+    const sql = rawSql(t, url);
+    const { id: parent } = await createParent(tenants, { externalId: 'canary' });
+    const { key } = await createKey(tenants, parent);
+    await tenants.setParentStatus(parent, 'suspended');
+    /** Registers as 0.2.0 does. */
+    const register = () => sql`select replica_renew('old', 'n', 3000, '0.2.0', null, false, null)`;
+    await register();
+    t.match(await tenants.deleteParent(parent).catch((error: unknown) => error), {
+      problem: { code: 'unavailable', detail: /\(0\.2\.0\)/ },
+    });
+    t.match(await tenants.getParent(parent), { id: parent }, 'nothing was done');
+    await sql`delete from replica`;
+    t.match(await tenants.deleteParent(parent), { alreadyGone: false });
+
+    await register();
+    const [row] = await sql`select status, external_id from account where id = ${parent}`;
+    t.match(row, { status: 'suspended', external_id: null }, 'in the columns that 0.2.0 reads');
+    t.match(await sql`select outcome from account_set_parent_status('{}', ${parent}, 'active')`, [
+      { outcome: 'none' },
+    ]);
+    t.match(await sql`select outcome from account_update_parent('{}', ${parent}, '{"name": "Back"}', 16)`, [
+      { outcome: 'none' },
+    ]);
+    await eraseAll(store);
+    t.match(await sql`select name, revoked_at from api_key where id = ${key.id}`, [
+      { name: '(deleted)', revoked_at: Date },
+    ]);
+    t.match(await createParent(tenants, { id: newAccountId(), externalId: 'canary' }), {
+      externalId: 'canary',
+    });
+  },
+);
