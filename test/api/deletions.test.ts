@@ -87,6 +87,7 @@ t.test('an operator deletes a suspended parent with everything under it', async 
   const { body } = await apis.operator('GET', `/events?account_id=${parent.id}`);
   t.match(body['data'], [{ type: 'account.deleted', address: null, data: { object: { name: null } } }]);
   t.match(await apis.operator('GET', `/usage?account_id=${parent.id}`), { status: 200 });
+  t.match(await apis.operator('GET', `/usage?account_id=${sub.id}`), { status: 404 });
 });
 
 t.test('an operator deletes a sub-account of any parent', async (t) => {

@@ -73,6 +73,8 @@ export async function callerContract(t: Test, { tenants, log }: Store): Promise<
       rotate: () => tenants.rotateKey(sub, subKey, { ...keyDraft(), overlapS: 60 }, claim(), caller),
       revoke: () => tenants.revokeKey(sub, subKey, claim(), caller),
       'revoke all': () => tenants.revokeAllKeys(sub, claim(), caller),
+      close: () => tenants.setSubAccountStatus(parent, sub, 'deactivated', claim(), caller),
+      delete: () => tenants.deleteSubAccount(parent, sub, caller),
     };
   }
 

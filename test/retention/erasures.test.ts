@@ -18,12 +18,13 @@ const erasure: Erasure = {
 };
 
 t.test(
-  'deleted accounts are erased batch by batch, and a failed batch comes with the next round',
+  'deleted accounts are erased batch by batch, and a failed batch is tried in smaller ones',
   async (t) => {
     const time = new ManualTime();
     const asked: ErasureBatch[] = [];
     const lines: object[] = [];
-    const responses = [erasure, new Error('away'), erasure, { ...erasure, erasedAt: new Date(1) }];
+    const away = new Error('away');
+    const responses = [erasure, away, away, away, erasure, away, { ...erasure, erasedAt: new Date(1) }];
     let batches = 0;
     const stop = eraseDeleted({
       erasures: {
@@ -39,15 +40,22 @@ t.test(
       onBatch: () => (batches += 1),
     });
     await time.advance(1);
-    t.equal(asked.length, 2);
-    t.match(asked, [{ settledMs: minute, most: 500 }], 'changes from before a deletion have ended');
+    t.match(asked[0], { settledMs: minute }, 'changes from before a deletion have ended');
+    t.same(
+      asked.map(({ most }) => most),
+      [500, 500, 100, 20],
+      'then not before the next round',
+    );
     await time.advance(5 * minute);
-    t.equal(asked.length, 5);
+    t.same(
+      asked.slice(4).map(({ most }) => most),
+      [500, 500, 100, 100],
+    );
     t.equal(batches, 3);
     t.same(lines, [{ account_id: 'a', accounts: 1, api_keys: 2, events: 3 }], 'ids and counts');
     stop();
     await time.advance(60 * minute);
-    t.equal(asked.length, 5);
+    t.equal(asked.length, 8);
   },
 );
 

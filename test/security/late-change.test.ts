@@ -12,6 +12,7 @@ const held: ReadonlySet<unknown> = new Set<keyof TenantStore>([
   'updateSubAccount',
   'putSubAccount',
   'setSubAccountStatus',
+  'deleteSubAccount',
   'createKey',
   'updateKey',
   'rotateKey',
@@ -100,6 +101,7 @@ async function everyWrite(parent: Parent): Promise<{
       ['rotate', () => call('POST', `/${active.id}/api-keys/${keyId}/rotate`, { body: { expires_in: 0 } })],
       ['revoke', () => call('POST', `/${active.id}/api-keys/${keyId}/revoke`)],
       ['revoke all', () => call('POST', `/${active.id}/api-keys/revoke-all`)],
+      ['delete', () => call('DELETE', `/${inactive.id}`)],
     ],
     look: async (call) => [
       (await call('GET', '')).body,

@@ -84,6 +84,7 @@ class Maker {
 
   async call(operation: Operation): Promise<Sent> {
     const path = await this.#path(operation);
+    await this.#prepare(operation, path);
     const query = queries[operation.id] ?? '';
     return this.#sent(operation, path + query, await this.#body(operation));
   }
@@ -102,6 +103,7 @@ class Maker {
     const calls: Sent[] = [];
     const call = await this.call(operation);
     const say = (code: string): boolean => operation.outcomes.some(([, each]) => each === code);
+    if (say('still_active')) calls.push({ ...call, path: await this.#path(operation) });
     if (say('not_found')) calls.push(notFoundCall(operation, call));
     if (say('limit_reached')) calls.push({ ...call, full: true });
     if (say('external_id_taken')) calls.push({ ...call, body: { ...call.body, ...this.#taken(operation) } });
@@ -111,6 +113,21 @@ class Maker {
     if (say('key_rotated')) calls.push(call, call);
     if (say('key_not_active')) calls.push({ ...call, path: await this.#path(operation, true) });
     return calls;
+  }
+
+  /** Closes what is to be deleted, and deletes what is to have been. */
+  async #prepare({ id, method, path: pattern }: Operation, path: string): Promise<void> {
+    if (method !== 'DELETE' && id !== 'getErasure') return;
+    if (pattern.startsWith('/v1/')) {
+      await this.#parent.call('POST', `${path.replace('/v1/sub-accounts', '')}/deactivate`);
+      return;
+    }
+    const account = path.replace(/^\/admin\/v1\/(?:accounts|erasures)/, '/accounts');
+    await this.#apis.operator(
+      'POST',
+      `${account}/${pattern.includes('{sub_id}') ? 'deactivate' : 'suspend'}`,
+    );
+    if (id === 'getErasure') await this.#apis.operator('DELETE', account);
   }
 
   #sent(operation: Operation, path: string, body: Json | undefined): Sent {

@@ -36,7 +36,8 @@ export function operatorUsageRoute(app: OperatorApp, deps: AdminDeps): void {
     async (request, reply) => {
       const { account_id: text, ...query } = request.query;
       const parent = text === undefined ? null : found(parseAccountId(text), 'account');
-      if (parent !== null) found(await deps.tenants.getParent(parent), 'account');
+      // The usage of a deleted account stays.
+      if (parent !== null) found((await deps.usage.parentOf(parent)) === parent ? parent : null, 'account');
       const scope = { parent, asker: parent ?? 'all' };
       if (!wantsCsv(request, reply)) return readReport(deps, scope, query, rowToBody);
       return sendCsv({ request, reply }, deps, scope, query, { columns, rowToBody });

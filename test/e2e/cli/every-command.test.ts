@@ -6,7 +6,18 @@ import { cli } from '../../support/process.ts';
 import { startReplicas } from '../../support/replicas.ts';
 
 /** Commands that need files, a database or a billing system; other tests run them. */
-const elsewhere = ['import', 'migrate', 'restored', 'serve', 'sync', 'usage export', 'usage forget'];
+const elsewhere = [
+  'accounts delete',
+  'erasures show',
+  'sub-accounts delete',
+  'import',
+  'migrate',
+  'restored',
+  'serve',
+  'sync',
+  'usage export',
+  'usage forget',
+];
 
 function commandsBelow(command: Command, group = ''): readonly (readonly [path: string, Command])[] {
   return command.commands.flatMap((each) => {

@@ -187,6 +187,41 @@ const suspension: Cell = async (parts, show) => {
   });
 };
 
+/** A sub-account, and a parent with everything under it, that are closed and then deleted. */
+const deletion: Cell = async (parts, show) => {
+  const { tenants, history, stopped } = parts;
+  while (!stopped()) {
+    const [owner, parent] = [await tenants.createParent(), await tenants.createParent()];
+    const [sub, below] = [await tenants.createSubAccount(owner), await tenants.createSubAccount(parent)];
+    const [{ key }, { key: keyBelow }] = [await tenants.mint(owner, sub), await tenants.mint(parent, below)];
+    const one = `deletion of sub-account ${sub}`;
+    const all = `deletion of parent ${parent.id}`;
+    history.begin(one, 'active');
+    history.begin(all, 'active');
+    const acting = { '200': 'active', acting_tenant_deactivated: 'closed', acting_tenant_unknown: 'deleted' };
+    const means = { '200': 'active', account_suspended: 'closed', api_key_revoked: 'deleted' };
+    const ofSub = [
+      get(one, owner.key, acting, sub),
+      get(one, key, { '200': 'active', account_deactivated: 'closed', api_key_revoked: 'deleted' }),
+    ];
+    const ofParent = [
+      get(all, parent.key, means),
+      get(all, keyBelow, means),
+      get(all, parent.key, means, below),
+    ];
+    show([...ofSub, ...ofParent]);
+    const byOperator = (method: 'POST' | 'DELETE', path: string): Promise<Done | null> =>
+      tenants.insist(method, `/admin/v1/accounts/${parent.id}${path}`, {}, (replica) => replica.operator);
+    const path = `/v1/sub-accounts/${sub}`;
+    const byOwner = { key: owner.key };
+    await change(parts, one, 'closed', ofSub, () => tenants.insist('POST', `${path}/deactivate`, byOwner));
+    await change(parts, all, 'closed', ofParent, () => byOperator('POST', '/suspend'));
+    await change(parts, one, 'deleted', ofSub, () => tenants.insist('DELETE', path, byOwner));
+    await change(parts, all, 'deleted', ofParent, () => byOperator('DELETE', ''));
+    await pause(parts, 1_000);
+  }
+};
+
 /** Keys that are revoked by SQL: no 2xx promises that, but the lease bounds it. */
 const handRevoked: Cell = async (parts, show) => {
   const { tenants, history, stopped, byHand } = parts;
@@ -210,7 +245,7 @@ const handRevoked: Cell = async (parts, show) => {
   }
 };
 
-export const cells: readonly Cell[] = [keys, status, edge, external, suspension, handRevoked];
+export const cells: readonly Cell[] = [keys, status, edge, external, suspension, deletion, handRevoked];
 
 /** Makes objects and changes them step by step, until an attempt is lost; then makes new ones. */
 async function repeatedly(

@@ -28,7 +28,7 @@ export class HttpClient {
 
   /** `undefined` where no response came within `limitMs`. */
   async send(
-    method: 'GET' | 'POST' | 'PATCH',
+    method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
     path: string,
     sent: Sent = {},
   ): Promise<HttpResponse | undefined> {

@@ -81,9 +81,12 @@ export class Tenants {
     return { id: String(body['id']), key: String(body['api_key']) };
   }
 
-  /** An idempotent mutation, through one replica after another until one responds with 2xx. `null` where the run ended. */
+  /**
+   * An idempotent mutation, through one replica after another until one responds with 2xx. The 404 of a repeated deletion
+   * promises as much. `null` where the run ended.
+   */
   async insist(
-    method: 'POST' | 'PATCH',
+    method: 'POST' | 'PATCH' | 'DELETE',
     path: string,
     sent: Sent,
     via: (replica: Asked) => HttpClient = (replica) => replica.client,
@@ -92,6 +95,8 @@ export class Tenants {
       const response = await this.#ask(method, path, sent, via);
       if (response !== undefined && response.status < 300)
         return { body: response.body, uncertain: attempt > 0 };
+      if (method === 'DELETE' && attempt > 0 && response?.status === 404)
+        return { body: {}, uncertain: true };
       // 429: attempts that this program has given up may still wait in a replica that cannot reach its store.
       if (response !== undefined && response.status < 500 && response.status !== 429)
         throw new Error(`${path}: ${JSON.stringify(response)}`);
@@ -108,7 +113,7 @@ export class Tenants {
   }
 
   #ask(
-    method: 'POST' | 'PATCH',
+    method: 'POST' | 'PATCH' | 'DELETE',
     path: string,
     sent: Sent,
     via: (replica: Asked) => HttpClient,

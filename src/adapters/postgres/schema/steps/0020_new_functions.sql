@@ -99,6 +99,7 @@ end $$;
 -- erasure/erase_accounts.sql
 create or replace function erase_accounts(job erasure, most int) returns erasure language plpgsql as $$
 declare
+  nil constant uuid := '00000000-0000-0000-0000-000000000000';
   left_over int := most;
   keys uuid[];
 begin
@@ -108,7 +109,8 @@ begin
         job.at_account := job.account_id;
       else
         select a.id into job.at_account from account a
-          where a.parent_id = job.account_id and (job.at_account = job.account_id or a.id > job.at_account)
+          where a.parent_id >= job.account_id and a.parent_id <= job.account_id
+            and (a.parent_id, a.id) > (job.account_id, coalesce(nullif(job.at_account, job.account_id), nil))
           order by a.parent_id, a.id limit 1;
         if not found then
           job.step := 'events';
@@ -123,7 +125,7 @@ begin
       end if;
       job.accounts := job.accounts + 1;
       left_over := left_over - 1;
-      job.at_item := '00000000-0000-0000-0000-000000000000';
+      job.at_item := nil;
     end if;
     keys := array(
       select k.id from api_key k
