@@ -80,7 +80,8 @@ export class TenancyClient {
     limits: (id: string, query: GetSubAccountLimitsQuery = {}, options?: CallOptions) =>
       this.#transport.call<LimitsInForce>({ method: 'GET', path: `${pathOf(id)}/limits`, query, ...options }),
     /**
-     * Deletes a deactivated sub-account for good. A repeated call throws a 404.
+     * Deletes a deactivated sub-account for good. A 404 means that it is gone, too, perhaps by an attempt of this call
+     * whose response was lost.
      */
     delete: (id: string, options?: CallOptions) =>
       this.#call<undefined>('DELETE', pathOf(id), undefined, options),

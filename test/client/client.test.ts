@@ -118,6 +118,10 @@ t.test('against the gateway: pages as one list, filters, puts and problems', asy
   t.match(await client.subAccounts.update(put.id, { name: 'Ada L.' }), { name: 'Ada L.' });
   t.match(await client.subAccounts.deactivate(put.id), { status: 'deactivated' });
   t.match(await client.subAccounts.reactivate(put.id), { status: 'active' });
+  const gone = await client.subAccounts.create({ name: 'Gone' });
+  await client.subAccounts.deactivate(gone.id);
+  t.equal(await client.subAccounts.delete(gone.id), undefined);
+  t.match(await client.subAccounts.delete(gone.id).catch((error: unknown) => error), { code: 'not_found' });
   await t.rejects(client.subAccounts.create({ name: '' }), {
     code: 'invalid_request',
     problem: { errors: [{ pointer: '/name' }] },

@@ -95,6 +95,12 @@ export const guardMutations: readonly GuardMutation[] = [
     instead: 'response.writeContinue();',
   },
   {
+    attack: 'external-id-in-log',
+    source: 'src/domain/paths.ts',
+    guard: 'return start === undefined ? path : `${start}:external_id`;',
+    instead: 'return path;',
+  },
+  {
     attack: 'forwarded-spoofing',
     source: 'src/proxy/headers/request-headers.ts',
     guard: 'if (context.peerTrusted) said.for =',

@@ -53,7 +53,7 @@ export interface ApisOptions {
   readonly clock?: Clock;
   /** Is put around each part that the APIs are given. */
   readonly around?: <T extends object>(part: T) => T;
-  readonly deps?: Partial<Pick<AppDeps, 'tenants' | 'barrier' | 'usageReplay' | 'rateLimiter'>> & {
+  readonly deps?: Partial<Pick<AppDeps, 'tenants' | 'barrier' | 'usageReplay' | 'rateLimiter' | 'observe'>> & {
     /** Replaces some functions of the directory, which reads the store for every decision. */
     readonly directory?: Partial<Directory>;
   };
@@ -128,7 +128,7 @@ export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Ap
     },
     tenants: around(store.tenants),
     events: around(store.events),
-    erasures: store.erasures,
+    erasures: around(store.erasures),
     usage: around({
       report: (parent, query) => store.usage.report(parent, query),
       completeness: (period, lostAfterMs, parent) => store.usage.completeness(period, lostAfterMs, parent),
