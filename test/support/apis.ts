@@ -53,7 +53,9 @@ export interface ApisOptions {
   readonly clock?: Clock;
   /** Is put around each part that the APIs are given. */
   readonly around?: <T extends object>(part: T) => T;
-  readonly deps?: Partial<Pick<AppDeps, 'tenants' | 'barrier' | 'usageReplay' | 'rateLimiter' | 'observe'>> & {
+  readonly deps?: Partial<
+    Pick<AppDeps, 'tenants' | 'barrier' | 'usageReplay' | 'rateLimiter' | 'observe'>
+  > & {
     /** Replaces some functions of the directory, which reads the store for every decision. */
     readonly directory?: Partial<Directory>;
   };
