@@ -25,6 +25,7 @@ const roles: Readonly<Record<string, OperatorRole>> = {
   listEvents: 'viewer',
   getEvent: 'viewer',
   explainRequest: 'viewer',
+  getErasure: 'viewer',
   listReplicas: 'viewer',
   whoami: 'viewer',
   suspendAccount: 'support',
@@ -47,6 +48,8 @@ const roles: Readonly<Record<string, OperatorRole>> = {
   importSubAccounts: 'admin',
   importApiKeys: 'admin',
   importAccountApiKeys: 'admin',
+  deleteAccount: 'admin',
+  deleteAccountSubAccount: 'admin',
   exportUsage: 'admin',
   forgetUsage: 'admin',
 };
