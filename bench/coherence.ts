@@ -145,6 +145,7 @@ function population(known: number) {
       externalId: null,
       status: 'active',
       limits: null,
+      plan: null,
     });
     facts.set(factKey.account(parent), {
       id: parent,
@@ -152,6 +153,7 @@ function population(known: number) {
       externalId: null,
       status: 'active',
       limits: null,
+      plan: null,
     });
   }
   return { keys, facts };

@@ -33,6 +33,7 @@ import type { EventStore } from './ports/events.ts';
 import type { RateLimiter } from './ports/limits/rate-limiter.ts';
 import type { RequestObserver } from './ports/request-record.ts';
 import type { Imports } from './ports/imports.ts';
+import type { Plans } from './ports/plans.ts';
 import type { TenantStore } from './ports/tenant-store.ts';
 import type { Tracer } from './ports/tracer.ts';
 import type { UsageSink } from './ports/usage.ts';
@@ -54,7 +55,7 @@ export interface AppDeps
   readonly barrier: Barrier;
   /** Limits requests per key and per account. */
   readonly rateLimiter: RateLimiter;
-  readonly tenants: TenantStore & Imports;
+  readonly tenants: TenantStore & Imports & Plans;
   readonly events: Pick<EventStore, 'list' | 'get'>;
   readonly erasures: AdminDeps['erasures'];
   readonly usage: AdminDeps['usage'];

@@ -7,6 +7,7 @@ interface Schema {
   readonly description?: string;
   readonly type?: string | readonly string[];
   readonly enum?: readonly string[];
+  readonly pattern?: string;
   readonly items?: Schema;
   readonly required?: readonly string[];
   readonly properties?: Readonly<Record<string, Schema>>;
@@ -63,7 +64,7 @@ export async function operatorTypes(file: string, document: Json): Promise<strin
   const { schemas } = (document as unknown as Document).components;
   const names = [
     ...['Account', 'ApiKey', 'Erasure', 'Event', 'EventActor', 'EventData', 'HeldApiKey', 'KeyAccount'],
-    ...['LimitInForce', 'LimitsInForce', 'MintedApiKey', 'SubAccount', 'UsageRow'],
+    ...['LimitInForce', 'LimitsInForce', 'MintedApiKey', 'Plan', 'SubAccount', 'UsageRow'],
   ];
   const types = names.map((name) => interfaceOf(name, schemas[name] ?? {}));
   return typesFile(file, 'operator.json', types);
@@ -105,7 +106,10 @@ function typeNamed(type: string, schema: Schema): string {
     }
     case 'integer':
       return 'number';
-    case 'string':
+    case 'string': {
+      const [, only] = /^\^(\w+)\$$/.exec(schema.pattern ?? '') ?? [];
+      return only === undefined ? type : `'${only}'`;
+    }
     case 'number':
     case 'boolean':
     case 'null':

@@ -47,7 +47,7 @@ export function callerRoute(app: ManagementApp, deps: ManagementDeps): void {
           id: account.id,
           name: account.name,
           external_id: account.externalId,
-          limits: limitsToBody(account.limits),
+          limits: limitsToBody(account.effectiveLimits),
           created_at: account.createdAt.toISOString(),
           updated_at: account.updatedAt.toISOString(),
         },

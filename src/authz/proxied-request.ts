@@ -17,6 +17,8 @@ import { insufficientScope } from '../domain/scope.ts';
 import { authenticate, type Authenticated, type Credentials } from './authenticate.ts';
 import { MissingFact, type Facts } from '../ports/directory.ts';
 import { factKey, type AccountFact, type FactKey } from '../ports/facts.ts';
+import { effectiveLimits, hasLimits } from '../domain/limits/plan.ts';
+import type { Limits } from '../domain/limits/limits.ts';
 import type { LimitedBy } from '../ports/limits/rate-limiter.ts';
 
 /**
@@ -108,7 +110,8 @@ export function decideProxiedRequest(
   const scope = rules.scopes[request.method];
   if (scope !== null && !caller.scopes.includes(scope))
     return { problem: insufficientScope(scope), caller, keyId: caller.keyId };
-  const limitedBy = limitsOf(authentication, decision, found.target);
+  const limitedBy = limitsOf(facts, authentication, decision, found.target);
+  if (limitedBy instanceof MissingFact) return limitedBy;
   return { caller, permit: decision, expiresAtMs: authentication.key.expiresAtMs, limitedBy };
 }
 
@@ -118,21 +121,39 @@ export function decideProxiedRequest(
  * @param target account that the acting header names; not used if the request acts as the key's own account
  */
 function limitsOf(
+  facts: Facts,
   { caller, key, account, parent }: Authenticated,
   { resolvedTenant }: Permit,
   target: AccountFact | null,
-): readonly LimitedBy[] | null {
+): readonly LimitedBy[] | MissingFact | null {
   const top = parent ?? account;
+  const limitsOfTop = top.plan === null ? top.limits : limitsByPlan(facts, top.plan);
+  if (limitsOfTop instanceof MissingFact) return limitsOfTop;
   const resolved = resolvedTenant === account.id ? account : target;
   const sub = resolved === top ? null : resolved;
-  if (key.limits === null && top.limits === null && (sub === null || sub.limits === null)) return null;
+  if (key.limits === null && limitsOfTop === null && (sub === null || sub.limits === null)) return null;
   const all: LimitedBy[] = [];
   if (key.limits !== null) all.push({ kind: 'api_key', id: key.limitId, limits: key.limits, shown: true });
   if (sub !== null && sub.limits !== null)
     all.push({ kind: 'sub_account', id: sub.id, limits: sub.limits, shown: true });
-  if (top.limits !== null)
-    all.push({ kind: 'parent', id: top.id, limits: top.limits, shown: caller.kind === 'parent' });
+  if (limitsOfTop !== null)
+    all.push({ kind: 'parent', id: top.id, limits: limitsOfTop, shown: caller.kind === 'parent' });
   return all;
+}
+
+/**
+ * Returns the limits in force for a parent with a plan; `null` if there are none. An account keeps its plan from being
+ * deleted. So if the plan does not exist, it was deleted after the account got another one, which this replica has yet
+ * to read. Both are then read again.
+ */
+function limitsByPlan(
+  facts: Facts,
+  { name, own }: NonNullable<AccountFact['plan']>,
+): Limits | MissingFact | null {
+  const plan = facts.plan(name);
+  if (plan === undefined || plan === null) return new MissingFact(factKey.plan(name));
+  const limits = effectiveLimits(own, plan.limits);
+  return hasLimits(limits) ? limits : null;
 }
 
 /** Whether the facts in memory are enough to identify the caller or reject the key. */

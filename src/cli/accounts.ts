@@ -7,7 +7,6 @@ import {
   filterQuery,
   nonEmpty,
   orNull,
-  readNumber,
   showMetadata,
   type AccountOptions,
   type FilterOptions,
@@ -16,7 +15,14 @@ import { makeChange } from './change.ts';
 import type { Context } from './context.ts';
 import { deleteAccount, deleteOptions, type DeleteOptions } from './deletions.ts';
 import { accountForms, findAccount, findParent } from './find-account.ts';
-import { limitOptions, limitsMember, showInForce, showLimits, type LimitOptions } from './limit-options.ts';
+import {
+  limitOptions,
+  limitsMember,
+  readOwn,
+  showInForce,
+  showLimits,
+  type LimitOptions,
+} from './limit-options.ts';
 import type { Listing } from './operator-api.ts';
 import type { Account, LimitsInForce } from './operator-types.ts';
 import { fields, status, table } from './output.ts';
@@ -29,8 +35,14 @@ export function accountCommands(program: Command, context: Context): void {
 
   createOptions(accounts.command('create').description('create a parent account'))
     .argument('<name>', 'name for people')
-    .action(async (name: string, { id, ...options }: AccountOptions & { readonly id?: string }) => {
-      const body = { name, ...(id !== undefined && { id }), ...accountBody(options) };
+    .option('--plan <name>', 'its plan')
+    .action(async (name: string, { id, plan, ...options }: CreateOptions) => {
+      const body = {
+        name,
+        ...(id !== undefined && { id }),
+        ...(plan !== undefined && { plan }),
+        ...accountBody(options),
+      };
       await makeChange<Account>(context, ['POST', '/accounts', body], (account) =>
         [
           show(account),
@@ -42,12 +54,13 @@ export function accountCommands(program: Command, context: Context): void {
     });
 
   const list = accounts.command('list').description('list parent accounts, newest first');
-  filterOptions(pageOptions(list), ['active', 'suspended']).action(
-    async (options: PageOptions & FilterOptions) => {
-      const page = await readList<Listing<Account>>(context, '/accounts', options, filterQuery(options));
+  filterOptions(pageOptions(list), ['active', 'suspended'])
+    .option('--plan <name>', 'only those with this plan')
+    .action(async (options: PageOptions & FilterOptions & { readonly plan?: string }) => {
+      const query = { ...filterQuery(options), plan: options.plan };
+      const page = await readList<Listing<Account>>(context, '/accounts', options, query);
       context.output().result(page, () => showList(page));
-    },
-  );
+    });
 
   accounts
     .command('show')
@@ -114,14 +127,18 @@ function limitsCommand(accounts: Command, context: Context): void {
     });
 }
 
+type CreateOptions = AccountOptions & { readonly id?: string; readonly plan?: string };
+
 interface UpdateOptions extends Omit<AccountOptions, 'externalId'>, LimitOptions {
   readonly name?: string;
   /** `false` for `--no-external-id`. */
   readonly externalId?: string | false;
+  /** `false` for `--no-plan`. */
+  readonly plan?: string | false;
   /** `false` for `--no-max-sub-accounts`. */
-  readonly maxSubAccounts?: number | false;
+  readonly maxSubAccounts?: number | 'unlimited' | false;
   /** `false` for `--no-max-api-keys`. */
-  readonly maxApiKeys?: number | false;
+  readonly maxApiKeys?: number | 'unlimited' | false;
 }
 
 function updateCommand(accounts: Command, context: Context): void {
@@ -133,24 +150,27 @@ function updateCommand(accounts: Command, context: Context): void {
     .option('--external-id <id>', 'your own name for it, which upstreams get from the moment this returns')
     .option('--no-external-id', 'remove its external_id')
     .option('--metadata <key=value...>', 'pairs to set; a key alone removes its pair', addPair)
+    .option('--plan <name>', 'its plan, whose limits hold where it has none of its own')
+    .option('--no-plan', 'take its plan away')
     .option(
       '--max-sub-accounts <number>',
-      'how many sub-accounts it may have, deactivated ones included',
-      readNumber,
+      'how many sub-accounts it may have, deactivated ones included, or `unlimited`',
+      readOwn,
     )
-    .option('--no-max-sub-accounts', 'use the number in the configuration')
+    .option('--no-max-sub-accounts', 'use the number of its plan, or in the configuration')
     .option(
       '--max-api-keys <number>',
-      'how many active keys it and each of its sub-accounts may have',
-      readNumber,
+      'how many active keys it and each of its sub-accounts may have, or `unlimited`',
+      readOwn,
     )
-    .option('--no-max-api-keys', 'use the number in the configuration');
-  limitOptions(update, 'account').action(async (given: string, options: UpdateOptions) => {
-    const { name, externalId, metadata, maxSubAccounts, maxApiKeys } = options;
+    .option('--no-max-api-keys', 'use the number of its plan, or in the configuration');
+  limitOptions(update, 'parent').action(async (given: string, options: UpdateOptions) => {
+    const { name, externalId, metadata, plan, maxSubAccounts, maxApiKeys } = options;
     const body = {
       ...(name !== undefined && { name }),
       ...(externalId !== undefined && { external_id: orNull(externalId) }),
       ...(metadata !== undefined && { metadata }),
+      ...(plan !== undefined && { plan: orNull(plan) }),
       ...(maxSubAccounts !== undefined && { max_sub_accounts: orNull(maxSubAccounts) }),
       ...(maxApiKeys !== undefined && { max_api_keys: orNull(maxApiKeys) }),
       ...limitsMember(options),
@@ -173,14 +193,19 @@ function show(account: Account): string {
     ['status', status(account.status)],
     ['metadata', showMetadata(account.metadata)],
     ['active sub-accounts', String(account.active_sub_accounts)],
-    ['most sub-accounts', account.max_sub_accounts?.toString() ?? asConfigured],
-    ['most API keys', account.max_api_keys?.toString() ?? asConfigured],
-    ['limits', showLimits(account.limits)],
+    ['plan', account.plan ?? '(none)'],
+    ['most sub-accounts', account.max_sub_accounts?.toString() ?? inherited(account)],
+    ['most API keys', account.max_api_keys?.toString() ?? inherited(account)],
+    ['own limits', showLimits(account.limits)],
+    ['limits in force', showLimits(account.effective_limits)],
     ['created', account.created_at],
   ]);
 }
 
-const asConfigured = '(as configured)';
+/** Says where a maximum comes from that the account has not got itself. */
+function inherited({ plan }: Account): string {
+  return plan === null ? '(as configured)' : '(by its plan, or as configured)';
+}
 
 function showList(page: Listing<Account>): string {
   if (page.data.length === 0)

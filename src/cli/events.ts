@@ -85,7 +85,7 @@ function show(event: Event): string {
       ['key', event.actor.key_id ?? '(none)'],
       ['from', event.address ?? '(unknown)'],
       ['request', event.request_id ?? '(unknown)'],
-      ['account', event.account_id],
+      ['account', event.account_id ?? '(none)'],
       ['sub-account', event.sub_account_id ?? '(none)'],
     ]),
     '',

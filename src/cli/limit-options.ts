@@ -1,37 +1,68 @@
 import { styleText } from 'node:util';
-import type { Command } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
 import { orNull, readNumber } from './account-options.ts';
-import type { Account, LimitsInForce } from './operator-types.ts';
+import type { Account, LimitsInForce, Plan } from './operator-types.ts';
 import { table } from './output.ts';
 
-/** Command options that set `Account['limits']`. An option is `false` if given in its `--no-…` form. */
+type Given = number | 'unlimited' | false;
+
+/** Command options that set limits. An option is `false` if given in its `--no-…` form. */
 export interface LimitOptions {
-  readonly requestsPerSecond?: number | false;
+  readonly requestsPerSecond?: Given;
   readonly burst?: number | false;
-  readonly requestsPerMinute?: number | false;
-  readonly requestsPerDay?: number | false;
-  readonly requestsPerMonth?: number | false;
+  readonly requestsPerMinute?: Given;
+  readonly requestsPerDay?: Given;
+  readonly requestsPerMonth?: Given;
 }
+
+/** A limit that options set: its option, its description, and the description of the `--no-…` form. */
+type LimitOption = readonly [name: string, description: string, without: string];
+
+const periods: readonly LimitOption[] = [
+  ['requests-per-second', 'how many requests a second it may send', 'no limit'],
+  ['burst', 'how many at once, after a pause', 'as many as in a second'],
+  ['requests-per-minute', 'how many requests a minute', 'no limit'],
+];
+const quotas: readonly LimitOption[] = [
+  ['requests-per-day', 'how many requests in a day (UTC)', 'no limit'],
+  ['requests-per-month', 'how many requests in a calendar month (UTC)', 'no limit'],
+];
 
 /**
  * Adds the options that set limits.
  *
- * @param kind `key` leaves out the daily and monthly quotas, because keys have none
+ * @param kind `key` leaves out the daily and monthly quotas, because keys have none; `parent` also takes `unlimited`,
+ * which lifts a limit of the parent's plan
  */
-export function limitOptions(command: Command, kind: 'account' | 'key'): Command {
-  command
-    .option('--requests-per-second <number>', 'how many requests a second it may send', readNumber)
-    .option('--no-requests-per-second', 'no limit')
-    .option('--burst <number>', 'how many at once, after a pause', readNumber)
-    .option('--no-burst', 'as many as in a second')
-    .option('--requests-per-minute <number>', 'how many requests a minute', readNumber)
-    .option('--no-requests-per-minute', 'no limit');
-  if (kind === 'key') return command;
-  return command
-    .option('--requests-per-day <number>', 'how many requests in a day (UTC)', readNumber)
-    .option('--no-requests-per-day', 'no limit')
-    .option('--requests-per-month <number>', 'how many requests in a calendar month (UTC)', readNumber)
-    .option('--no-requests-per-month', 'no limit');
+export function limitOptions(command: Command, kind: 'parent' | 'sub-account' | 'key'): Command {
+  for (const [name, description, without] of kind === 'key' ? periods : [...periods, ...quotas]) {
+    const lifts = kind === 'parent' && name !== 'burst';
+    command
+      .option(
+        `--${name} <number>`,
+        lifts ? `${description}, or \`unlimited\`` : description,
+        lifts ? readOwn : readNumber,
+      )
+      .option(`--no-${name}`, lifts ? 'that of its plan, or no limit' : without);
+  }
+  return command;
+}
+
+/** Adds the options that set the limits of a plan. */
+export function planLimitOptions(command: Command): Command {
+  for (const [name, description] of [...periods, ...quotas])
+    command.option(`--${name} <number>`, description, readNumber);
+  return command;
+}
+
+/** Reads a whole number or `unlimited`. @throws {InvalidArgumentError} */
+export function readOwn(text: string): number | 'unlimited' {
+  if (text === 'unlimited') return text;
+  try {
+    return readNumber(text);
+  } catch {
+    throw new InvalidArgumentError('It must be a whole number, or `unlimited`.');
+  }
 }
 
 /** Turns the options into the member `limits` of a request body. Returns `{}` if no option is given. */
@@ -48,7 +79,7 @@ export function limitsMember(options: LimitOptions): object {
 }
 
 /** Formats limits on one line. */
-export function showLimits(limits: Account['limits']): string {
+export function showLimits(limits: Account['limits'] | Plan['limits']): string {
   const { requests_per_second: second, burst, requests_per_minute: minute } = limits;
   const { requests_per_day: day, requests_per_month: month } = limits;
   const parts = [

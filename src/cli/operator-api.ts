@@ -20,7 +20,7 @@ export interface Receipt {
 }
 
 /**
- * Makes a change. The receipt is `null` if the change affected no replica. @throws {Failure} as {@link GatewayApi.call}
+ * Makes a change; its value is `{}` if the response has no body. The receipt is `null` if the change affected no replica. @throws {Failure} as {@link GatewayApi.call}
  */
 export type Change = <T>(
   method: Method,

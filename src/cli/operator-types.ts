@@ -14,12 +14,27 @@ export interface Account {
   readonly metadata: Readonly<Record<string, string>>;
   /** How many sub-accounts are active. If there is one, proxied writes need the acting header. */
   readonly active_sub_accounts: number;
-  /** How many sub-accounts it may have, deactivated ones included; `null` for the configured limit. */
-  readonly max_sub_accounts: number | null;
-  /** How many active keys it and each of its sub-accounts may have; `null` for the configured limit. */
-  readonly max_api_keys: number | null;
-  /** How many requests it may send, over all replicas. A change keeps the limits that it does not name; `null` removes a limit. */
+  /** The name of its plan; `null` for none. */
+  readonly plan: string | null;
+  /** How many sub-accounts an account may have, deactivated ones included; `null` for the number of the plan or, without one, of the configuration. */
+  readonly max_sub_accounts: number | 'unlimited' | null;
+  /** How many active keys an account and each of its sub-accounts may have; `null` for the number of the plan or, without one, of the configuration. */
+  readonly max_api_keys: number | 'unlimited' | null;
+  /** Its own limits. `null` is the limit of its plan, and `"unlimited"` is none, whatever the plan says. */
   readonly limits: {
+    /** How many requests a second, on average; `null` for no limit. */
+    readonly requests_per_second: number | 'unlimited' | null;
+    /** How many requests may come at once after a pause; `null` for as many as in one second. Needs `requests_per_second`. */
+    readonly burst: number | null;
+    /** How many requests a minute; `null` for no limit. */
+    readonly requests_per_minute: number | 'unlimited' | null;
+    /** How many requests in a day (UTC); `null` for no limit. Keys have none. */
+    readonly requests_per_day: number | 'unlimited' | null;
+    /** How many requests in a calendar month, UTC; `null` for no limit. Keys have no such limit. */
+    readonly requests_per_month: number | 'unlimited' | null;
+  };
+  /** The limits in force: its own and, where it has none, those of its plan. */
+  readonly effective_limits: {
     /** How many requests a second, on average; `null` for no limit. */
     readonly requests_per_second: number | null;
     /** How many requests may come at once after a pause; `null` for as many as in one second. Needs `requests_per_second`. */
@@ -123,11 +138,14 @@ export interface Event {
     | 'api_key.rotated'
     | 'api_key.revoked'
     | 'quota.near'
-    | 'quota.reached';
+    | 'quota.reached'
+    | 'plan.created'
+    | 'plan.updated'
+    | 'plan.deleted';
   /** When the change was made, by the clock of the database. */
   readonly created_at: string;
-  /** The parent account. */
-  readonly account_id: string;
+  /** The parent account; `null` if a plan changed, which only operators see. */
+  readonly account_id: string | null;
   /** The sub-account; `null` or absent for the parent itself. */
   readonly sub_account_id: string | null;
   /** Who made the change. */
@@ -291,6 +309,33 @@ export interface MintedApiKey {
   readonly api_key?: string;
   /** The client secret. It is never shown again, and no call of the gateway asks for it. */
   readonly client_secret?: string;
+}
+
+/** A named set of limits that parent accounts share. */
+export interface Plan {
+  /** Its name. */
+  readonly name: string;
+  /** How many requests each account with the plan may send, its sub-accounts included. */
+  readonly limits: {
+    /** How many requests a second, on average; `null` for no limit. */
+    readonly requests_per_second: number | null;
+    /** How many requests may come at once after a pause; `null` for as many as in one second. Needs `requests_per_second`. */
+    readonly burst: number | null;
+    /** How many requests a minute; `null` for no limit. */
+    readonly requests_per_minute: number | null;
+    /** How many requests in a day (UTC); `null` for no limit. Keys have none. */
+    readonly requests_per_day: number | null;
+    /** How many requests in a calendar month, UTC; `null` for no limit. Keys have no such limit. */
+    readonly requests_per_month: number | null;
+  };
+  /** How many sub-accounts an account may have, deactivated ones included; `null` for the number of the plan or, without one, of the configuration. */
+  readonly max_sub_accounts: number | null;
+  /** How many active keys an account and each of its sub-accounts may have; `null` for the number of the plan or, without one, of the configuration. */
+  readonly max_api_keys: number | null;
+  /** When it was created. */
+  readonly created_at: string;
+  /** When it was changed last. */
+  readonly updated_at: string;
 }
 
 /** A customer of a parent account. */

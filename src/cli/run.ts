@@ -13,6 +13,7 @@ import { importCommand } from './import/command.ts';
 import { migrateCommand } from './migrate.ts';
 import { operatorApi } from './operator-api.ts';
 import { standardOutput, type Output } from './output.ts';
+import { planCommands } from './plans.ts';
 import { replicasCommand } from './replicas.ts';
 import { restoredCommand } from './restored.ts';
 import { serveCommand } from './serve.ts';
@@ -74,6 +75,7 @@ export function addCommands(program: Command, context: Context): void {
   for (const add of [
     serveCommand,
     accountCommands,
+    planCommands,
     subAccountCommands,
     keyCommands,
     importCommand,
@@ -112,7 +114,7 @@ function refuseSecrets(args: readonly string[]): void {
 }
 
 const notes = `
-Commands about accounts, sub-accounts, keys, usage, events and replicas talk to the operator API of a running gateway. They find it by the
+Commands about accounts, plans, sub-accounts, keys, usage, events and replicas talk to the operator API of a running gateway. They find it by the
 variables it was started with: CONFIG, INTERNAL_HOST, INTERNAL_PORT, DATA_DIR. Your token is TENANCY_GATEWAY_TOKEN,
 otherwise ADMIN_TOKEN.
 

@@ -47,7 +47,10 @@ export function subAccountCommands(program: Command, context: Context): void {
       context.output().result(page, () => showList(id, page));
     });
 
-  limitOptions(createOptions(subAccounts.command('create').description('create a sub-account')), 'account')
+  limitOptions(
+    createOptions(subAccounts.command('create').description('create a sub-account')),
+    'sub-account',
+  )
     .argument('<account-id>', `its parent: ${accountForms}`)
     .argument('<name>', 'name for people')
     .action(async (given: string, name: string, options: CreateOptions) => {
@@ -72,7 +75,7 @@ export function subAccountCommands(program: Command, context: Context): void {
   const update = ofSubAccount(
     subAccounts.command('update').description('change a sub-account; members without an option stay'),
   ).option('--name <name>', 'name for people');
-  limitOptions(update, 'account').action(async (given: string[], options: UpdateOptions) => {
+  limitOptions(update, 'sub-account').action(async (given: string[], options: UpdateOptions) => {
     const { name } = options;
     const body = nonEmpty({ ...(name !== undefined && { name }), ...limitsMember(options) });
     const { parent, subAccount } = await findSubAccount(context, given);

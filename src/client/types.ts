@@ -151,7 +151,7 @@ export interface Event {
     | 'quota.reached';
   /** When the change was made, by the clock of the database. */
   readonly created_at: string;
-  /** The parent account. */
+  /** The parent account; `null` if a plan changed, which only operators see. */
   readonly account_id: string;
   /** The sub-account; `null` or absent for the parent itself. */
   readonly sub_account_id: string | null;
@@ -581,6 +581,12 @@ export interface ListEventsQuery {
   readonly limit?: number;
   /** `next_cursor` of the previous page. It is valid only for the same list and filters. */
   readonly cursor?: string;
+  /** Only rows about this sub-account. A list of parent accounts has only its parent. */
+  readonly sub_account_id?: string;
+  /** The start of the period, inclusive: an RFC 3339 date or date-time. Usage reports round it down to the hour, and start with this month unless it is given. */
+  readonly from?: string;
+  /** The end of the period, exclusive: an RFC 3339 date or date-time. Usage reports round it up to the hour, and end now unless it is given. */
+  readonly to?: string;
   /** Only events of this type. */
   readonly type?:
     | 'account.created'
@@ -599,12 +605,6 @@ export interface ListEventsQuery {
     | 'api_key.revoked'
     | 'quota.near'
     | 'quota.reached';
-  /** Only rows about this sub-account. A list of parent accounts has only its parent. */
-  readonly sub_account_id?: string;
-  /** The start of the period, inclusive: an RFC 3339 date or date-time. Usage reports round it down to the hour, and start with this month unless it is given. */
-  readonly from?: string;
-  /** The end of the period, exclusive: an RFC 3339 date or date-time. Usage reports round it up to the hour, and end now unless it is given. */
-  readonly to?: string;
 }
 
 /** Query of `listApiKeys`. */

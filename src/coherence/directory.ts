@@ -3,7 +3,14 @@ import type { AccountId } from '../domain/ids.ts';
 import type { Clock } from '../ports/clock.ts';
 import { MissingFact, type Directory, type Evaluate, type Facts, type Lookup } from '../ports/directory.ts';
 import type { StampedFact } from '../ports/fact-cache.ts';
-import { factKey, type AccountFact, type FactKey, type FactValue, type KeyFact } from '../ports/facts.ts';
+import {
+  factKey,
+  type AccountFact,
+  type FactKey,
+  type FactValue,
+  type KeyFact,
+  type PlanFact,
+} from '../ports/facts.ts';
 import type { CoherenceEvents } from './events.ts';
 import type { Lease } from './lease.ts';
 import type { Entry } from './memory/tables.ts';
@@ -25,7 +32,7 @@ export interface DirectoryParts {
 
 /**
  * Maximum number of loads and renewals for one request. A request that makes no progress fails at this limit. A
- * decision needs at most five facts, but a fact may change while others are being loaded, and must then be loaded
+ * decision needs at most six facts, but a fact may change while others are being loaded, and must then be loaded
  * again.
  */
 const mostRounds = 24;
@@ -155,6 +162,11 @@ class FactsInMemory implements Facts {
   activeSubAccounts(parent: AccountId): number | null | undefined {
     const name = factKey.activeSubAccounts(parent);
     return this.#valueOf(this.#view.find(name), '', name) as number | null | undefined;
+  }
+
+  plan(plan: string): PlanFact | null | undefined {
+    const name = factKey.plan(plan);
+    return this.#valueOf(this.#view.find(name), '', name) as PlanFact | null | undefined;
   }
 
   /**

@@ -1,5 +1,6 @@
 import type { AccountId } from './ids.ts';
 import type { Limits } from './limits/limits.ts';
+import type { Own, OwnLimits } from './limits/plan.ts';
 
 /** Maximum length of an account's or key's name, in characters. */
 export const nameMaxLength = 256;
@@ -22,14 +23,19 @@ export interface ParentAccount {
   readonly status: 'active' | 'suspended';
   readonly metadata: Metadata;
   readonly activeSubAccounts: number;
-  /** Maximum number of sub-accounts, including deactivated ones; `null` means the configured limit. */
-  readonly maxSubAccounts: number | null;
+  /** Name of the parent's plan; `null` if it has none. */
+  readonly plan: string | null;
   /**
-   * Maximum number of active keys for the parent and for each of its sub-accounts; `null` means the configured limit.
+   * Maximum number of sub-accounts, including deactivated ones; `null` means the plan's maximum or, without one, the
+   * configured limit.
    */
-  readonly maxApiKeys: number | null;
-  /** Limits on requests for the parent and its sub-accounts combined. */
-  readonly limits: Limits;
+  readonly maxSubAccounts: Own;
+  /** Maximum number of active keys for the parent and for each of its sub-accounts; `null` as for `maxSubAccounts`. */
+  readonly maxApiKeys: Own;
+  /** The parent's own limits on requests of the parent and its sub-accounts combined. */
+  readonly limits: OwnLimits;
+  /** The limits in force: the parent's own, and otherwise those of its plan. */
+  readonly effectiveLimits: Limits;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -57,10 +63,12 @@ export interface AccountChange {
   readonly limits?: Partial<Limits>;
 }
 
-/** A PATCH to a parent account. If `maxSubAccounts` or `maxApiKeys` is `null`, the configured limit applies again. */
-export interface ParentChange extends AccountChange {
-  readonly maxSubAccounts?: number | null;
-  readonly maxApiKeys?: number | null;
+/** A PATCH to a parent account. A limit or maximum that is `null` is the plan's again. */
+export interface ParentChange extends Omit<AccountChange, 'limits'> {
+  readonly plan?: string | null;
+  readonly maxSubAccounts?: Own;
+  readonly maxApiKeys?: Own;
+  readonly limits?: Partial<OwnLimits>;
 }
 
 /**

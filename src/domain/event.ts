@@ -1,9 +1,10 @@
 import type { ParentAccount, SubAccount } from './account.ts';
 import type { LimitPeriod } from './limits/limits.ts';
+import type { Plan } from './limits/plan.ts';
 import type { ApiKey } from './api-key.ts';
 import type { AccountId, EventId, KeyId } from './ids.ts';
 
-/** Types of events: changes to accounts and keys, and quotas that are nearly or fully used up. */
+/** Types of a parent's events: changes to accounts and keys, and quotas that are nearly or fully used up. */
 export const eventTypes = [
   'account.created',
   'account.updated',
@@ -23,7 +24,10 @@ export const eventTypes = [
   'quota.reached',
 ] as const;
 
-export type EventType = (typeof eventTypes)[number];
+/** Types of all events. Events about plans belong to no parent, so only operators see them. */
+export const operatorEventTypes = [...eventTypes, 'plan.created', 'plan.updated', 'plan.deleted'] as const;
+
+export type EventType = (typeof operatorEventTypes)[number];
 
 /**
  * Actor behind a change: a parent's key, an operator (identified by token name), or the system itself if no request
@@ -54,20 +58,21 @@ export interface QuotaUse {
   readonly startsAt: Date;
 }
 
-/** The resource that changed, or the quota that is nearly or fully used up. */
+/** The resource that changed (for `plan.deleted`, as it was), or the quota that is nearly or fully used up. */
 export type EventSubject =
   | Changed<'account', ParentAccount>
   | Changed<'sub_account', SubAccount>
   | Changed<'api_key', ApiKey>
-  | Changed<'quota', QuotaUse>;
+  | Changed<'quota', QuotaUse>
+  | Changed<'plan', Plan>;
 
-/** A change to an account or a key, or a quota that is nearly or fully used up. */
+/** A change to an account, a key or a plan, or a quota that is nearly or fully used up. */
 export interface Event {
   readonly id: EventId;
   readonly type: EventType;
   readonly createdAt: Date;
-  /** Id of the parent, even if a sub-account changed. */
-  readonly accountId: AccountId;
+  /** Id of the parent, even if a sub-account changed; `null` if the event is about a plan. */
+  readonly accountId: AccountId | null;
   readonly subAccountId: AccountId | null;
   readonly actor: EventActor;
   /**

@@ -31,6 +31,7 @@ export const catalogue = {
   external_id_taken: { status: 409, title: 'The external_id is taken' },
   key_not_active: { status: 409, title: 'The API key is no longer active' },
   key_rotated: { status: 409, title: 'The API key was rotated already' },
+  plan_in_use: { status: 409, title: 'Accounts have the plan' },
   limit_reached: { status: 409, title: 'A limit is reached' },
   idempotency_in_flight: {
     status: 409,

@@ -1,6 +1,6 @@
 import type { KeyDigest } from '../domain/api-key.ts';
 import type { AccountId } from '../domain/ids.ts';
-import type { AccountFact, FactKey, KeyFact } from './facts.ts';
+import type { AccountFact, FactKey, KeyFact, PlanFact } from './facts.ts';
 
 /** A fact that must be loaded before a decision is possible. An evaluation returns this instead of a decision. */
 export class MissingFact {
@@ -26,6 +26,7 @@ export interface Facts {
   account(id: AccountId): AccountFact | null | undefined;
   subAccountByExternalId(parent: AccountId, externalId: string): AccountId | null | undefined;
   activeSubAccounts(parent: AccountId): number | null | undefined;
+  plan(name: string): PlanFact | null | undefined;
 }
 
 /** Decides from facts. Synchronous and without side effects, because it may run several times for one request. */

@@ -1,6 +1,7 @@
 import type { AccountId, KeyId } from '../domain/ids.ts';
 import type { KeyDigest } from '../domain/api-key.ts';
 import type { Limits } from '../domain/limits/limits.ts';
+import type { OwnLimits } from '../domain/limits/plan.ts';
 
 /** Facts about an API key that decisions use. */
 export interface KeyFact {
@@ -27,8 +28,15 @@ export interface AccountFact {
   readonly externalId: string | null;
   /** A sub-account of a deleted parent may have any status: its parent's fact says that it is deleted, too. */
   readonly status: 'active' | 'deactivated' | 'suspended' | 'deleted';
-  /** `null` if the account has no limits. */
+  /** `null` if the account has no limits, or a plan. */
   readonly limits: Limits | null;
+  /** A parent's plan, with the parent's own limits, which go before those of the plan; `null` if it has no plan. */
+  readonly plan: { readonly name: string; readonly own: OwnLimits } | null;
+}
+
+/** Facts about a plan that decisions use. */
+export interface PlanFact {
+  readonly limits: Limits;
 }
 
 /**
@@ -38,8 +46,9 @@ export interface AccountFact {
  * - `a:<account id>` → {@link AccountFact}
  * - `x:<parent id>:<external_id>` → {@link AccountId} of the parent's sub-account with this `external_id`
  * - `n:<parent id>` → number of active sub-accounts; may be out of date, but is 0 exactly when there are none
+ * - `p:<name of a plan>` → {@link PlanFact}
  */
-export type FactKey = ApiKeyName | `a:${string}` | `x:${string}:${string}` | `n:${string}`;
+export type FactKey = ApiKeyName | `a:${string}` | `x:${string}:${string}` | `n:${string}` | `p:${string}`;
 
 /** The {@link FactKey} of an API key. */
 export type ApiKeyName = `k:${string}`;
@@ -50,10 +59,11 @@ export const factKey = {
   account: (id: AccountId): FactKey => `a:${id}`,
   externalId: (parent: AccountId, externalId: string): FactKey => `x:${parent}:${externalId}`,
   activeSubAccounts: (parent: AccountId): FactKey => `n:${parent}`,
+  plan: (name: string): FactKey => `p:${name}`,
 } as const;
 
 /** Any fact; its {@link FactKey} implies the type. `null` means that the fact is known not to exist. */
-export type FactValue = KeyFact | AccountFact | AccountId | number | null;
+export type FactValue = KeyFact | AccountFact | PlanFact | AccountId | number | null;
 
 /** Position in the coherence log: every change that affects decisions takes the next position. */
 export type Seq = number;

@@ -13,6 +13,8 @@ export interface ParentToImport {
   readonly name: string;
   /** Pairs to merge into existing metadata; `null` removes a pair. */
   readonly metadata: Readonly<Record<string, string | null>>;
+  /** Name of the parent's plan; `null` for none. If it is absent, an existing parent keeps its plan. */
+  readonly plan?: string | null;
 }
 
 /** A row's parent, identified by its id or its `external_id`. */
@@ -20,7 +22,7 @@ export type OfParent =
   { readonly parent: AccountId } | { readonly parent?: undefined; readonly parentExternalId: string };
 
 /** Desired state of a sub-account, identified by its parent and `external_id`. */
-export type SubAccountToImport = ParentToImport & OfParent;
+export type SubAccountToImport = Omit<ParentToImport, 'plan'> & OfParent;
 
 /** A key to import. It belongs to a parent or, if `subExternalId` is not `null`, to a sub-account of the parent. */
 export type KeyRowToImport = Omit<KeyToImport, 'owner'> &
@@ -31,6 +33,7 @@ export type LeftOut =
   /** The parent does not exist, or not yet. */
   | 'no-account'
   | 'no-sub-account'
+  | 'no-plan'
   /** An account with a different id has the row's `external_id`. */
   | 'external-id-taken'
   | 'id-taken'

@@ -74,6 +74,8 @@ export interface ParentFilter {
   readonly near?: number;
   /** Only the parent of this sub-account. */
   readonly subAccount?: AccountId;
+  /** Name of the plan. */
+  readonly plan?: string;
 }
 
 /** A parent to create. */
@@ -82,6 +84,8 @@ export interface NewParent {
   readonly name: string;
   readonly externalId?: string | null;
   readonly metadata?: Metadata;
+  /** Name of the parent's plan; `null` for none. */
+  readonly plan?: string | null;
 }
 
 /** A sub-account to create. */
@@ -115,6 +119,11 @@ export interface IdTaken {
   readonly idTaken: true;
 }
 
+/** There is no plan with the name that the operator gave. */
+export interface NoSuchPlan {
+  readonly noPlan: true;
+}
+
 /** The limit that would be exceeded: the parent's own limit, or the configured one if the parent has none. */
 export interface LimitReached {
   readonly limit: number;
@@ -134,12 +143,15 @@ export type Deleted =
  * without a rate.
  */
 export interface TenantStore {
-  /** An `externalId` is rejected while a registered replica runs a version that does not send it to upstreams. */
+  /**
+   * An `externalId` is rejected while a registered replica runs a version that does not send it to upstreams; a
+   * `plan` is rejected while one runs a version without plans.
+   */
   createParent(
     draft: NewParent,
     claim?: IdempotencyClaim | null,
     caller?: Operator,
-  ): Promise<Committed<ParentAccount> | ExternalIdTaken | IdTaken>;
+  ): Promise<Committed<ParentAccount> | ExternalIdTaken | IdTaken | NoSuchPlan>;
   /** @param tenant the call waits for the store in this parent's queue; absent for operators, who do not queue */
   getParent(id: AccountId, tenant?: AccountId): Promise<ParentAccount | null>;
   listParents(filter: ParentFilter, page: AccountPageQuery): Promise<Page<ParentAccount>>;
@@ -148,7 +160,7 @@ export interface TenantStore {
     id: AccountId,
     change: ParentChange,
     caller?: Operator,
-  ): Promise<Committed<ParentAccount> | ExternalIdTaken | 'too-many-pairs' | null>;
+  ): Promise<Committed<ParentAccount> | ExternalIdTaken | NoSuchPlan | 'too-many-pairs' | null>;
   setParentStatus(
     id: AccountId,
     status: 'active' | 'suspended',

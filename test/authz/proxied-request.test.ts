@@ -128,6 +128,7 @@ function missingFor(request: ProxiedRequest): MissingFact[] {
     account: (id) => find(factKey.account(id)),
     subAccountByExternalId: (owner, externalId) => find(factKey.externalId(owner, externalId)),
     activeSubAccounts: (owner) => find(factKey.activeSubAccounts(owner)),
+    plan: (name) => find(factKey.plan(name)),
   };
   for (;;) {
     const outcome = decideProxiedRequest(facts, request, rules, 0);

@@ -15,6 +15,7 @@ import { keyLifeContract } from './key-life.ts';
 import { importRowsContract } from './import-rows.ts';
 import { mutationContract } from './mutations.ts';
 import { parentLimitContract } from './parent-limits.ts';
+import { planContract } from './plans.ts';
 import { parentContract } from './parents.ts';
 import { limitContract } from './limits.ts';
 import { revokeAllContract } from './revoke-all.ts';
@@ -36,6 +37,7 @@ export async function storeContracts(t: Test, store: Store): Promise<void> {
   await t.test('sub-accounts by external_id', (t) => putSubAccountContract(t, store));
   await t.test('limits of requests', (t) => limitContract(t, store));
   await t.test('limits of parents', (t) => parentLimitContract(t, store));
+  await t.test('plans', (t) => planContract(t, store));
   await t.test('the life of a key', (t) => keyLifeContract(t, store));
   await t.test('all keys of an account', (t) => revokeAllContract(t, store));
   await t.test('many rows in one call', (t) => importRowsContract(t, store));

@@ -13,8 +13,14 @@ export async function factSourceContract(t: Test, { tenants, facts, log }: Store
   const ofParent = await createKey(tenants, parent, { scopes: ['sub_accounts:write'] });
   const ofSub = await createKey(tenants, sub.id, { scopes: ['a', 'b:c'], expiresAt });
 
-  const parentFact = { id: parent, parentId: null, externalId: 'its-own', status: 'active', limits: null };
-  const subFact = { id: sub.id, parentId: parent, externalId: 'x:y', status: 'active', limits: null };
+  const parentFact = {
+    ...{ id: parent, parentId: null, externalId: 'its-own', status: 'active' },
+    ...{ limits: null, plan: null },
+  };
+  const subFact = {
+    ...{ id: sub.id, parentId: parent, externalId: 'x:y', status: 'active' },
+    ...{ limits: null, plan: null },
+  };
   const parentFacts = [
     [factKey.account(parent), parentFact],
     [factKey.activeSubAccounts(parent), 1],

@@ -21,7 +21,7 @@ t.test('an open stream ends with the key, the account, the parent or the target 
   const bystander = directory.addSubAccount(parent, 'bystander');
   const suspended = [
     parent.accountKey,
-    { id: parent.id, parentId: null, externalId: null, status: 'suspended', limits: null },
+    { id: parent.id, parentId: null, externalId: null, status: 'suspended', limits: null, plan: null },
   ] as const;
   for (const [name, key, acting, change] of [
     ['its key', parent.key, 'self', parent.revoked],

@@ -6,6 +6,7 @@ import {
   type FactSource,
   type FactValue,
   type KeyFact,
+  type PlanFact,
 } from '../../src/ports/facts.ts';
 import type { AccountId } from '../../src/domain/ids.ts';
 
@@ -69,5 +70,6 @@ function factsIn(loaded: ReadonlyMap<FactKey, FactValue>): Facts {
     subAccountByExternalId: (parent, externalId) =>
       loaded.get(factKey.externalId(parent, externalId)) as AccountId | null | undefined,
     activeSubAccounts: (parent) => loaded.get(factKey.activeSubAccounts(parent)) as number | null | undefined,
+    plan: (name) => loaded.get(factKey.plan(name)) as PlanFact | null | undefined,
   };
 }

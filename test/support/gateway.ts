@@ -25,6 +25,7 @@ import type { EventStore } from '../../src/ports/events.ts';
 import type { RateLimiter } from '../../src/ports/limits/rate-limiter.ts';
 import type { ReplicaList } from '../../src/ports/replica-list.ts';
 import type { Imports } from '../../src/ports/imports.ts';
+import type { Plans } from '../../src/ports/plans.ts';
 import type { TenantStore } from '../../src/ports/tenant-store.ts';
 import type { UsageStore } from '../../src/ports/usage.ts';
 import { ActiveExchanges } from '../../src/proxy/active-exchanges.ts';
@@ -204,7 +205,7 @@ async function tlsFiles(t: Scope, tls: GatewayOptions['tls']): Promise<Config['l
 
 /** Management is there and decides as ever; what it would read or change is not. */
 const noStore = {
-  tenants: missing<TenantStore & Imports>('tenants'),
+  tenants: missing<TenantStore & Imports & Plans>('tenants'),
   events: missing<EventStore>('events'),
   erasures: missing<ErasureStore>('erasures'),
   usage: missing<UsageStore>('usage'),

@@ -162,7 +162,7 @@ export class MemoryDirectory implements Directory {
     const keyId = randomUUID() as KeyId;
     const key = formatSecret('tgw', randomBytes(secretRandomBytes));
     const digest = digestSecret(key);
-    const account: AccountFact = { id, parentId, externalId, status: 'active', limits: null };
+    const account: AccountFact = { id, parentId, externalId, status: 'active', limits: null, plan: null };
     const keyFact: KeyFact = {
       ...{ keyId, accountId: id, scopes, expiresAtMs: null, revoked: false, limits: null },
       limitId: keyId,
@@ -186,6 +186,7 @@ export class MemoryDirectory implements Directory {
     account: (id) => this.#find(factKey.account(id)),
     subAccountByExternalId: (parent, externalId) => this.#find(factKey.externalId(parent, externalId)),
     activeSubAccounts: (parent) => this.#find(factKey.activeSubAccounts(parent)),
+    plan: (name) => this.#find(factKey.plan(name)),
   };
 
   #find<F extends FactValue>(key: FactKey): F | null | undefined {

@@ -32,7 +32,9 @@ type Earlier = <T>(agoMs: number, act: () => Promise<T>) => Promise<T>;
 /** Makes the accounts and the keys. */
 export async function makeWorld(apis: Apis, earlier: Earlier): Promise<World> {
   const parent = await apis.parent();
-  await apis.operator('POST', '/accounts', { body: { name: 'Taken', external_id: 'taken' } });
+  // The plan of the examples, which this account keeps from being deleted.
+  await apis.operator('PUT', '/plans/gold', { body: {} });
+  await apis.operator('POST', '/accounts', { body: { name: 'Taken', external_id: 'taken', plan: 'gold' } });
   const active = await parent.create({ name: 'Active', external_id: 'active' });
   const keys = { sub: await active.mint(), ...(await deadKeys(apis, parent, earlier)) };
   const maker = new Maker(apis, parent, active.id);
@@ -92,7 +94,7 @@ class Maker {
   async goodCalls(operation: Operation): Promise<readonly Sent[]> {
     const call = await this.call(operation);
     const calls = [call];
-    if (operation.id === 'putSubAccount') calls.push(call);
+    if (['putSubAccount', 'putPlan'].includes(operation.id)) calls.push(call);
     if (operation.id === 'getUsage') calls.push({ ...call, headers: { accept: 'text/csv' } });
     if (call.path === operation.path && operation.method === 'GET' && operation.id.startsWith('list'))
       calls.push({ ...call, path: `${call.path}?limit=1` });
@@ -110,6 +112,7 @@ class Maker {
     if (say('id_taken')) calls.push({ ...call, body: { ...call.body, id: this.#parent.id } });
     if (say('scope_not_grantable')) calls.push(ungrantable(operation, call, this.#active));
     if (say('api_key_taken')) calls.push({ ...call, body: { keys: [await this.#foreignKey()] } });
+    if (say('plan_in_use')) calls.push({ ...call, path: operation.path.replace('{plan_name}', 'gold') });
     if (say('key_rotated')) calls.push(call, call);
     if (say('key_not_active')) calls.push({ ...call, path: await this.#path(operation, true) });
     return calls;
@@ -135,8 +138,16 @@ class Maker {
     return { path, key, ...(body === undefined ? {} : { body }) };
   }
 
+  /** A plan that no account has; none for a path without one. */
+  async #plan(path: string): Promise<string> {
+    if (!path.includes('{plan_name}')) return '';
+    const name = `plan-${randomUUID()}`;
+    await this.#apis.operator('PUT', `/plans/${name}`, { body: {} });
+    return name;
+  }
+
   /** @param revoked whether the key in the path is */
-  async #path({ api, path }: Operation, revoked = false): Promise<string> {
+  async #path({ id, api, path }: Operation, revoked = false): Promise<string> {
     const sub = path.includes('{sub_id}') ? (await this.#parent.create()).id : '';
     const account = path.includes('{account_id}') ? await this.#account(path) : '';
     let key = '';
@@ -147,6 +158,7 @@ class Maker {
     return path
       .replace('{sub_id}', sub)
       .replace('{account_id}', account)
+      .replace('{plan_name}', id === 'putPlan' ? `plan-${randomUUID()}` : await this.#plan(path))
       .replace('{key_id}', key)
       .replace('{external_id}', `put-${randomUUID()}`)
       .replace('{event_id}', path.includes('{event_id}') ? await this.#event() : '');

@@ -22,6 +22,7 @@ interface OperationObject {
 
 interface ResponseObject {
   readonly headers: Readonly<Record<string, Json>>;
+  /** Absent if there is no body. */
   readonly content?: Readonly<Record<string, { readonly schema: Json; readonly examples: Json }>>;
 }
 
@@ -89,8 +90,8 @@ function operationsOf(document: OpenApi, api: Operation['api']): readonly Operat
   );
 }
 
-function codesOf(content: ResponseObject['content'] = {}): readonly string[] {
-  const schema = content['application/problem+json']?.schema as
+function codesOf(content: ResponseObject['content']): readonly string[] {
+  const schema = content?.['application/problem+json']?.schema as
     { readonly properties: { readonly code: { readonly enum: readonly string[] } } } | undefined;
   return schema?.properties.code.enum ?? [];
 }
@@ -132,8 +133,8 @@ function bodyFaults(
   response: HttpResponse,
   validatorOf: (schema: Json) => ValidateFunction,
 ): readonly string[] {
+  if (content === undefined) return response.text === '' ? [] : ['there is a body'];
   const type = response.headers['content-type']?.split(';', 1)[0] ?? '';
-  if (content === undefined) return type === '' ? [] : ['the body is not described'];
   const described = content[type];
   if (described === undefined) return [`the content type ${type} is not described`];
   if (type === 'text/csv') return [];

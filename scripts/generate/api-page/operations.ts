@@ -96,10 +96,10 @@ function successWords({ operation, document }: PageOperation, { linkTo }: Schema
       const csv = 'text/csv' in content ? ', or CSV' : '';
       const may =
         headers.length === 0 ? '' : ` (optional headers: ${headers.map((name) => `\`${name}\``).join(', ')})`;
-      const json = content['application/json'];
-      const body =
-        json === undefined ? 'without a body' : `with ${schemaWords(json.schema, document, linkTo)}`;
-      return `${status} ${body}${csv}${may}`;
+      const body = content['application/json'];
+      const words =
+        body === undefined ? 'without a body' : `with ${schemaWords(body.schema, document, linkTo)}${csv}`;
+      return `${status} ${words}${may}`;
     });
 }
 

@@ -9,6 +9,8 @@ const patterns: Readonly<Record<string, string>> = {
   '^[!-+\\--~]{16,512}$': '16 to 512 visible ASCII characters without comma',
   '^[!-~]{1,16}$': '1 to 16 visible ASCII characters',
   '^[!-~]{4}$': '4 visible ASCII characters',
+  '^[a-z0-9][a-z0-9-]{0,62}$': '1 to 63 lower-case letters, digits and hyphens, no hyphen first',
+  '^unlimited$': '`"unlimited"`',
   '^[A-Za-z0-9_.*-]+(:[A-Za-z0-9_.*-]+)*$':
     'letters, digits and `_ . * -`, in parts joined by `:`, such as `tracking:read`',
 };
@@ -41,11 +43,14 @@ export function typeWords(schema: Json, linkTo: (name: string) => string): strin
   const kind = types.find((type) => type !== 'null') ?? '`null`';
   if (items !== undefined) return `${arrayWords(schema, items as Json, linkTo)}${orNull}`;
   if (kind === 'object') return `object${pairWords(schema)}${orNull}`;
+  const pattern = patternWords(schema['pattern']);
+  const isNumber = kind === 'integer';
   const words = [
     formats[String(schema['format'])] ?? kind,
-    patternWords(schema['pattern']),
+    isNumber ? '' : pattern,
     'format' in schema ? '' : range(schema, 'Length', ' characters'),
     range(schema, 'imum', ''),
+    isNumber ? pattern : '',
   ];
   return words.filter((word) => word !== '').join(', ') + orNull;
 }

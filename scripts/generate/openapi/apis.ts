@@ -36,6 +36,7 @@ export const operatorApi: Api = {
   ownerId: 'account_id',
   tags: [
     ['Accounts', 'Parent accounts: customers of the API behind the gateway.'],
+    ['Plans', 'Named sets of limits that parent accounts share.'],
     ['Sub-accounts', 'Sub-accounts of any parent.'],
     ['API keys', 'Keys of a parent account.'],
     ['Any API key', 'Keys of any account, parent or sub-account.'],

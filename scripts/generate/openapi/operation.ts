@@ -1,4 +1,5 @@
 import type { ProblemCode } from '../../../src/domain/problem.ts';
+import { planNamePattern } from '../../../src/domain/limits/plan.ts';
 import { headerNamesByComponent } from './headers.ts';
 import { header, takesIdempotencyKey, type ProblemResponses } from './problems.ts';
 import type { CollectedRoute } from './routes.ts';
@@ -138,6 +139,7 @@ const pathTexts: Readonly<Record<string, readonly [description: string, schema: 
   ],
   sub_id: ['The id of the sub-account.', id, '0197b7e1-0f52-7c44-8a90-7b1d3c5e9f02'],
   key_id: ['The id of the key.', id, '0197b7e2-3c61-7e55-92a1-8c2e4d6f0a13'],
+  plan_name: ['The name of the plan.', { pattern: planNamePattern }, 'gold'],
   event_id: ['The id of the event.', id, '019a0f3e-6c1d-7a40-8000-05c1d2e3f4a5'],
   external_id: [
     'The parent’s own name for the sub-account, percent-encoded. `.` and `..` cannot be in a path.',

@@ -7,6 +7,7 @@ import { events } from './text/events.ts';
 import { gateway } from './text/gateway.ts';
 import { imports } from './text/imports.ts';
 import { limits } from './text/limits.ts';
+import { plans } from './text/plans.ts';
 import { shared } from './text/shared.ts';
 import { subAccounts } from './text/sub-accounts.ts';
 import { usage } from './text/usage.ts';
@@ -15,6 +16,7 @@ import type { Api, Json, OperationText, Subject } from './types.ts';
 /** By their files in text/. Documents have examples and links in this order. */
 const subjects: Readonly<Record<string, Subject>> = {
   'accounts.ts': accounts,
+  'plans.ts': plans,
   'sub-accounts.ts': subAccounts,
   'api-keys.ts': apiKeys,
   'any-key.ts': anyKey,

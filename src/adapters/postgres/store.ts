@@ -7,6 +7,7 @@ import type { OldSnapshots } from '../../ports/old-snapshots.ts';
 import type { PoolState } from '../../ports/pool-state.ts';
 import type { ReplicaList } from '../../ports/replica-list.ts';
 import type { Imports } from '../../ports/imports.ts';
+import type { Plans } from '../../ports/plans.ts';
 import type { TenantStore } from '../../ports/tenant-store.ts';
 import type { UsageStore } from '../../ports/usage.ts';
 import type { UsageExportStore } from '../../ports/usage/export.ts';
@@ -30,7 +31,7 @@ import { usageStore } from './usage/usage-store.ts';
 
 /** All stored data, in PostgreSQL or in the embedded store. */
 export interface Store {
-  readonly tenants: TenantStore & Imports;
+  readonly tenants: TenantStore & Imports & Plans;
   readonly events: EventStore;
   readonly erasures: ErasureStore;
   readonly facts: FactSource;

@@ -1,8 +1,9 @@
 import { isExternalId } from '../../domain/external-id.ts';
 import { parseAccountId, parseKeyId, type AccountId, type KeyId } from '../../domain/ids.ts';
 import type { Limits } from '../../domain/limits/limits.ts';
+import { planNamePattern, unlimited, type Own, type OwnLimits } from '../../domain/limits/plan.ts';
 import type { StampedFact } from '../../ports/fact-cache.ts';
-import type { AccountFact, FactKey, FactValue, KeyFact } from '../../ports/facts.ts';
+import type { AccountFact, FactKey, FactValue, KeyFact, PlanFact } from '../../ports/facts.ts';
 
 /** Version of the format that `encodeFact` writes. A fact in any other version counts as absent. */
 const version = 1;
@@ -16,7 +17,7 @@ export function encodeFact({ value, seq, incarnation }: StampedFact): string {
  * Parses text that {@link encodeFact} wrote for the fact named `key`. Returns `undefined` for any other text, since
  * other programs may write to Redis. An account fact must have the account id that `key` names, and every id must be a
  * valid UUID, because ids are used in upstream headers and usage counts. A key or account without a `limits` member
- * counts as absent, because its limits are unknown.
+ * counts as absent, because its limits are unknown; so does a parent without a `plan` member, as 0.2.0 writes it.
  */
 export function decodeFact(key: FactKey, text: string): StampedFact | undefined {
   const read = parse(text);
@@ -37,6 +38,8 @@ function readValue(key: FactKey, value: unknown): FactValue | undefined {
       return isAccountId(value) ? value : undefined;
     case 'n':
       return isCount(value) ? value : undefined;
+    case 'p':
+      return readPlanFact(value);
     default:
       return undefined;
   }
@@ -60,14 +63,44 @@ function readAccountFact(of: string, value: unknown): AccountFact | undefined {
   if (!isAccountId(id) || id !== of || !isExternalIdOrNull(externalId) || limits === undefined)
     return undefined;
   if (parentId === null) {
+    const plan = readPlan(value['plan']);
+    if (plan === undefined || (plan !== null && limits !== null)) return undefined;
     return status === 'active' || status === 'suspended' || status === 'deleted'
-      ? { id, parentId, externalId, status, limits }
+      ? { id, parentId, externalId, status, limits, plan }
       : undefined;
   }
   if (!isAccountId(parentId) || parentId === id) return undefined;
   return status === 'active' || status === 'deactivated' || status === 'deleted'
-    ? { id, parentId, externalId, status, limits }
+    ? { id, parentId, externalId, status, limits, plan: null }
     : undefined;
+}
+
+/** Returns a parent's plan: `null` stands for none. Returns `undefined` if `value` is not valid. */
+function readPlan(value: unknown): AccountFact['plan'] | undefined {
+  if (value === null) return null;
+  if (!isObject(value)) return undefined;
+  const { name } = value;
+  const own = readOwnLimits(value['own']);
+  return typeof name === 'string' && planName.test(name) && own !== undefined ? { name, own } : undefined;
+}
+
+const planName = new RegExp(planNamePattern);
+
+function readPlanFact(value: unknown): PlanFact | undefined {
+  const limits = isObject(value) ? readLimits(value['limits']) : undefined;
+  return limits === undefined || limits === null ? undefined : { limits };
+}
+
+function readOwnLimits(value: unknown): OwnLimits | undefined {
+  if (!isObject(value)) return undefined;
+  const { requestsPerSecond, burst, requestsPerMinute, requestsPerDay, requestsPerMonth } = value;
+  if (!isOwn(requestsPerSecond) || !isLimit(burst) || !isOwn(requestsPerMinute)) return undefined;
+  if (!isOwn(requestsPerDay) || !isOwn(requestsPerMonth)) return undefined;
+  return { requestsPerSecond, burst, requestsPerMinute, requestsPerDay, requestsPerMonth };
+}
+
+function isOwn(value: unknown): value is Own {
+  return value === unlimited || isLimit(value);
 }
 
 /** Returns the limits in `value`: `null` stands for no limits. Returns `undefined` if `value` is not valid. */

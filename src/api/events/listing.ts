@@ -1,30 +1,33 @@
-import { Type, type Static } from 'typebox';
-import { eventTypes, type Event } from '../../domain/event.ts';
+import { Type } from 'typebox';
+import { eventTypes, operatorEventTypes, type Event, type EventType } from '../../domain/event.ts';
 import { parseAccountId, parseEventId, type AccountId } from '../../domain/ids.ts';
 import { instantFault, parseInstant } from '../../domain/rfc3339.ts';
 import { invalidField } from '../../http/invalid-request.ts';
 import type { EventFilter, EventStore } from '../../ports/events.ts';
-import { pageOf, pageQuery, readPage, writePage } from '../rest/paging.ts';
-import { closed } from '../rest/typebox.ts';
-import { eventBody } from './resource.ts';
+import { pageQuery, readPage, writePage } from '../rest/paging.ts';
 
-/** Query parameters for a list of events. */
-export const eventQuery = {
+const commonQuery = {
   ...pageQuery(),
-  type: Type.Optional(Type.Enum([...eventTypes])),
   sub_account_id: Type.Optional(Type.String()),
   from: Type.Optional(Type.String()),
   to: Type.Optional(Type.String()),
 };
 
-/** Response body for a page of events. */
-export const eventListBody = closed(pageOf(eventBody));
+/** Query parameters for a list of a parent's events. */
+export const eventQuery = { ...commonQuery, type: Type.Optional(Type.Enum([...eventTypes])) };
+
+/** Query parameters for an operator's list of events. */
+export const operatorEventQuery = {
+  ...commonQuery,
+  type: Type.Optional(Type.Enum([...operatorEventTypes])),
+  account_id: Type.Optional(Type.String({ description: 'a parent account' })),
+};
 
 /** Query parameters as the client sent them. Only operators may send `account_id`. */
 interface EventQuery {
   readonly limit?: number;
   readonly cursor?: string;
-  readonly type?: Event['type'];
+  readonly type?: EventType;
   readonly account_id?: string;
   readonly sub_account_id?: string;
   readonly from?: string;
@@ -37,12 +40,12 @@ interface EventQuery {
  * @param parent parent that makes the call; `null` for an operator
  * @throws ProblemError `invalid_request` if a filter or the cursor is not valid
  */
-export async function listEvents(
+export async function listEvents<Body>(
   events: Pick<EventStore, 'list'>,
   parent: AccountId | null,
   query: EventQuery,
-  toBody: (event: Event) => Static<typeof eventBody>,
-): Promise<Static<typeof eventListBody>> {
+  toBody: (event: Event) => Body,
+): Promise<{ data: Body[]; has_more: boolean; next_cursor: string | null }> {
   const { type, account_id, sub_account_id, from, to } = query;
   const list = [
     'events',

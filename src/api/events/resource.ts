@@ -1,8 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
-import { Type, type Static } from 'typebox';
-import { eventTypes, type Event, type EventSubject, type QuotaUse } from '../../domain/event.ts';
+import { Type, type Static, type TSchema } from 'typebox';
+import {
+  eventTypes,
+  operatorEventTypes,
+  type Event,
+  type EventSubject,
+  type EventType,
+  type QuotaUse,
+} from '../../domain/event.ts';
 import { apiKeyToBody } from '../api-keys/resource.ts';
 import { accountToBody } from '../operator/account-body.ts';
+import { planToBody } from '../operator/plan-body.ts';
 import { closed, nullableText, timestamp } from '../rest/typebox.ts';
 import { subAccountToBody } from '../sub-accounts/resource.ts';
 
@@ -14,28 +22,36 @@ type Body = Readonly<Record<string, unknown>>;
  */
 const resource = Type.Unsafe<Body>({ type: 'object', additionalProperties: true });
 
-/** Schema of an event in a response body. */
-export const eventBody = closed({
-  id: Type.String(),
-  type: Type.Enum([...eventTypes]),
-  created_at: timestamp,
-  account_id: Type.String(),
-  sub_account_id: nullableText(),
-  actor: closed({
-    kind: Type.Enum(['api_key', 'operator', 'system']),
-    key_id: nullableText(),
-    name: nullableText(),
-  }),
-  request_id: nullableText(),
-  address: nullableText(),
-  data: closed({
-    object: resource,
-    previous: Type.Unsafe<Body | null>({ type: ['object', 'null'], additionalProperties: true }),
-  }),
-});
+/** Members of an event. `accountId` is the schema of its parent's id. */
+function eventMembers<Name extends EventType, Id extends TSchema>(types: readonly Name[], accountId: Id) {
+  return {
+    id: Type.String(),
+    type: Type.Enum([...types]),
+    created_at: timestamp,
+    account_id: accountId,
+    sub_account_id: nullableText(),
+    actor: closed({
+      kind: Type.Enum(['api_key', 'operator', 'system']),
+      key_id: nullableText(),
+      name: nullableText(),
+    }),
+    request_id: nullableText(),
+    address: nullableText(),
+    data: closed({
+      object: resource,
+      previous: Type.Unsafe<Body | null>({ type: ['object', 'null'], additionalProperties: true }),
+    }),
+  };
+}
+
+/** Schema of an event in a response body for parents. */
+export const eventBody = closed(eventMembers(eventTypes, Type.String()));
+
+/** Schema of an event in a response body for operators. */
+export const operatorEventBody = closed(eventMembers(operatorEventTypes, nullableText()));
 
 /** Returns the response body for an event, as operators see it. */
-export function eventToBody(event: Event): Static<typeof eventBody> {
+export function eventToBody(event: Event): Static<typeof operatorEventBody> {
   const { actor, subject } = event;
   const bodyOf = bodiesOf(event);
   const object = bodyOf(subject.after);
@@ -57,10 +73,13 @@ export function eventToBody(event: Event): Static<typeof eventBody> {
  * request id and address are left out. The parent's metadata is always left out, because only operators may see it.
  */
 export function eventToParentBody(event: Event): Static<typeof eventBody> {
-  const body = eventToBody(event);
+  const { type, account_id: accountId, ...body } = eventToBody(event);
+  if (accountId === null || !isParentsType(type)) throw new Error('the event belongs to no parent');
   const { object, previous } = body.data;
   return {
     ...body,
+    type,
+    account_id: accountId,
     ...(event.actor.kind === 'operator' && {
       actor: { ...body.actor, name: null },
       request_id: null,
@@ -70,6 +89,10 @@ export function eventToParentBody(event: Event): Static<typeof eventBody> {
       data: { object: withoutNotes(object), previous: previous && withoutNotes(previous) },
     }),
   };
+}
+
+function isParentsType(type: EventType): type is (typeof eventTypes)[number] {
+  return (eventTypes as readonly EventType[]).includes(type);
 }
 
 /**
@@ -84,6 +107,8 @@ function bodiesOf({ subject, subAccountId, createdAt }: Event): (record: EventSu
       return (record) => subAccountToBody(record as typeof subject.after);
     case 'quota':
       return (record) => quotaToBody(record as typeof subject.after);
+    case 'plan':
+      return (record) => planToBody(record as typeof subject.after);
     case 'api_key': {
       const owner = subAccountId === null ? 'account_id' : 'sub_account_id';
       return (record) => apiKeyToBody(record as typeof subject.after, owner, createdAt.getTime());

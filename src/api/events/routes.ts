@@ -4,8 +4,9 @@ import { managementScopes } from '../../domain/scope.ts';
 import { found } from '../../http/not-found.ts';
 import type { ManagementDeps } from '../deps.ts';
 import { callerOf } from '../guard.ts';
+import { pageOf } from '../rest/paging.ts';
 import { closed, noQuery } from '../rest/typebox.ts';
-import { eventListBody, eventQuery, listEvents } from './listing.ts';
+import { eventQuery, listEvents } from './listing.ts';
 import { eventBody, eventToParentBody } from './resource.ts';
 import type { ManagementApp } from '../operations.ts';
 
@@ -18,7 +19,10 @@ const read = { scope: managementScopes.read };
 export function eventRoutes(app: ManagementApp, { events }: Pick<ManagementDeps, 'events'>): void {
   app.get(
     '/events',
-    { schema: { querystring: closed(eventQuery), response: { 200: eventListBody } }, config: read },
+    {
+      schema: { querystring: closed(eventQuery), response: { 200: closed(pageOf(eventBody)) } },
+      config: read,
+    },
     (request) => listEvents(events, callerOf(request).accountId, request.query, eventToParentBody),
   );
 

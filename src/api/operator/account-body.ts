@@ -1,11 +1,26 @@
 import { Type, type Static } from 'typebox';
 import type { ParentAccount, ParentChange } from '../../domain/account.ts';
-import { limitsBody, limitsToBody } from '../rest/limits.ts';
-import { closed, nullableInteger, nullableText, timestamp } from '../rest/typebox.ts';
+import { planNamePattern } from '../../domain/limits/plan.ts';
+import {
+  accountLimitsOf,
+  limitsBody,
+  limitsToBody,
+  ownInteger,
+  ownLimits,
+  ownLimitsBody,
+} from '../rest/limits.ts';
+import { closed, nullableText, timestamp } from '../rest/typebox.ts';
+import { mostAllowed } from './plan-body.ts';
 import { changeable, changeOf, metadataBody } from '../sub-accounts/resource.ts';
 
 /** Possible statuses of a parent account. */
 export const parentStatuses = ['active', 'suspended'] as const;
+
+/** Schema of the name of a plan, or `null` for no plan. */
+export const planName = nullableText({
+  pattern: planNamePattern,
+  description: 'the name of a plan: lower-case letters, digits and hyphens',
+});
 
 /** Schema of a parent account in a response body for operators. */
 export const accountBody = closed({
@@ -15,9 +30,11 @@ export const accountBody = closed({
   status: Type.Enum([...parentStatuses]),
   metadata: metadataBody,
   active_sub_accounts: Type.Integer(),
-  max_sub_accounts: nullableInteger(),
-  max_api_keys: nullableInteger(),
-  limits: limitsBody,
+  plan: nullableText(),
+  max_sub_accounts: ownInteger(),
+  max_api_keys: ownInteger(),
+  limits: ownLimitsBody,
+  effective_limits: limitsBody,
   created_at: timestamp,
   updated_at: timestamp,
 });
@@ -26,8 +43,10 @@ export const accountBody = closed({
 export const updateBody = closed(
   {
     ...changeable,
-    max_sub_accounts: Type.Optional(nullableInteger({ minimum: 0, maximum: 100_000_000 })),
-    max_api_keys: Type.Optional(nullableInteger({ minimum: 0, maximum: 1_000_000 })),
+    limits: ownLimits,
+    plan: Type.Optional(planName),
+    max_sub_accounts: Type.Optional(ownInteger({ minimum: 0, maximum: mostAllowed.subAccounts })),
+    max_api_keys: Type.Optional(ownInteger({ minimum: 0, maximum: mostAllowed.apiKeys })),
     status: Type.Optional(
       Type.Unsafe<never>({ not: {}, description: 'changes only by POST to …/suspend and …/resume.' }),
     ),
@@ -39,10 +58,14 @@ export const updateBody = closed(
 export function parentChangeOf({
   max_sub_accounts: maxSubAccounts,
   max_api_keys: maxApiKeys,
+  plan,
+  limits,
   ...body
 }: Static<typeof updateBody>): ParentChange {
   return {
     ...changeOf(body),
+    ...(limits !== undefined && { limits: accountLimitsOf(limits) }),
+    ...(plan !== undefined && { plan }),
     ...(maxSubAccounts !== undefined && { maxSubAccounts }),
     ...(maxApiKeys !== undefined && { maxApiKeys }),
   };
@@ -57,9 +80,11 @@ export function accountToBody(account: ParentAccount): Static<typeof accountBody
     status: account.status,
     metadata: account.metadata,
     active_sub_accounts: account.activeSubAccounts,
+    plan: account.plan,
     max_sub_accounts: account.maxSubAccounts,
     max_api_keys: account.maxApiKeys,
     limits: limitsToBody(account.limits),
+    effective_limits: limitsToBody(account.effectiveLimits),
     created_at: account.createdAt.toISOString(),
     updated_at: account.updatedAt.toISOString(),
   };

@@ -1,29 +1,38 @@
 import { Type, type Static } from 'typebox';
 import { parseAccountId, uuidV7, type AccountId } from '../../domain/ids.ts';
+import { planNamePattern } from '../../domain/limits/plan.ts';
 import { found } from '../../http/not-found.ts';
 import { invalidField } from '../../http/invalid-request.ts';
 import { operatorCaller } from '../../ports/changes.ts';
 import type { ParentFilter } from '../../ports/tenant-store.ts';
 import { readAccountPage, writeAccountPage } from '../rest/account-pages.ts';
-import { enforced, idempotencyClaim, notTaken, noteReplay, withinPairs } from '../rest/changes.ts';
+import { enforced, idempotencyClaim, notTaken, noteReplay, withinPairs, withPlan } from '../rest/changes.ts';
 import { pageOf, pageQuery, type ListName } from '../rest/paging.ts';
 import { closed, noQuery } from '../rest/typebox.ts';
 import { near } from '../sub-accounts/listing.ts';
 import { creatable, externalId, nameStart } from '../sub-accounts/resource.ts';
-import { accountBody, accountToBody, parentChangeOf, parentStatuses, updateBody } from './account-body.ts';
+import {
+  accountBody,
+  accountToBody,
+  parentChangeOf,
+  parentStatuses,
+  planName,
+  updateBody,
+} from './account-body.ts';
 import type { AdminDeps } from './deps.ts';
 import { givenId, readGivenId } from './given-id.ts';
 import { operatorOf, type OperatorApp } from './operator-token.ts';
 
 const path = closed({ account_id: Type.String() });
 
-const createBody = closed({ ...creatable, id: givenId });
+const createBody = closed({ ...creatable, id: givenId, plan: Type.Optional(planName) });
 const listQuery = closed({
   ...pageQuery(),
   status: Type.Optional(Type.Enum([...parentStatuses])),
   external_id: Type.Optional(Type.String(externalId)),
   q: Type.Optional(nameStart),
   sub_account_id: Type.Optional(Type.String()),
+  plan: Type.Optional(Type.String({ pattern: planNamePattern, description: 'the name of a plan' })),
   near,
 });
 
@@ -46,10 +55,11 @@ function createRoute(app: OperatorApp, { tenants, barrier, clock, randomBytes, c
     },
     async (request, reply) => {
       const claim = idempotencyClaim(request, operatorCaller);
-      const { id: given, name, external_id: externalId = null, metadata = {} } = request.body;
+      const { id: given, name, external_id: externalId = null, metadata = {}, plan = null } = request.body;
       const id = readGivenId(given)?.id ?? (uuidV7(clock.wallMs(), randomBytes(10)) as AccountId);
-      const made = await tenants.createParent({ id, name, externalId, metadata }, claim, operatorOf(request));
-      const committed = notTaken(made, 'account');
+      const draft = { id, name, externalId, metadata, plan };
+      const made = await tenants.createParent(draft, claim, operatorOf(request));
+      const committed = notTaken(withPlan(made), 'account');
       const account = await enforced(committed, barrier, reply, config.headers.enforced);
       noteReplay(reply, committed);
       reply.code(201);
@@ -104,7 +114,7 @@ function updateRoute(app: OperatorApp, { tenants, barrier, config }: AdminDeps):
         await tenants.updateParent(id, parentChangeOf(request.body), operatorOf(request)),
         'account',
       );
-      const committed = notTaken(withinPairs(changed), 'account');
+      const committed = notTaken(withPlan(withinPairs(changed)), 'account');
       return accountToBody(await enforced(committed, barrier, reply, config.headers.enforced));
     },
   );
@@ -136,7 +146,7 @@ function statusRoute(
 }
 
 function filterOf(query: Static<typeof listQuery>): ParentFilter {
-  const { status, external_id: externalId, q: nameStart, sub_account_id: sub, near } = query;
+  const { status, external_id: externalId, q: nameStart, sub_account_id: sub, plan, near } = query;
   const subAccount = sub === undefined ? undefined : parseAccountId(sub);
   if (sub !== undefined && subAccount === undefined) throw invalidField('?sub_account_id', 'must be a UUID.');
   return {
@@ -144,6 +154,7 @@ function filterOf(query: Static<typeof listQuery>): ParentFilter {
     ...(externalId && { externalId }),
     ...(nameStart && { nameStart }),
     ...(subAccount && { subAccount }),
+    ...(plan && { plan }),
     ...(near !== undefined && { near }),
   };
 }
@@ -152,12 +163,13 @@ function filterOf(query: Static<typeof listQuery>): ParentFilter {
  * Returns the name of a list. Without filters, the name is the same as in version 0.1.0, so cursors of version 0.1.0
  * stay valid.
  */
-function listName({ status, externalId, nameStart, subAccount, near }: ParentFilter): ListName {
+function listName({ status, externalId, nameStart, subAccount, plan, near }: ParentFilter): ListName {
   const filters = [
     status,
     externalId,
     nameStart,
     ...(subAccount === undefined ? [] : [subAccount]),
+    ...(plan === undefined ? [] : [`plan ${plan}`]),
     ...(near === undefined ? [] : [`near ${near}`]),
   ];
   return filters.every((each) => each === undefined) ? ['accounts'] : ['accounts', ...filters];

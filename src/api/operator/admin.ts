@@ -14,6 +14,7 @@ import { accountRoutes } from './accounts.ts';
 import { deletionRoutes } from './deletions.ts';
 import { anyKeyRoutes } from './keys.ts';
 import { operatorEventRoutes } from './events.ts';
+import { planRoutes } from './plans.ts';
 import { operatorUsageRoute } from './usage.ts';
 import { usageExportRoute } from './usage-export.ts';
 import { usageForgetRoute } from './usage-forget.ts';
@@ -60,6 +61,7 @@ function operatorRoutes(app: OperatorApp, deps: AdminDeps): void {
   accountRoutes(app, deps);
   deletionRoutes(app, deps);
   subAccountRoutes(app, deps);
+  planRoutes(app, deps);
   importRoutes(app, deps);
   importRoute(app, keyDeps);
   const anyAccount: Omit<ApiKeyRoutesRules<RoleAccess>, 'parent'> = {

@@ -3,6 +3,7 @@ import type { Barrier } from '../../ports/barrier.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Imports } from '../../ports/imports.ts';
 import type { ErasureStore } from '../../ports/erasures.ts';
+import type { Plans } from '../../ports/plans.ts';
 import type { EventStore } from '../../ports/events.ts';
 import type { TenantStore } from '../../ports/tenant-store.ts';
 import type { UsageStore } from '../../ports/usage.ts';
@@ -22,7 +23,7 @@ export interface AdminDeps {
   readonly operatorTokens: OperatorAccess['tokens'];
   /** Slows down networks that send wrong tokens. */
   readonly tokenGuesses: OperatorAccess['guesses'];
-  readonly tenants: TenantStore & Imports;
+  readonly tenants: TenantStore & Imports & Plans;
   readonly events: Pick<EventStore, 'list' | 'get'>;
   readonly erasures: Pick<ErasureStore, 'get'>;
   readonly usage: Pick<

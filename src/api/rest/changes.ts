@@ -7,7 +7,13 @@ import { ProblemError } from '../../domain/problem.ts';
 import { invalidField } from '../../http/invalid-request.ts';
 import type { Barrier, Receipt } from '../../ports/barrier.ts';
 import type { IdempotencyClaim, Replay } from '../../ports/changes.ts';
-import type { Committed, ExternalIdTaken, IdTaken, LimitReached } from '../../ports/tenant-store.ts';
+import type {
+  Committed,
+  ExternalIdTaken,
+  IdTaken,
+  LimitReached,
+  NoSuchPlan,
+} from '../../ports/tenant-store.ts';
 
 /**
  * Reads a request's `Idempotency-Key` as a claim. The store checks the claim when it makes the change. Returns `null`
@@ -61,6 +67,12 @@ export function notTaken<T extends object>(
         : `The sub-account ${taken} has this external_id. A deactivated sub-account keeps it, too.`,
     extra: { [`${kind}_id`]: taken },
   });
+}
+
+/** Returns a committed change. Throws a 400 if there is no plan with the given name. */
+export function withPlan<T extends object>(outcome: T | NoSuchPlan): T {
+  if ('noPlan' in outcome) throw invalidField('/plan', 'is not the name of a plan here.');
+  return outcome;
 }
 
 /** Returns a committed change. Throws a 409 if a limit is reached. @param what plural noun, such as `API keys` */

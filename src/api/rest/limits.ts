@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox';
 import type { Limits } from '../../domain/limits/limits.ts';
+import { unlimited, type Own, type OwnLimits } from '../../domain/limits/plan.ts';
 import type { KeyLimits } from '../../ports/api-keys.ts';
 import { closed, nullableInteger } from './typebox.ts';
 
@@ -40,6 +41,39 @@ export const accountLimits = Type.Optional(
 );
 
 /**
+ * Schema of a parent's own value of a limit: a number, `null` for that of its plan, or `"unlimited"`.
+ *
+ * @param options constraints of the number
+ */
+export function ownInteger(options: Readonly<Record<string, number>> = {}) {
+  return Type.Unsafe<Own>({
+    type: ['integer', 'string', 'null'],
+    pattern: `^${unlimited}$`,
+    ...options,
+  });
+}
+
+/** Schema of a parent's own limits in a response body. Every member is present. */
+export const ownLimitsBody = closed({
+  requests_per_second: ownInteger(),
+  burst: nullableInteger(),
+  requests_per_minute: ownInteger(),
+  requests_per_day: ownInteger(),
+  requests_per_month: ownInteger(),
+});
+
+/** A parent's own limits in requests. A missing member leaves its limit unchanged; `null` removes the limit. */
+export const ownLimits = Type.Optional(
+  closed({
+    requests_per_second: Type.Optional(ownInteger({ minimum: 1, maximum: most.perSecond })),
+    burst: requestFields.burst,
+    requests_per_minute: Type.Optional(ownInteger({ minimum: 1, maximum: most.perMinute })),
+    requests_per_day: Type.Optional(ownInteger({ minimum: 1, maximum: most.perDay })),
+    requests_per_month: Type.Optional(ownInteger({ minimum: 1, maximum: most.perMonth })),
+  }),
+);
+
+/**
  * Limits of a key in requests. Keys have no daily or monthly limits, but `null` is accepted, so that clients can send
  * back the limits from a response.
  */
@@ -52,12 +86,20 @@ export const keyLimits = Type.Optional(
 );
 
 type AccountLimits = NonNullable<Static<typeof accountLimits>>;
+type SentLimits<Value> = {
+  readonly [Name in keyof AccountLimits]?: Name extends 'burst' ? number | null : Value;
+};
 
-/** Reads an account's limits from a request body. */
-export function accountLimitsOf(body: AccountLimits): Partial<Limits> {
+/** Reads an account's limits from a request body; `"unlimited"` is only among those of a parent. */
+export function accountLimitsOf(body: SentLimits<number | null>): Partial<Limits>;
+export function accountLimitsOf(body: SentLimits<Own>): Partial<OwnLimits>;
+export function accountLimitsOf(body: SentLimits<Own>): Partial<OwnLimits> {
+  const { requests_per_second: requestsPerSecond, burst, requests_per_minute: requestsPerMinute } = body;
   const { requests_per_day: requestsPerDay, requests_per_month: requestsPerMonth } = body;
   return {
-    ...keyLimitsOf(body),
+    ...(requestsPerSecond !== undefined && { requestsPerSecond }),
+    ...(burst !== undefined && { burst }),
+    ...(requestsPerMinute !== undefined && { requestsPerMinute }),
     ...(requestsPerDay !== undefined && { requestsPerDay }),
     ...(requestsPerMonth !== undefined && { requestsPerMonth }),
   };
@@ -77,7 +119,9 @@ export function keyLimitsOf({
 }
 
 /** Returns the response members for limits. */
-export function limitsToBody(limits: Limits): Static<typeof limitsBody> {
+export function limitsToBody(limits: Limits): Static<typeof limitsBody>;
+export function limitsToBody(limits: OwnLimits): Static<typeof ownLimitsBody>;
+export function limitsToBody(limits: OwnLimits): Static<typeof ownLimitsBody> {
   return {
     requests_per_second: limits.requestsPerSecond,
     burst: limits.burst,

@@ -43,7 +43,7 @@ export function limitsRoute(app: ManagementApp, deps: ManagementDeps): void {
 
 /** Returns the owners of the limits that a request counts against. `account` and `key` are `null` if there are none. */
 export async function limitedBy(
-  parent: Pick<ParentAccount, 'id' | 'limits'>,
+  parent: Pick<ParentAccount, 'id' | 'effectiveLimits'>,
   account: Pick<SubAccount, 'id' | 'limits'> | null,
   key: KeyId | null,
   deps: LimitsInForceDeps,
@@ -53,6 +53,6 @@ export async function limitedBy(
     ...(account === null
       ? []
       : [{ kind: 'sub_account' as const, id: account.id, limits: account.limits, shown: true }]),
-    { kind: 'parent', id: parent.id, limits: parent.limits, shown: true },
+    { kind: 'parent', id: parent.id, limits: parent.effectiveLimits, shown: true },
   ];
 }

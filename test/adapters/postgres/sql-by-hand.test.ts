@@ -79,6 +79,8 @@ const kept: Readonly<Record<string, readonly string[]>> = {
     'active_sub_accounts',
     'max_sub_accounts',
     'max_api_keys',
+    'plan',
+    'unlimited',
   ],
   api_key: [],
 };
@@ -126,6 +128,39 @@ for (const [table, values] of Object.entries(others)) {
     },
   );
 }
+
+t.test(
+  'plans and what parents have of them are logged: a plan once, and each parent that changes',
+  async (t) => {
+    const { store, sql, parent, sub } = await setUp(t);
+    const logged = (text: string): Promise<Logged> => loggedBy(store, () => sql.unsafe(text));
+    const gold = factKey.plan('gold');
+    t.same(await logged(`insert into plan (name, requests_per_second) values ('gold', 5)`), {});
+    t.same(await logged(`update account set plan = 'gold' where id = '${parent}'`), {
+      [factKey.account(parent)]: false,
+    });
+    t.same(await sql`select plan, account_id from plan_account`, [{ plan: 'gold', account_id: parent }]);
+    t.same(await logged(`update account set unlimited = '{requests_per_day}' where id = '${parent}'`), {
+      [factKey.account(parent)]: false,
+    });
+    for (const [column, value] of Object.entries({
+      requests_per_second: 6,
+      burst: 9,
+      requests_per_minute: 7,
+      requests_per_month: 8,
+    })) {
+      const also = column === 'requests_per_month' ? { 'q:gold': false } : {};
+      t.same(await logged(`update plan set ${column} = ${value}`), { [gold]: false, ...also }, column);
+    }
+    t.same(await logged(`update plan set max_api_keys = 8, max_sub_accounts = 8`), {});
+    await t.rejects(sql`delete from plan`, { code: '23503' }, 'in use');
+    await t.rejects(sql`update account set plan = 'none' where id = ${parent}`, { code: '23503' });
+    await t.rejects(sql`update account set plan = 'gold' where id = ${sub}`, { code: '23514' });
+    await sql`update account set plan = null where id = ${parent}`;
+    t.same(await sql`select from plan_account`, []);
+    t.same(await logged('delete from plan'), { [gold]: false });
+  },
+);
 
 t.test('the end of a right ends the streams that depend on it', async (t) => {
   const { store, sql, sub, parent, key, k } = await setUp(t);

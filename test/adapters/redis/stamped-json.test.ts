@@ -15,7 +15,8 @@ const key = {
   ...{ keyId, accountId: id, scopes: ['x:read'], expiresAtMs: null, revoked: false, limits: null },
   limitId: keyId,
 };
-const subAccount = { id, parentId: parent, externalId: 'e', status: 'active', limits: null };
+const subAccount = { id, parentId: parent, externalId: 'e', status: 'active', limits: null, plan: null };
+const own = { ...noLimits, requestsPerSecond: 'unlimited', requestsPerDay: 9 };
 const parentAccount = { ...subAccount, parentId: null, externalId: null };
 const examples: [FactKey, unknown][] = [
   ['k:digest', key],
@@ -23,6 +24,8 @@ const examples: [FactKey, unknown][] = [
   ['k:digest', { ...key, limits: { ...limits, burst: 1 } }],
   [`a:${id}`, { ...parentAccount, status: 'suspended' }],
   [`a:${id}`, { ...parentAccount, externalId: 'their-name', limits }],
+  [`a:${id}`, { ...parentAccount, plan: { name: 'gold', own } }],
+  ['p:gold', { limits }],
   [`a:${id}`, subAccount],
   [`a:${id}`, { ...subAccount, externalId: null, status: 'deactivated' }],
   [`x:${parent}:e`, id],
@@ -58,6 +61,15 @@ t.test('what a replica of an earlier version wrote is as good as absent: it says
   t.equal(decodeFact(`a:${id}`, JSON.stringify({ v: 1, s: 12, i: 'here', f: oldAccount })), undefined);
 });
 
+t.test('a parent that 0.2.0 wrote is as good as absent: it says of no plan', async (t) => {
+  const { plan: _plan, ...of020 } = parentAccount;
+  const text = (f: unknown) => JSON.stringify({ v: 1, s: 12, i: 'here', f });
+  t.equal(decodeFact(`a:${id}`, text(of020)), undefined);
+  t.ok(decodeFact(`a:${id}`, text({ ...of020, plan: null })));
+  const { plan: _none, ...subOf020 } = subAccount;
+  t.match(decodeFact(`a:${id}`, text(subOf020)), { value: { plan: null } }, 'a sub-account has none');
+});
+
 t.test('a value that PostgreSQL could not hold under this key is as good as absent', async (t) => {
   const bad: [FactKey, unknown][] = [
     ['k:digest', { ...key, revoked: 'no' }],
@@ -70,6 +82,13 @@ t.test('a value that PostgreSQL could not hold under this key is as good as abse
     ['k:digest', { ...key, keyId: keyId.toUpperCase() }],
     ['k:digest', { ...key, accountId: 'no UUID' }],
     [`a:${parent}`, subAccount],
+    [`a:${id}`, { ...parentAccount, limits, plan: { name: 'gold', own } }],
+    [`a:${id}`, { ...parentAccount, plan: { name: 'Gold', own } }],
+    [`a:${id}`, { ...parentAccount, plan: { name: 'gold', own: { ...own, requestsPerDay: 'none' } } }],
+    [`a:${id}`, { ...parentAccount, plan: { name: 'gold', own: { ...own, burst: 'unlimited' } } }],
+    ['p:gold', { limits: null }],
+    ['p:gold', { limits: own }],
+    ['p:gold', limits],
     [`a:${id}`, { ...subAccount, status: 'gone' }],
     [`a:${id}`, { ...subAccount, status: 'suspended' }],
     [`a:${id}`, { ...subAccount, parentId: 'no UUID' }],

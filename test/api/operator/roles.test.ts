@@ -26,6 +26,8 @@ const roles: Readonly<Record<string, OperatorRole>> = {
   getEvent: 'viewer',
   explainRequest: 'viewer',
   getErasure: 'viewer',
+  listPlans: 'viewer',
+  getPlan: 'viewer',
   listReplicas: 'viewer',
   whoami: 'viewer',
   suspendAccount: 'support',
@@ -50,6 +52,8 @@ const roles: Readonly<Record<string, OperatorRole>> = {
   importAccountApiKeys: 'admin',
   deleteAccount: 'admin',
   deleteAccountSubAccount: 'admin',
+  putPlan: 'admin',
+  deletePlan: 'admin',
   exportUsage: 'admin',
   forgetUsage: 'admin',
 };

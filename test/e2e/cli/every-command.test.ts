@@ -36,6 +36,7 @@ t.test('every command writes JSON with --output json, as with --json', async (t)
     const { id, keyId } = parent;
     const { body } = await operator('GET', `/events?account_id=${id}`);
     const [event] = body['data'] as { readonly id: string }[];
+    await operator('PUT', '/plans/gold', { body: {} });
     return {
       'account-id': id,
       'event-id': event?.id ?? '',
@@ -44,6 +45,7 @@ t.test('every command writes JSON with --output json, as with --json', async (t)
       'ids of sub-accounts': (await parent.create()).id,
       'key-id': keyId,
       name: 'New',
+      'plan-name': 'gold',
       shell: 'bash',
     };
   };

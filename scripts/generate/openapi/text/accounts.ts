@@ -1,6 +1,6 @@
 import type { Subject } from '../types.ts';
 import { mergedPairs } from './shared.ts';
-import { account, created, lastPage, noLimits } from './world.ts';
+import { account, created, gold, lastPage, noLimits } from './world.ts';
 
 const takesNone = 'Takes no body. Repeating it gives the same response.';
 
@@ -9,11 +9,13 @@ const acme = {
   name: 'Acme Freight',
   external_id: 'cus_42',
   status: 'active',
-  metadata: { plan: 'gold' },
+  metadata: { region: 'eu' },
   active_sub_accounts: 1,
+  plan: gold.name,
   max_sub_accounts: null,
-  max_api_keys: null,
-  limits: noLimits,
+  max_api_keys: 'unlimited',
+  limits: { ...noLimits, requests_per_second: 200 },
+  effective_limits: { ...gold.limits, requests_per_second: 200, burst: null },
   created_at: created,
   updated_at: created,
 };
@@ -61,7 +63,7 @@ export const accounts: Subject = {
         tag: 'Accounts',
         summary: 'Change a parent account',
         description:
-          'Changes the members that the body names and keeps the others. `metadata` and `limits` are merged: `null` removes a pair or a limit. With `null`, `max_sub_accounts` and `max_api_keys` follow the configuration again.',
+          'Changes the members that the body names and keeps the others. `metadata` and `limits` are merged: `null` removes a pair or a limit. A limit, `max_sub_accounts` or `max_api_keys` that is `null` is that of the plan; `"unlimited"` lifts it. Without a plan, `null` is no limit, or the number in the configuration.',
         request: 'UpdateAccount',
         responses: { 200: ['Account', 'The account after the change.'] },
         problems: ['external_id_taken'],
@@ -116,8 +118,13 @@ export const accounts: Subject = {
         events: 14,
         idempotency_records: 1,
       },
-      CreateAccount: { name: 'Acme Freight', external_id: 'cus_42', metadata: { plan: 'gold' } },
-      UpdateAccount: { name: 'Acme Freight Ltd', max_sub_accounts: 500 },
+      CreateAccount: {
+        name: 'Acme Freight',
+        external_id: 'cus_42',
+        metadata: { region: 'eu' },
+        plan: 'gold',
+      },
+      UpdateAccount: { name: 'Acme Freight Ltd', plan: 'gold', max_sub_accounts: 500 },
       Account: acme,
       AccountList: { data: [acme], ...lastPage },
     },
@@ -151,9 +158,10 @@ export const accounts: Subject = {
     'Erasure.parent_id': 'The parent of a deleted sub-account; `null` for a parent.',
     'Erasure.status': '`pending` until everything is erased, then `done`.',
     'UpdateAccount.metadata': mergedPairs,
-    max_api_keys:
-      'How many active keys it and each of its sub-accounts may have; `null` for the configured limit.',
-    max_sub_accounts:
-      'How many sub-accounts it may have, deactivated ones included; `null` for the configured limit.',
+    'Account.limits':
+      'Its own limits. `null` is the limit of its plan, and `"unlimited"` is none, whatever the plan says.',
+    effective_limits: 'The limits in force: its own and, where it has none, those of its plan.',
+    'UpdateAccount.limits':
+      'Its own limits. A change keeps the limits that it does not name; `null` is the limit of its plan again, and `"unlimited"` is none, whatever the plan says.',
   },
 };

@@ -42,7 +42,7 @@ export const events: Subject = {
         id: 'listEvents',
         tag: 'Events',
         summary: 'List events',
-        description: `${everyone} Every change of an account or a key, with its actor, request and address, and quotas that are near or reached, newest first.`,
+        description: `${everyone} Every change of an account, a key or a plan, with its actor, request and address, and quotas that are near or reached, newest first.`,
         responses: { 200: ['EventList', 'A page of events.'] },
       },
       'GET /admin/v1/events/{event_id}': {
@@ -69,6 +69,7 @@ export const events: Subject = {
     'Event/properties/data': 'EventData',
   },
   members: {
+    'Event.account_id': 'The parent account; `null` if a plan changed, which only operators see.',
     'Event.created_at': 'When the change was made, by the clock of the database.',
     'Event.data': 'The change.',
     'EventActor.key_id': 'The key; `null` if no key made the change.',

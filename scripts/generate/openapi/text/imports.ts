@@ -5,6 +5,8 @@ import { account, parentKey } from './world.ts';
 const rows =
   'Up to 1,000 rows. A 400 names every fault of every row, and nothing was changed. Otherwise each row succeeds or fails on its own. With `plan` the response shows the outcomes, and nothing is changed.';
 
+const importPlan = 'Whether to report the outcomes without changing anything; `false` unless given.';
+
 const importedKey = {
   sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
   name: 'Warehouse',
@@ -114,7 +116,11 @@ export const imports: Subject = {
     imported: 'How many keys were imported.',
     keys: 'The keys.',
     outcome: 'The outcome of the row.',
-    plan: 'Whether to report the outcomes without changing anything; `false` unless given.',
+    'ImportAccounts.plan': importPlan,
+    'ImportedAccount.plan':
+      'The name of its plan; `null` for none. If it is absent, an existing account keeps its plan.',
+    'ImportApiKeys.plan': importPlan,
+    'ImportSubAccounts.plan': importPlan,
     rejected: 'How many rows were rejected.',
     sha256: 'The SHA-256 digest of the key, 64 hexadecimal digits in lower case.',
     sub_account_external_id:

@@ -82,6 +82,11 @@ export const problemDetails: Readonly<Partial<Record<ProblemCode, Detail>>> = {
       'This API key and another one of its rotation are active; the newest is 0197b7e1-0f52-7c44-8a90-7b1d3c5e9f02. Revoke one of them first, or rotate with `expires_in` 0.',
     extra: { api_key_id: '0197b7e1-0f52-7c44-8a90-7b1d3c5e9f02' },
   },
+  plan_in_use: {
+    detail:
+      '2 accounts have this plan (GET …/accounts?plan=): give another plan, or none, to each of them first.',
+    instance: '/admin/v1/plans/gold',
+  },
   limit_reached: { detail: 'At most 1000 sub-accounts are allowed.' },
   idempotency_in_flight: {
     detail:

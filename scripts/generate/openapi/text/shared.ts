@@ -15,6 +15,7 @@ export const shared: Subject = {
     'query.limit': 'How many rows a page has at most; 50 unless given.',
     'query.near':
       'Only those that have used at least this part of a quota, `requests_per_day` or `requests_per_month`, 0 to 1. A parent is also listed if one of its sub-accounts has.',
+    'query.plan': 'Only accounts with this plan.',
     'query.status': 'Only those in this state.',
     'query.sub_account_id':
       'Only rows about this sub-account. A list of parent accounts has only its parent.',
@@ -40,9 +41,14 @@ export const shared: Subject = {
     last_used_at: 'When the key was last used, to about a minute; `null` if it never was.',
     limits:
       'How many requests it may send, over all replicas. A change keeps the limits that it does not name; `null` removes a limit.',
+    max_api_keys:
+      'How many active keys an account and each of its sub-accounts may have; `null` for the number of the plan or, without one, of the configuration.',
+    max_sub_accounts:
+      'How many sub-accounts an account may have, deactivated ones included; `null` for the number of the plan or, without one, of the configuration.',
     metadata: 'The caller’s own pairs of texts.',
     name: 'A name for people, with at least one visible character and no control characters.',
     next_cursor: 'The `cursor` of the next page; `null` on the last one.',
+    plan: 'The name of its plan; `null` for none.',
     prefix: 'The first characters of the key; `null` if they are not known.',
     q: 'Only those whose names start with this text, in upper or lower case.',
     requests_per_day: 'How many requests in a day (UTC); `null` for no limit. Keys have none.',

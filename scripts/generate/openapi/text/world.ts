@@ -25,6 +25,22 @@ export const noLimits = {
   requests_per_month: null,
 };
 
+/** A plan in responses. */
+export const gold = {
+  name: 'gold',
+  limits: {
+    requests_per_second: 100,
+    burst: 200,
+    requests_per_minute: null,
+    requests_per_day: null,
+    requests_per_month: 10_000_000,
+  },
+  max_sub_accounts: 500,
+  max_api_keys: null,
+  created_at: created,
+  updated_at: created,
+};
+
 /** Ada Logistics in responses. */
 export const ada = {
   id: subAccount,

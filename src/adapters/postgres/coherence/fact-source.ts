@@ -10,10 +10,11 @@ import {
   type FactSource,
   type FactValue,
 } from '../../../ports/facts.ts';
-import { limitsSet, type Limits } from '../../../domain/limits/limits.ts';
+import type { Limits } from '../../../domain/limits/limits.ts';
+import { hasLimits } from '../../../domain/limits/plan.ts';
 import type { Runner } from '../connection/pool.ts';
 import type { Sql } from '../connection/sql.ts';
-import { toLimits, type LimitColumns } from '../tenants/rows.ts';
+import { toLimits, toOwnLimits, type LimitColumns } from '../tenants/rows.ts';
 
 /** An account in the JSON form that {@link statement} returns. */
 interface AccountJson extends LimitColumns {
@@ -23,7 +24,12 @@ interface AccountJson extends LimitColumns {
   readonly status: Exclude<AccountFact['status'], 'deleted'>;
   readonly deleted_at: string | null;
   readonly active_sub_accounts: number | null;
+  readonly plan: string | null;
+  readonly unlimited: readonly string[];
 }
+
+/** A plan in the JSON form that {@link statement} returns. */
+type PlanJson = LimitColumns & { readonly name: string };
 
 /**
  * One row of a reading: the position, and a key or account if one was found. All rows come from one statement, and
@@ -46,6 +52,10 @@ interface Found {
     | null;
   readonly account: AccountJson | null;
   readonly parent: AccountJson | null;
+  /** The plan of the parent, or of the account if that is a parent. */
+  readonly plan: PlanJson | null;
+  /** The plans that were asked for by name. */
+  readonly plans?: readonly PlanJson[] | null;
 }
 
 /** Reads facts from PostgreSQL. */
@@ -57,7 +67,8 @@ export function factSource(db: Runner): FactSource {
       const rows = await db.run((sql) => statement(sql, asked), areApiKeys(asked) ? 'keys' : 'others');
       const facts = new Map<FactKey, FactValue>();
       for (const key of asked) facts.set(key, null);
-      for (const { digest, key, account, parent } of rows) {
+      for (const { digest, key, account, parent, plan } of rows) {
+        addPlan(facts, plan);
         addAccount(facts, parent);
         addAccount(facts, account);
         if (digest && key) facts.set(factKey.key(digest.toString('base64url') as KeyDigest), keyFact(key));
@@ -66,7 +77,8 @@ export function factSource(db: Runner): FactSource {
           if (facts.has(name)) facts.set(name, account.id);
         }
       }
-      const [{ seq, incarnation }] = rows;
+      const [{ seq, incarnation, plans }] = rows;
+      for (const plan of plans ?? []) addPlan(facts, plan);
       return { seq, incarnation, facts } satisfies FactReading;
     },
   };
@@ -85,19 +97,24 @@ function statement(sql: Sql, asked: Asked): PromiseLike<[Found, ...Found[]]> {
     return sql<[Found]>`
       select s.seq, (select coherence_history()) as incarnation,
         k.digest, api_key_json(k) as key,
-        to_jsonb(a) - '{name,metadata}'::text[] as account, to_jsonb(p) - '{name,metadata}'::text[] as parent
+        to_jsonb(a) - '{name,metadata}'::text[] as account, to_jsonb(p) - '{name,metadata}'::text[] as parent,
+        (select to_jsonb(l) from plan l where l.name = coalesce(p.plan, a.plan)) as plan
       from coherence_now s
         left join api_key k on k.digest = any (array(
           select decode(translate(name, '-_', '+/') || '=', 'base64')
           from jsonb_array_elements_text(${sql.json(asked.map(restOf))}) as asked(name)))
         left join account a on a.id = k.account_id left join account p on p.id = a.parent_id`;
   }
-  const ids = asked.filter((key) => !key.startsWith('x:')).map(restOf);
-  const names = asked.filter((key) => key.startsWith('x:')).map(restOf);
+  const restsOf = (...kinds: readonly string[]): readonly string[] =>
+    asked.filter((key) => kinds.includes(key.charAt(0))).map(restOf);
+  const [ids, names, plans] = [restsOf('a', 'n'), restsOf('x'), restsOf('p')];
   const named = names.map((name) => [name.slice(0, uuidLength), name.slice(uuidLength + 1)]);
   return sql<[Found, ...Found[]]>`
     select s.seq, (select coherence_history()) as incarnation,
-      to_jsonb(a) - '{name,metadata}'::text[] as account, to_jsonb(p) - '{name,metadata}'::text[] as parent
+      to_jsonb(a) - '{name,metadata}'::text[] as account, to_jsonb(p) - '{name,metadata}'::text[] as parent,
+      (select to_jsonb(l) from plan l where l.name = coalesce(p.plan, a.plan)) as plan,
+      (select json_agg(l) from plan l
+        where l.name = any (array(select name from jsonb_array_elements_text(${sql.json(plans)}) asked (name)))) as plans
     from coherence_now s
       left join account a on a.id = any (array(
         select id::uuid from jsonb_array_elements_text(${sql.json(ids)}) asked (id)
@@ -126,11 +143,16 @@ function addAccount(facts: Map<FactKey, FactValue>, account: AccountJson | null)
     parentId: account.parent_id,
     externalId: account.external_id,
     status: account.deleted_at === null ? account.status : 'deleted',
-    limits: limitsOf(account),
+    limits: account.plan === null ? limitsOf(account) : null,
+    plan: account.plan === null ? null : { name: account.plan, own: toOwnLimits(account) },
   });
   if (account.active_sub_accounts !== null) {
     facts.set(factKey.activeSubAccounts(account.id), account.active_sub_accounts);
   }
+}
+
+function addPlan(facts: Map<FactKey, FactValue>, plan: PlanJson | null): void {
+  if (plan) facts.set(factKey.plan(plan.name), { limits: toLimits(plan) });
 }
 
 function keyFact(key: NonNullable<Found['key']>): FactValue {
@@ -148,5 +170,5 @@ function keyFact(key: NonNullable<Found['key']>): FactValue {
 /** Returns the limits in a row; `null` if it has none, like most accounts and keys. */
 function limitsOf(row: LimitColumns): Limits | null {
   const limits = toLimits(row);
-  return limitsSet(limits).length === 0 ? null : limits;
+  return hasLimits(limits) ? limits : null;
 }

@@ -5,11 +5,13 @@ import type { PageQuery } from '../../../ports/tenant-store.ts';
 import type { Runner } from '../connection/pool.ts';
 import type { Sql } from '../connection/sql.ts';
 import { aboveEveryId, pageOf } from '../page.ts';
+import { toPlan, type PlanRow } from '../tenants/plans.ts';
 import { toApiKey, toParent, toSubAccount, type AccountRow, type KeyRow } from '../tenants/rows.ts';
 
 /** A row of `event`. */
 interface EventRow {
   readonly id: EventId;
+  /** The nil UUID if the event is about a plan. */
   readonly account_id: AccountId;
   readonly sub_account_id: AccountId | null;
   readonly type: EventType;
@@ -19,7 +21,7 @@ interface EventRow {
   readonly actor_name: string | null;
   readonly request_id: string | null;
   readonly address: string | null;
-  /** Account or key row after the change, or a {@link QuotaRow}. Rows written by older versions may lack columns. */
+  /** Account, key or plan row after the change, or a {@link QuotaRow}. Rows written by older versions may lack columns. */
   readonly object: object;
   readonly previous: object | null;
 }
@@ -122,7 +124,7 @@ function toEvent(row: EventRow): Event {
     id: row.id,
     type: row.type,
     createdAt: row.created_at,
-    accountId: row.account_id,
+    accountId: row.account_id === noAccount ? null : row.account_id,
     subAccountId: row.sub_account_id,
     actor: { kind: row.actor_kind, keyId: row.actor_key_id, name: row.actor_name },
     requestId: row.request_id,
@@ -130,6 +132,8 @@ function toEvent(row: EventRow): Event {
     subject: subjectOf(row),
   };
 }
+
+const noAccount = '00000000-0000-0000-0000-000000000000';
 
 /** The `object` of an event that `quota_note` writes. */
 interface QuotaRow {
@@ -161,6 +165,8 @@ function subjectOf({ type, object, previous }: EventRow): EventSubject {
       };
     case 'quota':
       return { kind, after: toQuotaUse(object as QuotaRow), before: null };
+    case 'plan':
+      return { kind, after: toPlan(object as PlanRow), before: before && toPlan(before as PlanRow) };
     default:
       return {
         kind: 'api_key',

@@ -22,13 +22,14 @@ export function listAccounts(
 ): PromiseLike<readonly AccountRow[]> {
   if ('subAccount' in filter) return listParentOf(sql, filter, page);
   if (filter.externalId !== undefined) return listByExternalId(sql, parent, filter.externalId, filter, page);
+  if ('plan' in filter) return listOfPlan(sql, filter, page);
   if (page.byId) return listById(sql, parent, filter, page);
   const { limit, after = aboveEveryId } = page;
   const owner = parent ?? noParent;
   // The query reads a range of the index; `aboveEveryId` in `page.ts` explains how. After a restore from a backup, the
   // last account on a client's previous page may be missing; the list then starts over.
   return sql<AccountRow[]>`
-    select ${sql(columns)} from account_listed l join account a on a.id = l.id
+    select ${accountSelection(sql)} from account_listed l join account a on a.id = l.id
     where l.owner_id >= ${owner} and (l.owner_id, l.created_at, l.id) < (
         ${owner},
         coalesce(
@@ -50,12 +51,29 @@ function listByExternalId(
 ): PromiseLike<readonly AccountRow[]> {
   if (parent === null) {
     return sql<AccountRow[]>`
-      select ${sql(columns)} from parent_external_id p join account a on a.id = p.account_id
+      select ${accountSelection(sql)} from parent_external_id p join account a on a.id = p.account_id
       where p.external_id = ${externalId} and a.id < ${after} ${narrowed(sql, filter)}`;
   }
   return sql<AccountRow[]>`
-    select ${sql(columns)} from account a
+    select ${accountSelection(sql)} from account a
     where a.parent_id = ${parent} and a.external_id = ${externalId} and a.id < ${after} ${narrowed(sql, filter)}`;
+}
+
+/** Lists the parents that have a plan, in the same order as other lists, from an index of each plan's accounts. */
+function listOfPlan(
+  sql: Sql,
+  { plan, ...filter }: ParentFilter,
+  { limit, after = aboveEveryId }: AccountPageQuery,
+): PromiseLike<readonly AccountRow[]> {
+  const of = plan ?? '';
+  return sql<AccountRow[]>`
+    select ${accountSelection(sql)} from plan_account l join account a on a.id = l.account_id
+    where l.plan >= ${of} and (l.plan, l.created_at, l.account_id) < (
+        ${of} collate "C",
+        coalesce((select c.created_at from account c where c.id = ${after} and c.parent_id is null), 'infinity'),
+        ${after}
+      ) ${narrowed(sql, filter)}
+    order by l.plan desc, l.created_at desc, l.account_id desc limit ${limit + 1}`;
 }
 
 function listParentOf(
@@ -64,7 +82,7 @@ function listParentOf(
   { after = aboveEveryId }: AccountPageQuery,
 ): PromiseLike<readonly AccountRow[]> {
   return sql<AccountRow[]>`
-    select ${sql(columns)} from account s join account a on a.id = s.parent_id
+    select ${accountSelection(sql)} from account s join account a on a.id = s.parent_id
     where s.id = ${subAccount ?? null} and a.id < ${after} and s.deleted_at is null ${narrowed(sql, filter)}
       ${externalId === undefined ? sql`` : sql`and a.external_id = ${externalId}`}`;
 }
@@ -81,26 +99,32 @@ function listById(
 ): PromiseLike<readonly AccountRow[]> {
   if (parent === null) {
     return sql<AccountRow[]>`
-      select ${sql(columns)} from account a
-      where a.parent_id is null and a.id < ${after} ${narrowed(sql, filter)}
+      select ${accountSelection(sql)} from account a where a.parent_id is null and a.id < ${after} ${narrowed(sql, filter)}
       order by a.id desc limit ${limit + 1}`;
   }
   return sql<AccountRow[]>`
-    select ${sql(columns)} from account a
+    select ${accountSelection(sql)} from account a
     where a.parent_id >= ${parent} and (a.parent_id, a.id) < (${parent}, ${after}) ${narrowed(sql, filter)}
     order by a.parent_id desc, a.id desc limit ${limit + 1}`;
 }
 
 const columns = accountColumns.map((name) => `a.${name}`);
 
+/** Returns what to select from the table `account`, under the name `a`, for a whole {@link AccountRow}. */
+export function accountSelection(sql: Sql) {
+  return sql`${sql(columns)}, (select to_jsonb(p) from plan p where p.name = a.plan) as plan_limits`;
+}
+
 /** Returns the SQL conditions on the account `a`: it has not been deleted, and the filter admits it. */
 function narrowed(sql: Sql, filter: SubAccountFilter | ParentFilter) {
   const { status, nameStart, near } = filter;
   const metadata = 'metadata' in filter ? filter.metadata : undefined;
+  const plan = 'plan' in filter ? filter.plan : undefined;
   return sql`
     and a.deleted_at is null
     ${status === undefined ? sql`` : sql`and a.status = ${status}`}
     ${nameStart === undefined ? sql`` : sql`and starts_with(lower(a.name), lower(${nameStart}::text))`}
+    ${plan === undefined ? sql`` : sql`and a.plan = ${plan}`}
     ${near === undefined ? sql`` : nearQuota(sql, near)}
     ${metadata === undefined ? sql`` : sql`and a.metadata @> ${sql.json(metadata)}`}`;
 }
@@ -114,6 +138,6 @@ function nearQuota(sql: Sql, near: number) {
     select unnest(array[q.id, q.parent_id]) from limit_quota u join account q on q.id = split_part(u.limit_name, ':', 2)::uuid
     where u.starts_at = date_trunc(split_part(u.limit_name, ':', 3), now(), 'UTC')
       and u.used >= ${near}::double precision
-        * case split_part(u.limit_name, ':', 3) when 'day' then q.requests_per_day else q.requests_per_month end
+        * account_quota(q, split_part(u.limit_name, ':', 3))
   )`;
 }

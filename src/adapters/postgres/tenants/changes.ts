@@ -64,11 +64,12 @@ export class Changes {
     claim: IdempotencyClaim | null,
     statement: ChangeStatement,
     caller?: ChangedBy,
-    { tenant = accountOf(caller), limits, owner }: ChangeOptions = {},
+    { tenant = accountOf(caller), limits, owner, plan }: ChangeOptions = {},
   ): Promise<Changed<Outcome> & More> {
     const request = {
       ...requestOf(claim, caller),
       ...(limits && { limits: limitsPatchOf(limits) }),
+      ...(plan && { plan }),
       ...(owner && { owner: { ...owner } }),
     };
     const rows = await this.#db.run((sql) => statement(sql, sql.json(request)), tenant);
@@ -89,6 +90,8 @@ interface ChangeOptions {
   /** Limits of the created or changed record. */
   readonly limits?: Partial<Limits> | undefined;
   readonly owner?: RequiredOwner | undefined;
+  /** Name of the plan of a new parent; `null` for none. */
+  readonly plan?: string | null;
 }
 
 /** Account that must exist for a change: a sub-account of `parent`, or a parent account if `parent` is `null`. */

@@ -51,8 +51,11 @@ export function imports(changes: Changes): Imports {
   };
 }
 
-function accountRow({ id, idGiven, externalId, name, metadata }: ParentToImport) {
-  return { id, id_given: idGiven === true, external_id: externalId, name, metadata };
+function accountRow({ id, idGiven, externalId, name, metadata, plan }: ParentToImport) {
+  return {
+    ...{ id, id_given: idGiven === true, external_id: externalId, name, metadata },
+    ...(plan !== undefined && { plan }),
+  };
 }
 
 function parentOf(row: OfParent) {

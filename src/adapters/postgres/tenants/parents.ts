@@ -1,11 +1,12 @@
+import type { AccountId } from '../../../domain/ids.ts';
 import { metadataMaxPairs } from '../../../domain/account.ts';
-import type { TenantStore } from '../../../ports/tenant-store.ts';
+import type { ExternalIdTaken, IdTaken, NoSuchPlan, TenantStore } from '../../../ports/tenant-store.ts';
 import { pageOf } from '../page.ts';
 import type { Runner } from '../connection/pool.ts';
-import { listAccounts } from './account-lists.ts';
+import { accountSelection, listAccounts } from './account-lists.ts';
 import { committed, type Changes } from './changes.ts';
 import { deleteAccount } from './deletions.ts';
-import { accountColumns, parentPatchOf, toParent, type AccountRow } from './rows.ts';
+import { parentPatchOf, toParent, type AccountRow } from './rows.ts';
 
 type Parents = Pick<
   TenantStore,
@@ -15,23 +16,23 @@ type Parents = Pick<
 /** Parent accounts, as the operator sees them. */
 export function parents(db: Runner, changes: Changes): Parents {
   return {
-    async createParent({ id, name, externalId = null, metadata = {} }, claim = null, caller) {
-      const made = await changes.run<'taken' | 'id-taken'>(
+    async createParent({ id, name, externalId = null, metadata = {}, plan = null }, claim = null, caller) {
+      const made = await changes.run<'taken' | 'id-taken' | 'no-plan'>(
         claim,
         (sql, request) => sql`
           select c.*, coherence_history() as incarnation
           from account_create_parent(${request}, ${id}, ${name}, ${externalId}, ${sql.json(metadata)}) c`,
         caller,
+        { plan },
       );
-      if (made.outcome === 'taken') return { taken: made.holder };
-      if (made.outcome === 'id-taken') return { idTaken: true };
-      return committed(made, toParent(made.account));
+      return notMade(made) ?? committed(made, toParent(made.account));
     },
 
     async getParent(id, tenant) {
       const [row] = await db.run(
         (sql) => sql<AccountRow[]>`
-          select ${sql(accountColumns)} from account where id = ${id} and parent_id is null and deleted_at is null`,
+          select ${accountSelection(sql)} from account a
+          where a.id = ${id} and a.parent_id is null and a.deleted_at is null`,
         tenant,
       );
       return row ? toParent(row) : null;
@@ -42,7 +43,7 @@ export function parents(db: Runner, changes: Changes): Parents {
     },
 
     async updateParent(id, change, caller) {
-      const made = await changes.run<'none' | 'taken' | 'too-many-pairs'>(
+      const made = await changes.run<'none' | 'taken' | 'too-many-pairs' | 'no-plan'>(
         null,
         (sql, request) => sql`
           select c.*, coherence_history() as incarnation
@@ -54,6 +55,8 @@ export function parents(db: Runner, changes: Changes): Parents {
           return null;
         case 'taken':
           return { taken: made.holder };
+        case 'no-plan':
+          return { noPlan: true };
         case 'too-many-pairs':
           return made.outcome;
         case 'done':
@@ -77,4 +80,24 @@ export function parents(db: Runner, changes: Changes): Parents {
       return deleteAccount(changes, null, id, caller);
     },
   };
+}
+
+/** Returns why a parent was not created; `null` if it was. */
+function notMade({
+  outcome,
+  holder,
+}: {
+  readonly outcome: string;
+  readonly holder: AccountId;
+}): ExternalIdTaken | IdTaken | NoSuchPlan | null {
+  switch (outcome) {
+    case 'taken':
+      return { taken: holder };
+    case 'id-taken':
+      return { idTaken: true };
+    case 'no-plan':
+      return { noPlan: true };
+    default:
+      return null;
+  }
 }

@@ -8,6 +8,7 @@ import type {
 } from '../../../domain/account.ts';
 import type { AccountId, KeyId } from '../../../domain/ids.ts';
 import type { Limits } from '../../../domain/limits/limits.ts';
+import { effectiveLimits, unlimited, type Own, type OwnLimits } from '../../../domain/limits/plan.ts';
 import type { KeyChange } from '../../../ports/api-keys.ts';
 
 /** A time: a `Date` if read from a column, ISO 8601 text if read from JSON. */
@@ -40,12 +41,18 @@ export interface AccountRow extends LimitColumns {
   /** Absent in results that were stored for an `Idempotency-Key` before this column existed; so is `max_api_keys`. */
   readonly max_sub_accounts?: number | null;
   readonly max_api_keys?: number | null;
+  /** Absent in results that were stored before this column existed; so is `unlimited`. */
+  readonly plan?: string | null;
+  /** Names of the columns whose limits are lifted. */
+  readonly unlimited?: readonly string[];
+  /** Limits of the plan; absent or `null` if there is none. */
+  readonly plan_limits?: LimitColumns | null;
   readonly created_at: Time;
   readonly updated_at: Time;
   readonly deactivated_at: Time | null;
 }
 
-/** Columns of {@link AccountRow}. */
+/** Columns of {@link AccountRow}, apart from `plan_limits`. */
 export const accountColumns = [
   'id',
   'parent_id',
@@ -56,6 +63,8 @@ export const accountColumns = [
   'active_sub_accounts',
   'max_sub_accounts',
   'max_api_keys',
+  'plan',
+  'unlimited',
   'requests_per_second',
   'burst',
   'requests_per_minute',
@@ -84,6 +93,7 @@ export interface KeyRow extends LimitColumns {
 }
 
 export function toParent(row: AccountRow): ParentAccount {
+  const limits = toOwnLimits(row);
   return {
     id: row.id,
     name: row.name,
@@ -91,9 +101,11 @@ export function toParent(row: AccountRow): ParentAccount {
     status: row.status as ParentAccount['status'],
     metadata: row.metadata,
     activeSubAccounts: row.active_sub_accounts ?? 0,
-    maxSubAccounts: row.max_sub_accounts ?? null,
-    maxApiKeys: row.max_api_keys ?? null,
-    limits: toLimits(row),
+    plan: row.plan ?? null,
+    maxSubAccounts: own(row, 'max_sub_accounts'),
+    maxApiKeys: own(row, 'max_api_keys'),
+    limits,
+    effectiveLimits: effectiveLimits(limits, row.plan_limits ? toLimits(row.plan_limits) : null),
     createdAt: new Date(row.created_at),
     updatedAt: new Date(row.updated_at),
   };
@@ -125,9 +137,11 @@ export function patchOf({ name, externalId, metadata, limits }: AccountChange) {
 }
 
 /** Converts a change to a parent to the form that the SQL functions take; see {@link patchOf}. */
-export function parentPatchOf({ maxSubAccounts, maxApiKeys, ...change }: ParentChange) {
+export function parentPatchOf({ plan, maxSubAccounts, maxApiKeys, limits, ...change }: ParentChange) {
   return {
     ...patchOf(change),
+    ...(plan !== undefined && { plan }),
+    ...(limits !== undefined && { limits: limitsPatchOf(limits) }),
     ...(maxSubAccounts !== undefined && { max_sub_accounts: maxSubAccounts }),
     ...(maxApiKeys !== undefined && { max_api_keys: maxApiKeys }),
   };
@@ -169,8 +183,26 @@ export function toLimits(row: LimitColumns): Limits {
   };
 }
 
+/** Columns of a parent's own limits. */
+type OwnColumns = LimitColumns & Pick<AccountRow, 'unlimited' | 'max_sub_accounts' | 'max_api_keys'>;
+
+/** Returns a parent's own limits. */
+export function toOwnLimits(row: OwnColumns): OwnLimits {
+  return {
+    requestsPerSecond: own(row, 'requests_per_second'),
+    burst: row.burst ?? null,
+    requestsPerMinute: own(row, 'requests_per_minute'),
+    requestsPerDay: own(row, 'requests_per_day'),
+    requestsPerMonth: own(row, 'requests_per_month'),
+  };
+}
+
+function own(row: OwnColumns, column: Exclude<keyof OwnColumns, 'unlimited' | 'burst'>): Own {
+  return row.unlimited?.includes(column) === true ? unlimited : (row[column] ?? null);
+}
+
 /** Converts limits to the form that the SQL functions take. Absent members leave their columns unchanged. */
-export function limitsPatchOf(limits: Partial<Limits>) {
+export function limitsPatchOf(limits: Partial<OwnLimits>) {
   const { requestsPerSecond, burst, requestsPerMinute, requestsPerDay, requestsPerMonth } = limits;
   return {
     ...(requestsPerSecond !== undefined && { requests_per_second: requestsPerSecond }),

@@ -1,4 +1,5 @@
 import type { Imports } from '../../../ports/imports.ts';
+import type { Plans } from '../../../ports/plans.ts';
 import type { TenantStore } from '../../../ports/tenant-store.ts';
 import type { Hints } from '../coherence/hints.ts';
 import type { Runner } from '../connection/pool.ts';
@@ -9,13 +10,15 @@ import { keyChanges, keyRevocations } from './key-changes.ts';
 import { keyLookups } from './key-lookups.ts';
 import { newKeys } from './new-keys.ts';
 import { parents } from './parents.ts';
+import { plans } from './plans.ts';
 import { subAccounts } from './sub-accounts.ts';
 
 /** Accounts and keys in PostgreSQL. `hints` is nudged after every change that has a position in the coherence log. */
-export function tenantStore(db: Runner, hints: Hints): TenantStore & Imports {
+export function tenantStore(db: Runner, hints: Hints): TenantStore & Imports & Plans {
   const changes = new Changes(db, hints);
   return {
     ...parents(db, changes),
+    ...plans(db, changes),
     ...subAccounts(db, changes),
     ...keyLookups(db),
     ...newKeys(changes),

@@ -7,6 +7,7 @@ import { importedKeyFields, keyDigestOf, keyFaults, readKey } from '../../api-ke
 import { mostImported } from '../../rest/import-size.ts';
 import { closed, nullableText } from '../../rest/typebox.ts';
 import { changeable, creatable, externalId } from '../../sub-accounts/resource.ts';
+import { planName } from '../account-body.ts';
 import { givenId } from '../given-id.ts';
 
 const accountFields = {
@@ -19,7 +20,7 @@ const ofParent = {
   account_external_id: Type.Optional(Type.String(externalId)),
   account_id: Type.Optional(Type.String({ maxLength: 36 })),
 };
-const account = closed(accountFields);
+const account = closed({ ...accountFields, plan: Type.Optional(planName) });
 const subAccount = closed({ ...ofParent, ...accountFields });
 const key = closed({
   ...ofParent,
@@ -197,7 +198,10 @@ export function repeats(
   );
 }
 
-function readAccount({ id, external_id, name, metadata = {} }: Account, { newId }: RowRules): ParentToImport {
+function readAccount(
+  { id, external_id, name, metadata = {}, plan }: Account,
+  { newId }: RowRules,
+): ParentToImport {
   const given = id === undefined ? undefined : parseGivenId(id);
   return {
     id: given ?? (newId() as AccountId),
@@ -205,6 +209,7 @@ function readAccount({ id, external_id, name, metadata = {} }: Account, { newId 
     externalId: external_id,
     name,
     metadata,
+    ...(plan !== undefined && { plan }),
   };
 }
 

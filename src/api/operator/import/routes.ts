@@ -130,6 +130,7 @@ const leftOut: Readonly<Record<LeftOut, readonly [ProblemCode, string]>> = {
   'no-account': ['not_found', 'There is no such account.'],
   'no-sub-account': ['not_found', 'The account has no such sub-account.'],
   'external-id-taken': ['external_id_taken', 'An account with another id has this external_id.'],
+  'no-plan': ['invalid_request', 'There is no such plan.'],
   'id-taken': ['id_taken', 'Another account has this id.'],
   'too-many-pairs': ['invalid_request', `Its metadata ${tooManyPairs}`],
   limit: ['limit_reached', 'It would exceed the limit of its account.'],

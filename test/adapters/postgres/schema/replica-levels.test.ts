@@ -3,6 +3,7 @@ import t from 'tap';
 import { Connection } from '../../../../src/adapters/postgres/connection/connection.ts';
 import { connectByUrl, type Sql } from '../../../../src/adapters/postgres/connection/sql.ts';
 import { digestSecret } from '../../../../src/domain/api-key.ts';
+import { noLimits } from '../../../../src/domain/limits/limits.ts';
 import { ProblemError } from '../../../../src/domain/problem.ts';
 import { eventually } from '../../../support/eventually.ts';
 import type { Scope } from '../../../support/servers.ts';
@@ -29,11 +30,16 @@ function registerOld(
   ]);
 }
 
+/** Registers or renews as 0.2.0 does. */
+function register020(sql: Pick<Sql, 'unsafe'>, id = 'of-020'): Promise<unknown> {
+  return sql.unsafe(`select replica_renew($1, $2, 3000, '0.2.0', null, false, null)`, [id, `nonce of ${id}`]);
+}
+
 /** A change that only this version can enforce, through a connection as the store has them. */
 function changer(t: Scope, url: string): () => Promise<unknown> {
   const connection = new Connection(connectByUrl(url, 10_000));
   t.teardown(() => connection.close());
-  return () => connection.run((sql) => sql`select fleet_require(2)`, 60_000);
+  return () => connection.run((sql) => sql`select fleet_require(3)`, 60_000);
 }
 
 async function waitsForLock(sql: Sql): Promise<void> {
@@ -163,6 +169,51 @@ t.test('limits are not set beside a replica that does not keep them, whatever th
   t.match(await registerOld(sql).catch((error: unknown) => error), { code: 'TG002' });
   await log.register({ id: 'newer', nonce: 'n', leaseMs: 3_000 });
   t.pass('a replica of this version can');
+});
+
+t.test('plans are not used beside a replica that does not know them, and none registers after', async (t) => {
+  const { url, store } = await freshStore(t);
+  const sql = rawSql(t, url);
+  const { tenants, log } = store;
+  const { id } = await createParent(tenants);
+  const terms = {
+    limits: { ...noLimits, requestsPerSecond: 5 },
+    ...{ maxSubAccounts: null, maxApiKeys: null },
+  };
+  await tenants.putPlan('gold', terms);
+  await sql`update fleet set level = 2`;
+  await log.register({ id: 'new', nonce: 'n', leaseMs: 3_000 });
+  await register020(sql);
+  const row = { id: newAccountId(), externalId: 'e', name: 'N', metadata: {}, plan: 'gold' };
+  const calls: Readonly<Record<string, () => Promise<unknown>>> = {
+    'a new plan': () => tenants.putPlan('silver', terms),
+    'a changed plan': () => tenants.putPlan('gold', { ...terms, maxApiKeys: 1 }),
+    'a deleted plan': () => tenants.deletePlan('gold'),
+    'a new account': () => tenants.createParent({ id: newAccountId(), name: 'N', plan: 'gold' }),
+    'an account': () => tenants.updateParent(id, { plan: 'gold' }),
+    'an import': () => tenants.importParents([row]),
+    'a lifted limit': () => tenants.updateParent(id, { limits: { requestsPerDay: 'unlimited' } }),
+    'a lifted maximum': () => tenants.updateParent(id, { maxApiKeys: 'unlimited' }),
+  };
+  const { seq } = await log.replicas();
+  for (const [name, call] of Object.entries(calls))
+    t.match(
+      await call().catch((error: unknown) => error),
+      { problem: { code: 'unavailable', detail: /\(0\.2\.0\)/, retryAfter: Number } },
+      name,
+    );
+  t.equal((await log.replicas()).seq, seq);
+  t.same((await tenants.listPlans({ limit: 10 })).rows.length, 1, 'reading works');
+  t.match(await tenants.updateParent(id, { limits: { requestsPerDay: 5 } }), { value: { id } });
+
+  await log.removeReplica('of-020', '2:nonce of of-020');
+  t.match(await tenants.updateParent(id, { plan: 'gold' }), { value: { plan: 'gold' } });
+  t.match(
+    await register020(sql).catch((error: unknown) => error),
+    { code: 'TG002' },
+    'it starts beside plans in force: it gets no lease, so it serves nothing',
+  );
+  await log.register({ id: 'newer', nonce: 'n', leaseMs: 3_000 });
 });
 
 t.test('an older replica cannot register between the check and the change, nor after it', async (t) => {

@@ -7,6 +7,7 @@ import type { Random } from '../../../support/coherence/random.ts';
 import { anything } from '../../../support/coherence/staleness.ts';
 import type { HttpResponse, HttpClient } from './http-client.ts';
 import type { History } from './history.ts';
+import type { Asked } from './replica.ts';
 import type { Done, Parent, Tenants } from './tenants.ts';
 
 /** A request that shows the state of one object. */
@@ -17,6 +18,8 @@ export interface Probe {
   readonly means: Readonly<Record<string, string>>;
   /** The state is the tenant that the upstream was told, not what `200` means. */
   readonly byTenant?: boolean;
+  /** The state is the limit that `RateLimit-Policy` tells, not what `200` means. */
+  readonly byPolicy?: boolean;
 }
 
 export interface CellParts {
@@ -222,6 +225,35 @@ const deletion: Cell = async (parts, show) => {
   }
 };
 
+/** A plan that two parents have: each change of it is one of both. */
+const plan: Cell = async (parts, show) => {
+  const { tenants, history } = parts;
+  const least = 500_000;
+  await repeatedly(parts, async (round) => {
+    const operator = (replica: Asked) => replica.operator;
+    const name = `plan-${round}`;
+    const put = (rate: number): Promise<Done | null> =>
+      tenants.insist(
+        'PUT',
+        `/admin/v1/plans/${name}`,
+        { body: { limits: { requests_per_second: rate } } },
+        operator,
+      );
+    await put(least);
+    const parents = await Promise.all([tenants.createParent(), tenants.createParent()]);
+    for (const { id } of parents)
+      await tenants.insist('PATCH', `/admin/v1/accounts/${id}`, { body: { plan: name } }, operator);
+    const object = `plan ${name}`;
+    history.begin(object, String(least));
+    const probes = parents.map(({ key }) => ({ ...get(object, key, {}), byPolicy: true }));
+    show(probes);
+    return async (step) => {
+      const rate = least + step + 1;
+      return change(parts, object, String(rate), probes, () => put(rate));
+    };
+  });
+};
+
 /** Keys that are revoked by SQL: no 2xx promises that, but the lease bounds it. */
 const handRevoked: Cell = async (parts, show) => {
   const { tenants, history, stopped, byHand } = parts;
@@ -245,7 +277,9 @@ const handRevoked: Cell = async (parts, show) => {
   }
 };
 
-export const cells: readonly Cell[] = [keys, status, edge, external, suspension, deletion, handRevoked];
+export const cells: readonly Cell[] = [
+  ...[keys, status, edge, external, suspension, deletion, plan, handRevoked],
+];
 
 /** Makes objects and changes them step by step, until an attempt is lost; then makes new ones. */
 async function repeatedly(

@@ -5,6 +5,8 @@ export interface HttpResponse {
   readonly status: number;
   readonly text: string;
   readonly body: Readonly<Record<string, unknown>>;
+  /** `RateLimit-Policy`. */
+  readonly policy?: string;
 }
 
 export interface Sent {
@@ -28,7 +30,7 @@ export class HttpClient {
 
   /** `undefined` where no response came within `limitMs`. */
   async send(
-    method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
+    method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE',
     path: string,
     sent: Sent = {},
   ): Promise<HttpResponse | undefined> {
@@ -47,7 +49,11 @@ export class HttpClient {
         signal: AbortSignal.timeout(limitMs),
       });
       const text = await response.body.text();
-      return { status: response.statusCode, text, body: asObject(text) };
+      const policy = response.headers['ratelimit-policy'];
+      return {
+        ...{ status: response.statusCode, text, body: asObject(text) },
+        ...(typeof policy === 'string' && { policy }),
+      };
     } catch {
       return undefined;
     }

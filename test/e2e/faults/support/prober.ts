@@ -65,7 +65,11 @@ export class Prober {
   }
 }
 
-function meaning({ means, byTenant = false }: Probe, { status, body }: HttpResponse): string | undefined {
+function meaning(
+  { means, byTenant = false, byPolicy = false }: Probe,
+  { status, body, policy = '' }: HttpResponse,
+): string | undefined {
+  if (status === 200 && byPolicy) return /^"parent";q=(\d+);/.exec(policy)?.[1];
   if (status === 200 && byTenant) return String(body['tenant']);
   return means[status === 200 ? '200' : String(body['code'])];
 }

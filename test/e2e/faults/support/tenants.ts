@@ -86,7 +86,7 @@ export class Tenants {
    * promises as much. `null` where the run ended.
    */
   async insist(
-    method: 'POST' | 'PATCH' | 'DELETE',
+    method: 'POST' | 'PATCH' | 'PUT' | 'DELETE',
     path: string,
     sent: Sent,
     via: (replica: Asked) => HttpClient = (replica) => replica.client,
@@ -113,7 +113,7 @@ export class Tenants {
   }
 
   #ask(
-    method: 'POST' | 'PATCH' | 'DELETE',
+    method: 'POST' | 'PATCH' | 'PUT' | 'DELETE',
     path: string,
     sent: Sent,
     via: (replica: Asked) => HttpClient,

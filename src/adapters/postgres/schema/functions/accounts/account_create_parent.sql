@@ -1,5 +1,6 @@
 -- Creates a parent. `outcome` is 'id-taken' if another account has the id. `outcome` is 'taken' if another parent has
 -- the external_id; `holder` is then the id of that parent.
+-- The parent has the plan in `request`, or none; `outcome` is 'no-plan' if there is no such plan.
 create or replace function account_create_parent(
   request jsonb, new_id uuid, new_name text, new_external_id text, new_metadata jsonb,
   out outcome text, out seq bigint, out holder uuid, out account jsonb
@@ -13,6 +14,9 @@ begin
     seq := case when outcome = 'again' and account ->> 'external_id' is not null then coherence_position() end;
     return;
   end if;
+  if request ->> 'plan' is not null then
+    perform plan_begin();
+  end if;
   if new_external_id is not null then
     perform parent_external_id_begin(new_external_id);
     select p.account_id into holder from parent_external_id p where p.external_id = new_external_id;
@@ -21,15 +25,19 @@ begin
       return;
     end if;
   end if;
-  insert into account (id, name, external_id, status, metadata, sub_accounts, active_sub_accounts)
-    values (new_id, new_name, new_external_id, 'active', new_metadata, 0, 0)
+  if not plan_hold(array[request ->> 'plan']) then
+    outcome := 'no-plan';
+    return;
+  end if;
+  insert into account (id, name, external_id, status, metadata, sub_accounts, active_sub_accounts, plan)
+    values (new_id, new_name, new_external_id, 'active', new_metadata, 0, 0, request ->> 'plan')
     on conflict (id) do nothing returning * into parent;
   if not found then
     outcome := 'id-taken';
     return;
   end if;
   outcome := 'done';
-  account := to_jsonb(parent);
+  account := account_shown(parent);
   seq := change_end(request, account);
   if new_external_id is not null then
     seq := coherence_awaited(array[external_id_log_key(parent)]);

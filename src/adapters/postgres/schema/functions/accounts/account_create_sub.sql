@@ -43,9 +43,10 @@ begin
       return;
     end if;
   end if;
-  if parent.sub_accounts >= coalesce(parent.max_sub_accounts, max_sub_accounts) then
+  perform plan_hold(array[parent.plan]);
+  if parent.sub_accounts >= sub_account_limit(parent, max_sub_accounts) then
     outcome := 'limit';
-    account := jsonb_build_object('limit', coalesce(parent.max_sub_accounts, max_sub_accounts));
+    account := jsonb_build_object('limit', sub_account_limit(parent, max_sub_accounts));
     return;
   end if;
 

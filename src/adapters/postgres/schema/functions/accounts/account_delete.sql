@@ -44,7 +44,7 @@ begin
   end if;
 
   update account a
-    set name = erased_name(), external_id = null, metadata = '{}', updated_at = now(), deleted_at = now()
+    set name = erased_name(), external_id = null, metadata = '{}', plan = null, updated_at = now(), deleted_at = now()
     where a.id = of_id;
   update account a set sub_accounts = a.sub_accounts - 1 where a.id = of_parent;
   delete from account_listed l

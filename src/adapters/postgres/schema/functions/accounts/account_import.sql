@@ -5,6 +5,7 @@
 -- or 'unchanged', or else the reason for a rejection:
 -- - 'no-account' or 'no-sub-account' if the account that the row names does not exist;
 -- - 'external-id-taken' if an account with another id has the row's external_id;
+-- - 'no-plan' if the plan that the row names does not exist;
 -- - 'id-taken', 'too-many-pairs', 'limit' or 'key-taken'.
 --
 -- With `is_plan`, the outcomes say what would happen, and nothing is locked or written.
@@ -27,6 +28,7 @@ declare
   there account;
   of_row text;
   of_id uuid;
+  has_plan boolean;
   list jsonb[] := '{}';
   awaited text[] := '{}';
 begin
@@ -36,7 +38,18 @@ begin
     return;
   end if;
   if not is_plan then
+    if exists (select from jsonb_array_elements(new_rows) r where r ->> 'plan' is not null) then
+      perform plan_begin();
+    end if;
     perform import_begin();
+    -- Another plan may lower the maximum number of keys; see `account_update_parent`.
+    perform change_fence(f.account_id) from (
+      select p.account_id from jsonb_array_elements(new_rows) r (row_data)
+        join parent_external_id p on p.external_id = r.row_data ->> 'external_id'
+        join account there on there.id = p.account_id
+      where r.row_data ? 'plan' and there.plan is distinct from r.row_data ->> 'plan'
+      order by p.account_id
+    ) f;
     perform parent_external_id_begin('any');
     perform from account a
       where a.id in (
@@ -46,30 +59,41 @@ begin
         where import_outcome(there, r.row_data, max_pairs) = 'updated'
       )
       order by a.id for no key update;
+    perform plan_hold(array(
+      select r ->> 'plan' from jsonb_array_elements(new_rows) r
+      union
+      select a.plan from jsonb_array_elements(new_rows) r
+        join parent_external_id p on p.external_id = r ->> 'external_id' join account a on a.id = p.account_id
+    ));
   end if;
   for entry in select r.row_data, r.n from jsonb_array_elements(new_rows) with ordinality r (row_data, n) loop
     of_id := (entry.row_data ->> 'id')::uuid;
+    has_plan := entry.row_data ->> 'plan' is null or exists (select from plan p where p.name = entry.row_data ->> 'plan');
     select a.* into there from parent_external_id p join account a on a.id = p.account_id
       where p.external_id = entry.row_data ->> 'external_id';
     if found then
       of_id := there.id;
       of_row := import_outcome(there, entry.row_data, max_pairs);
-      if of_row = 'updated' and not is_plan then
+      if of_row = 'updated' and not has_plan then
+        of_row := 'no-plan';
+      elsif of_row = 'updated' and not is_plan then
         update account a
           set name = entry.row_data ->> 'name', metadata = jsonb_strip_nulls(a.metadata || (entry.row_data -> 'metadata')),
-            updated_at = now()
+            plan = case when entry.row_data ? 'plan' then entry.row_data ->> 'plan' else a.plan end, updated_at = now()
           where a.id = of_id;
       end if;
     elsif (select count(*) from jsonb_each(entry.row_data -> 'metadata') m where m.value <> 'null') > max_pairs then
       of_row := 'too-many-pairs';
     elsif exists (select from account a where a.id = of_id) then
       of_row := 'id-taken';
+    elsif not has_plan then
+      of_row := 'no-plan';
     else
       of_row := 'created';
       if not is_plan then
-        insert into account (id, name, external_id, status, metadata, sub_accounts, active_sub_accounts)
+        insert into account (id, name, external_id, status, metadata, sub_accounts, active_sub_accounts, plan)
           values (of_id, entry.row_data ->> 'name', entry.row_data ->> 'external_id', 'active',
-            jsonb_strip_nulls(entry.row_data -> 'metadata'), 0, 0)
+            jsonb_strip_nulls(entry.row_data -> 'metadata'), 0, 0, entry.row_data ->> 'plan')
           on conflict (id) do nothing;
         of_row := case when found then 'created' else 'id-taken' end;
       end if;

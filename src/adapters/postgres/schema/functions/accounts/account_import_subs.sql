@@ -37,6 +37,7 @@ begin
         where import_outcome(there, r.row_data, max_pairs) = 'updated'
       )
       order by a.id for no key update;
+    perform plan_hold_of(array(select r.parent_id from import_parents(new_rows) r));
   end if;
   list := array_fill('{"outcome": "no-account"}'::jsonb, array[jsonb_array_length(new_rows)]);
   -- Rows are ordered by parent, so that each parent's counts are written once.
@@ -62,7 +63,7 @@ begin
       end if;
     elsif (select count(*) from jsonb_each(entry.row_data -> 'metadata') m where m.value <> 'null') > max_pairs then
       of_row := 'too-many-pairs';
-    elsif parent.sub_accounts + made >= coalesce(parent.max_sub_accounts, max_sub_accounts) then
+    elsif parent.sub_accounts + made >= sub_account_limit(parent, max_sub_accounts) then
       of_row := 'limit';
     elsif exists (select from account a where a.id = of_id) then
       of_row := 'id-taken';

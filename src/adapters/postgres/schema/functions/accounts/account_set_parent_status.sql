@@ -10,7 +10,7 @@ begin
   if outcome is not null then
     if outcome = 'again' then
       seq := coherence_position();
-      account := coalesce(account, (select to_jsonb(a) from account a where a.id = of_id and a.parent_id is null));
+      account := coalesce(account, (select account_shown(a) from account a where a.id = of_id and a.parent_id is null));
     end if;
     return;
   end if;
@@ -24,6 +24,6 @@ begin
     update account a set status = new_status, updated_at = now() where a.id = of_id returning * into made;
   end if;
   outcome := 'done';
-  account := to_jsonb(made);
+  account := account_shown(made);
   seq := coalesce(change_end(request, account), coherence_position());
 end $$;

@@ -1,5 +1,6 @@
--- Updates a parent. `change` is a PATCH as in `account_update_sub`, and may also have `max_sub_accounts` and
--- `max_api_keys`; null restores the configured maximum.
+-- Updates a parent. `change` is a PATCH as in `account_update_sub`, and may also have `plan`, `max_sub_accounts` and
+-- `max_api_keys`. A limit or maximum that is null is that of the plan, or none, or the configured maximum; "unlimited"
+-- lifts it. `outcome` is 'no-plan' if there is no such plan.
 create or replace function account_update_parent(
   request jsonb, of_id uuid, change jsonb, max_pairs int,
   out outcome text, out seq bigint, out holder uuid, out account jsonb
@@ -14,9 +15,14 @@ begin
     return;
   end if;
   perform limits_begin(change -> 'limits');
-  if change ? 'max_api_keys' then
-    -- The creation of a sub-account's key reads `max_api_keys` without locking this row. So the fence keeps the
-    -- parent's API keys from creating keys while this update runs.
+  if change ->> 'plan' is not null
+    or unlimited_after('{}', change || coalesce(change -> 'limits', '{}')) <> '{}'
+  then
+    perform plan_begin();
+  end if;
+  if change ?| array['max_api_keys', 'plan'] then
+    -- The creation of a sub-account's key reads the maximum without locking this row. So the fence keeps the parent's API
+    -- keys from creating keys while this update runs.
     perform change_fence(of_id);
   end if;
   if change ? 'external_id' then
@@ -50,31 +56,40 @@ begin
   end if;
 
   if change ? 'max_sub_accounts' then
-    made.max_sub_accounts := (change ->> 'max_sub_accounts')::int;
+    made.max_sub_accounts := nullif(change ->> 'max_sub_accounts', 'unlimited')::int;
   end if;
   if change ? 'max_api_keys' then
-    made.max_api_keys := (change ->> 'max_api_keys')::int;
+    made.max_api_keys := nullif(change ->> 'max_api_keys', 'unlimited')::int;
   end if;
+  made.unlimited := unlimited_after(made.unlimited, change);
 
   made := account_limited(made, change -> 'limits');
   if made.burst is not null and made.requests_per_second is null then
     outcome := 'burst-alone';
     return;
   end if;
+  if change ? 'plan' then
+    made.plan := change ->> 'plan';
+  end if;
+  if change ?| array['plan', 'limits'] and not plan_hold(array[old.plan, made.plan]) then
+    outcome := 'no-plan';
+    return;
+  end if;
 
   if made is distinct from old then
     update account a
       set name = made.name, external_id = made.external_id, metadata = made.metadata,
-        max_sub_accounts = made.max_sub_accounts, max_api_keys = made.max_api_keys,
+        plan = made.plan, unlimited = made.unlimited, max_sub_accounts = made.max_sub_accounts,
+        max_api_keys = made.max_api_keys,
         requests_per_second = made.requests_per_second, burst = made.burst, requests_per_minute = made.requests_per_minute,
         requests_per_day = made.requests_per_day, requests_per_month = made.requests_per_month,
         updated_at = now()
       where a.id = of_id returning * into made;
   end if;
   outcome := 'done';
-  account := to_jsonb(made);
+  account := account_shown(made);
   seq := change_end(request, null);
-  if seq is null and change ?| array['external_id', 'limits'] then
+  if seq is null and change ?| array['external_id', 'limits', 'plan'] then
     seq := coherence_position();
   end if;
 end $$;

@@ -27,6 +27,7 @@ begin
     outcome := 'none';
     return;
   end if;
+  perform plan_hold_of(array[of_account]);
   most := api_key_limit(of_account, max_keys);
   if api_key_count(of_account) >= most then
     outcome := 'limit';

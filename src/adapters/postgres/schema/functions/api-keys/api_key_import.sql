@@ -42,6 +42,7 @@ begin
   perform from account a
     where a.parent_id = of_parent and a.id in (select (k ->> 'owner')::uuid from jsonb_array_elements(new_keys) k)
     order by a.id for no key update;
+  perform plan_hold_of(array[of_parent]);
 
   select jsonb_agg(k.n - 1 order by k.n) into faults
     from jsonb_array_elements(new_keys) with ordinality k (key, n)

@@ -39,6 +39,7 @@ begin
           and not exists (select from api_key k where k.digest = (r.row_data ->> 'digest')::bytea)
       )
       order by a.id for no key update;
+    perform plan_hold_of(array(select r.parent_id from import_owners(new_rows) r));
   end if;
   list := array_fill('{"outcome": "no-account"}'::jsonb, array[jsonb_array_length(new_rows)]);
   -- Rows are ordered by owner, so that each owner's keys are counted once.

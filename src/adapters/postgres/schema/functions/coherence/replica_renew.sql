@@ -3,7 +3,7 @@
 -- even if `synchronous_commit` is off on the server. The nonce in the row starts with `level`, the level of the
 -- replica's version (`replica_level`).
 -- `clock_ahead_ms` is how far the replica's wall clock was ahead of this server's at the last renewal, in milliseconds;
--- null if unknown.
+-- null if unknown. A replica below this version's level may be refused (`fleet_admit`).
 create or replace function replica_renew(
   new_id text, new_nonce text, new_lease_ms int, new_version text, new_host text, is_leaving boolean, clock_ahead_ms bigint,
   level int
@@ -11,6 +11,9 @@ create or replace function replica_renew(
 begin
   if current_setting('synchronous_commit') = 'off' then
     perform set_config('synchronous_commit', 'on', true);
+  end if;
+  if level < 3 then
+    perform fleet_admit(level);
   end if;
   perform coherence_name();
   insert into replica (id, nonce, lease_ms, renewed_at, version, host, leaving)

@@ -3,7 +3,10 @@
 -- erasure of its sub-accounts gets no events.
 create or replace function account_changed() returns trigger language plpgsql as $$
 declare
-  kind constant text := case when new.parent_id is null then 'account' else 'sub_account' end;
+  is_parent constant boolean := new.parent_id is null;
+  before constant jsonb := case when is_parent then account_shown(old) else to_jsonb(old) end;
+  after constant jsonb := case when is_parent then account_shown(new) else to_jsonb(new) end;
+  kind constant text := case when is_parent then 'account' else 'sub_account' end;
   is_deletion constant boolean := old.deleted_at is null and new.deleted_at is not null;
 begin
   if (old.sub_accounts, old.active_sub_accounts) is not distinct from (new.sub_accounts, new.active_sub_accounts)
@@ -19,8 +22,8 @@ begin
         else 'reactivated'
       end],
       array[case when new.parent_id is not null then new.id end],
-      array[case when is_deletion then erased(to_jsonb(new)) else to_jsonb(new) end],
-      array[case when not is_deletion then event_previous(to_jsonb(old), to_jsonb(new)) end]
+      array[case when is_deletion then erased(after) else after end],
+      array[case when not is_deletion then event_previous(before, after) end]
     );
   end if;
   perform change_touch(array_remove(array[
@@ -28,10 +31,10 @@ begin
       when old.status = 'active' and new.status <> 'active' or is_deletion then '-a:' || old.id
       when (
           old.id, old.parent_id, old.external_id, old.status, old.requests_per_second, old.burst, old.requests_per_minute,
-          old.requests_per_day, old.requests_per_month, old.deleted_at
+          old.requests_per_day, old.requests_per_month, old.plan, old.unlimited, old.deleted_at
         ) is distinct from (
           new.id, new.parent_id, new.external_id, new.status, new.requests_per_second, new.burst, new.requests_per_minute,
-          new.requests_per_day, new.requests_per_month, new.deleted_at
+          new.requests_per_day, new.requests_per_month, new.plan, new.unlimited, new.deleted_at
         )
         then '+a:' || old.id
     end,

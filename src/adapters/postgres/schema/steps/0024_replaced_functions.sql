@@ -5,6 +5,50 @@
 set local check_function_bodies = off;
 
 
+-- accounts/account_create_parent.sql
+create or replace function account_create_parent(
+  request jsonb, new_id uuid, new_name text, new_external_id text, new_metadata jsonb,
+  out outcome text, out seq bigint, out holder uuid, out account jsonb
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+  parent account;
+begin
+  select b.outcome, b.made into outcome, account from change_begin(request) b;
+  if outcome is not null then
+    seq := case when outcome = 'again' and account ->> 'external_id' is not null then coherence_position() end;
+    return;
+  end if;
+  if request ->> 'plan' is not null then
+    perform plan_begin();
+  end if;
+  if new_external_id is not null then
+    perform parent_external_id_begin(new_external_id);
+    select p.account_id into holder from parent_external_id p where p.external_id = new_external_id;
+    if found then
+      outcome := 'taken';
+      return;
+    end if;
+  end if;
+  if not plan_hold(array[request ->> 'plan']) then
+    outcome := 'no-plan';
+    return;
+  end if;
+  insert into account (id, name, external_id, status, metadata, sub_accounts, active_sub_accounts, plan)
+    values (new_id, new_name, new_external_id, 'active', new_metadata, 0, 0, request ->> 'plan')
+    on conflict (id) do nothing returning * into parent;
+  if not found then
+    outcome := 'id-taken';
+    return;
+  end if;
+  outcome := 'done';
+  account := account_shown(parent);
+  seq := change_end(request, account);
+  if new_external_id is not null then
+    seq := coherence_awaited(array[external_id_log_key(parent)]);
+  end if;
+end $$;
+
 -- accounts/account_create_sub.sql
 create or replace function account_create_sub(
   request jsonb,
@@ -44,9 +88,10 @@ begin
       return;
     end if;
   end if;
-  if parent.sub_accounts >= coalesce(parent.max_sub_accounts, max_sub_accounts) then
+  perform plan_hold(array[parent.plan]);
+  if parent.sub_accounts >= sub_account_limit(parent, max_sub_accounts) then
     outcome := 'limit';
-    account := jsonb_build_object('limit', coalesce(parent.max_sub_accounts, max_sub_accounts));
+    account := jsonb_build_object('limit', sub_account_limit(parent, max_sub_accounts));
     return;
   end if;
 
@@ -68,6 +113,211 @@ begin
     change_end(request, account),
     coherence_awaited(array['n:' || new_parent, external_id_log_key(made)])
   );
+end $$;
+
+-- accounts/account_import.sql
+create or replace function account_import(
+  request jsonb, new_rows jsonb, max_pairs int, is_plan boolean, out outcome text, out seq bigint, out results jsonb
+) language plpgsql
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+#variable_conflict use_column
+declare
+  entry record;
+  there account;
+  of_row text;
+  of_id uuid;
+  has_plan boolean;
+  list jsonb[] := '{}';
+  awaited text[] := '{}';
+begin
+  select b.outcome, b.made into outcome, results from change_begin(request) b;
+  if outcome is not null then
+    seq := case outcome when 'again' then coherence_position() end;
+    return;
+  end if;
+  if not is_plan then
+    if exists (select from jsonb_array_elements(new_rows) r where r ->> 'plan' is not null) then
+      perform plan_begin();
+    end if;
+    perform import_begin();
+    -- Another plan may lower the maximum number of keys; see `account_update_parent`.
+    perform change_fence(f.account_id) from (
+      select p.account_id from jsonb_array_elements(new_rows) r (row_data)
+        join parent_external_id p on p.external_id = r.row_data ->> 'external_id'
+        join account there on there.id = p.account_id
+      where r.row_data ? 'plan' and there.plan is distinct from r.row_data ->> 'plan'
+      order by p.account_id
+    ) f;
+    perform parent_external_id_begin('any');
+    perform from account a
+      where a.id in (
+        select p.account_id from jsonb_array_elements(new_rows) r (row_data)
+          join parent_external_id p on p.external_id = r.row_data ->> 'external_id'
+          join account there on there.id = p.account_id
+        where import_outcome(there, r.row_data, max_pairs) = 'updated'
+      )
+      order by a.id for no key update;
+    perform plan_hold(array(
+      select r ->> 'plan' from jsonb_array_elements(new_rows) r
+      union
+      select a.plan from jsonb_array_elements(new_rows) r
+        join parent_external_id p on p.external_id = r ->> 'external_id' join account a on a.id = p.account_id
+    ));
+  end if;
+  for entry in select r.row_data, r.n from jsonb_array_elements(new_rows) with ordinality r (row_data, n) loop
+    of_id := (entry.row_data ->> 'id')::uuid;
+    has_plan := entry.row_data ->> 'plan' is null or exists (select from plan p where p.name = entry.row_data ->> 'plan');
+    select a.* into there from parent_external_id p join account a on a.id = p.account_id
+      where p.external_id = entry.row_data ->> 'external_id';
+    if found then
+      of_id := there.id;
+      of_row := import_outcome(there, entry.row_data, max_pairs);
+      if of_row = 'updated' and not has_plan then
+        of_row := 'no-plan';
+      elsif of_row = 'updated' and not is_plan then
+        update account a
+          set name = entry.row_data ->> 'name', metadata = jsonb_strip_nulls(a.metadata || (entry.row_data -> 'metadata')),
+            plan = case when entry.row_data ? 'plan' then entry.row_data ->> 'plan' else a.plan end, updated_at = now()
+          where a.id = of_id;
+      end if;
+    elsif (select count(*) from jsonb_each(entry.row_data -> 'metadata') m where m.value <> 'null') > max_pairs then
+      of_row := 'too-many-pairs';
+    elsif exists (select from account a where a.id = of_id) then
+      of_row := 'id-taken';
+    elsif not has_plan then
+      of_row := 'no-plan';
+    else
+      of_row := 'created';
+      if not is_plan then
+        insert into account (id, name, external_id, status, metadata, sub_accounts, active_sub_accounts, plan)
+          values (of_id, entry.row_data ->> 'name', entry.row_data ->> 'external_id', 'active',
+            jsonb_strip_nulls(entry.row_data -> 'metadata'), 0, 0, entry.row_data ->> 'plan')
+          on conflict (id) do nothing;
+        of_row := case when found then 'created' else 'id-taken' end;
+      end if;
+    end if;
+    list[entry.n] := jsonb_build_object('outcome', of_row, 'id', of_id);
+    awaited := awaited || array['a:' || of_id, 'x:00000000-0000-0000-0000-000000000000:' || (entry.row_data ->> 'external_id')];
+  end loop;
+  outcome := 'done';
+  results := to_jsonb(list);
+  if not is_plan then
+    seq := greatest(change_end(request, results), coherence_awaited(awaited));
+  end if;
+end $$;
+
+-- accounts/account_import_subs.sql
+create or replace function account_import_subs(
+  request jsonb, new_rows jsonb, max_sub_accounts int, max_pairs int, is_plan boolean,
+  out outcome text, out seq bigint, out results jsonb
+) language plpgsql
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+#variable_conflict use_column
+declare
+  entry record;
+  there account;
+  parent account;
+  of_row text;
+  of_id uuid;
+  made int := 0;
+  list jsonb[];
+  awaited text[] := '{}';
+begin
+  select b.outcome, b.made into outcome, results from change_begin(request) b;
+  if outcome is not null then
+    seq := case outcome when 'again' then coherence_position() end;
+    return;
+  end if;
+  if not is_plan then
+    perform import_begin();
+    perform from account a
+      where a.id in (
+        select r.parent_id from import_parents(new_rows) r
+          left join account there on there.parent_id = r.parent_id and there.external_id = r.row_data ->> 'external_id'
+        where there.id is null or import_outcome(there, r.row_data, max_pairs) = 'updated'
+      )
+      order by a.id for no key update;
+    perform from account a
+      where a.id in (
+        select there.id from import_parents(new_rows) r
+          join account there on there.parent_id = r.parent_id and there.external_id = r.row_data ->> 'external_id'
+        where import_outcome(there, r.row_data, max_pairs) = 'updated'
+      )
+      order by a.id for no key update;
+    perform plan_hold_of(array(select r.parent_id from import_parents(new_rows) r));
+  end if;
+  list := array_fill('{"outcome": "no-account"}'::jsonb, array[jsonb_array_length(new_rows)]);
+  -- Rows are ordered by parent, so that each parent's counts are written once.
+  for entry in select * from import_parents(new_rows) r order by r.parent_id, r.n loop
+    if parent.id is distinct from entry.parent_id then
+      if not is_plan then
+        perform import_count(parent.id, made);
+      end if;
+      select * into parent from account a where a.id = entry.parent_id;
+      made := 0;
+    end if;
+    of_id := (entry.row_data ->> 'id')::uuid;
+    select * into there from account a
+      where a.parent_id = entry.parent_id and a.external_id = entry.row_data ->> 'external_id';
+    if found then
+      of_id := there.id;
+      of_row := import_outcome(there, entry.row_data, max_pairs);
+      if of_row = 'updated' and not is_plan then
+        update account a
+          set name = entry.row_data ->> 'name', metadata = jsonb_strip_nulls(a.metadata || (entry.row_data -> 'metadata')),
+            updated_at = now()
+          where a.id = of_id;
+      end if;
+    elsif (select count(*) from jsonb_each(entry.row_data -> 'metadata') m where m.value <> 'null') > max_pairs then
+      of_row := 'too-many-pairs';
+    elsif parent.sub_accounts + made >= sub_account_limit(parent, max_sub_accounts) then
+      of_row := 'limit';
+    elsif exists (select from account a where a.id = of_id) then
+      of_row := 'id-taken';
+    else
+      of_row := 'created';
+      if not is_plan then
+        insert into account (id, parent_id, name, external_id, status, metadata)
+          values (of_id, entry.parent_id, entry.row_data ->> 'name', entry.row_data ->> 'external_id', 'active',
+            jsonb_strip_nulls(entry.row_data -> 'metadata'))
+          on conflict (id) do nothing;
+        of_row := case when found then 'created' else 'id-taken' end;
+      end if;
+      made := made + (of_row = 'created')::int;
+    end if;
+    list[entry.n] := jsonb_build_object('outcome', of_row, 'id', of_id);
+    awaited := awaited || array[
+      'n:' || entry.parent_id, 'a:' || of_id, 'x:' || entry.parent_id || ':' || (entry.row_data ->> 'external_id')
+    ];
+  end loop;
+  outcome := 'done';
+  results := to_jsonb(list);
+  if not is_plan then
+    perform import_count(parent.id, made);
+    seq := greatest(change_end(request, results), coherence_awaited(awaited));
+  end if;
+end $$;
+
+-- accounts/account_limited.sql
+create or replace function account_limited(a account, limits jsonb) returns account language plpgsql immutable as $$
+begin
+  if limits ? 'requests_per_second' then
+    a.requests_per_second := nullif(limits ->> 'requests_per_second', 'unlimited')::int;
+  end if;
+  if limits ? 'burst' then
+    a.burst := (limits ->> 'burst')::int;
+  end if;
+  if limits ? 'requests_per_minute' then
+    a.requests_per_minute := nullif(limits ->> 'requests_per_minute', 'unlimited')::int;
+  end if;
+  if limits ? 'requests_per_day' then
+    a.requests_per_day := nullif(limits ->> 'requests_per_day', 'unlimited')::bigint;
+  end if;
+  if limits ? 'requests_per_month' then
+    a.requests_per_month := nullif(limits ->> 'requests_per_month', 'unlimited')::bigint;
+  end if;
+  a.unlimited := unlimited_after(a.unlimited, limits);
+  return a;
 end $$;
 
 -- accounts/account_put_sub.sql
@@ -148,7 +398,7 @@ begin
   if outcome is not null then
     if outcome = 'again' then
       seq := coherence_position();
-      account := coalesce(account, (select to_jsonb(a) from account a where a.id = of_id and a.parent_id is null));
+      account := coalesce(account, (select account_shown(a) from account a where a.id = of_id and a.parent_id is null));
     end if;
     return;
   end if;
@@ -162,7 +412,7 @@ begin
     update account a set status = new_status, updated_at = now() where a.id = of_id returning * into made;
   end if;
   outcome := 'done';
-  account := to_jsonb(made);
+  account := account_shown(made);
   seq := coalesce(change_end(request, account), coherence_position());
 end $$;
 
@@ -218,9 +468,14 @@ begin
     return;
   end if;
   perform limits_begin(change -> 'limits');
-  if change ? 'max_api_keys' then
-    -- The creation of a sub-account's key reads `max_api_keys` without locking this row. So the fence keeps the
-    -- parent's API keys from creating keys while this update runs.
+  if change ->> 'plan' is not null
+    or unlimited_after('{}', change || coalesce(change -> 'limits', '{}')) <> '{}'
+  then
+    perform plan_begin();
+  end if;
+  if change ?| array['max_api_keys', 'plan'] then
+    -- The creation of a sub-account's key reads the maximum without locking this row. So the fence keeps the parent's API
+    -- keys from creating keys while this update runs.
     perform change_fence(of_id);
   end if;
   if change ? 'external_id' then
@@ -254,31 +509,40 @@ begin
   end if;
 
   if change ? 'max_sub_accounts' then
-    made.max_sub_accounts := (change ->> 'max_sub_accounts')::int;
+    made.max_sub_accounts := nullif(change ->> 'max_sub_accounts', 'unlimited')::int;
   end if;
   if change ? 'max_api_keys' then
-    made.max_api_keys := (change ->> 'max_api_keys')::int;
+    made.max_api_keys := nullif(change ->> 'max_api_keys', 'unlimited')::int;
   end if;
+  made.unlimited := unlimited_after(made.unlimited, change);
 
   made := account_limited(made, change -> 'limits');
   if made.burst is not null and made.requests_per_second is null then
     outcome := 'burst-alone';
     return;
   end if;
+  if change ? 'plan' then
+    made.plan := change ->> 'plan';
+  end if;
+  if change ?| array['plan', 'limits'] and not plan_hold(array[old.plan, made.plan]) then
+    outcome := 'no-plan';
+    return;
+  end if;
 
   if made is distinct from old then
     update account a
       set name = made.name, external_id = made.external_id, metadata = made.metadata,
-        max_sub_accounts = made.max_sub_accounts, max_api_keys = made.max_api_keys,
+        plan = made.plan, unlimited = made.unlimited, max_sub_accounts = made.max_sub_accounts,
+        max_api_keys = made.max_api_keys,
         requests_per_second = made.requests_per_second, burst = made.burst, requests_per_minute = made.requests_per_minute,
         requests_per_day = made.requests_per_day, requests_per_month = made.requests_per_month,
         updated_at = now()
       where a.id = of_id returning * into made;
   end if;
   outcome := 'done';
-  account := to_jsonb(made);
+  account := account_shown(made);
   seq := change_end(request, null);
-  if seq is null and change ?| array['external_id', 'limits'] then
+  if seq is null and change ?| array['external_id', 'limits', 'plan'] then
     seq := coherence_position();
   end if;
 end $$;
@@ -350,6 +614,18 @@ begin
   end if;
 end $$;
 
+-- accounts/import_outcome.sql
+create or replace function import_outcome(there account, new_row jsonb, max_pairs int) returns text language sql stable as $$
+  select case
+    when (new_row ->> 'id_given')::boolean and there.id <> (new_row ->> 'id')::uuid then 'external-id-taken'
+    when there.name = new_row ->> 'name' and m.merged = there.metadata
+      and (not new_row ? 'plan' or new_row ->> 'plan' is not distinct from there.plan) then 'unchanged'
+    when (select count(*) from jsonb_object_keys(m.merged)) > max_pairs then 'too-many-pairs'
+    else 'updated'
+  end
+  from jsonb_strip_nulls(there.metadata || (new_row -> 'metadata')) m (merged)
+$$;
+
 -- accounts/import_parents.sql
 create or replace function import_parents(new_rows jsonb) returns table (n bigint, row_data jsonb, parent_id uuid)
 language sql stable as $$
@@ -387,6 +663,7 @@ begin
     outcome := 'none';
     return;
   end if;
+  perform plan_hold_of(array[of_account]);
   most := api_key_limit(of_account, max_keys);
   if api_key_count(of_account) >= most then
     outcome := 'limit';
@@ -433,6 +710,7 @@ begin
   perform from account a
     where a.parent_id = of_parent and a.id in (select (k ->> 'owner')::uuid from jsonb_array_elements(new_keys) k)
     order by a.id for no key update;
+  perform plan_hold_of(array[of_parent]);
 
   select jsonb_agg(k.n - 1 order by k.n) into faults
     from jsonb_array_elements(new_keys) with ordinality k (key, n)
@@ -487,6 +765,108 @@ begin
   outcome := 'done';
   seq := coalesce(change_end(request, jsonb_build_object('imported', imported, 'keys', keys)), coherence_position());
 end $$;
+
+-- api-keys/api_key_import_rows.sql
+create or replace function api_key_import_rows(
+  request jsonb, new_rows jsonb, max_keys int, is_plan boolean, out outcome text, out seq bigint, out results jsonb
+) language plpgsql
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+#variable_conflict use_column
+declare
+  entry record;
+  there record;
+  owner uuid;
+  keys_of_owner int;
+  most int;
+  of_row text;
+  of_id uuid;
+  list jsonb[];
+begin
+  select b.outcome, b.made into outcome, results from change_begin(request) b;
+  if outcome is not null then
+    seq := case outcome when 'again' then coherence_position() end;
+    return;
+  end if;
+  if not is_plan then
+    perform fleet_require(2);
+    perform import_begin();
+    -- `api_key_import` takes this lock, too, because both functions may be importing the same keys.
+    perform pg_advisory_xact_lock(7311970454);
+    -- Creating a key takes the same lock on its account, so the counts below include all keys created so far.
+    perform from account a
+      where a.id in (
+        select r.parent_id from import_owners(new_rows) r
+        where not exists (select from api_key k where k.digest = (r.row_data ->> 'digest')::bytea)
+      )
+      order by a.id for no key update;
+    perform from account a
+      where a.id in (
+        select r.owner_id from import_owners(new_rows) r
+        where r.owner_id <> r.parent_id
+          and not exists (select from api_key k where k.digest = (r.row_data ->> 'digest')::bytea)
+      )
+      order by a.id for no key update;
+    perform plan_hold_of(array(select r.parent_id from import_owners(new_rows) r));
+  end if;
+  list := array_fill('{"outcome": "no-account"}'::jsonb, array[jsonb_array_length(new_rows)]);
+  -- Rows are ordered by owner, so that each owner's keys are counted once.
+  for entry in select * from import_owners(new_rows) r order by r.owner_id, r.n loop
+    of_id := (entry.row_data ->> 'id')::uuid;
+    if entry.owner_id is distinct from owner then
+      owner := entry.owner_id;
+      keys_of_owner := api_key_count(owner);
+      most := api_key_limit(owner, max_keys);
+    end if;
+    select k.id, k.account_id into there from api_key k where k.digest = (entry.row_data ->> 'digest')::bytea;
+    if found and there.account_id is distinct from owner then
+      of_row := 'key-taken';
+      of_id := null;
+    elsif found then
+      of_row := 'unchanged';
+      of_id := there.id;
+    elsif owner is null then
+      of_row := 'no-sub-account';
+      of_id := null;
+    elsif keys_of_owner >= most then
+      of_row := 'limit';
+      of_id := null;
+    else
+      of_row := 'created';
+      keys_of_owner := keys_of_owner + 1;
+      if not is_plan then
+        insert into api_key (id, account_id, name, scopes, digest, prefix, last4, expires_at, imported_under)
+          select k.id, owner, k.name, k.scopes, k.digest, k.prefix, k.last4, k.expires_at, k.imported_under
+          from jsonb_to_record(entry.row_data) as k (
+            id uuid, name text, scopes text[], digest bytea, prefix text, last4 text, expires_at timestamptz,
+            imported_under text
+          );
+      end if;
+    end if;
+    list[entry.n] := jsonb_build_object('outcome', of_row, 'id', of_id);
+  end loop;
+  if is_plan then
+    -- This is only a plan: the actual import may first create an account that does not exist yet. So a row for a
+    -- missing account is rejected only if another account already has the row's key.
+    select array_agg(
+        case when list[r.n] ->> 'outcome' = 'no-account' and k.digest is not null
+          then '{"outcome": "key-taken"}'::jsonb else list[r.n] end order by r.n
+      ) into list
+      from jsonb_array_elements(new_rows) with ordinality r (row_data, n)
+        left join api_key k on k.digest = (r.row_data ->> 'digest')::bytea;
+  end if;
+  outcome := 'done';
+  results := to_jsonb(list);
+  if not is_plan then
+    seq := coalesce(change_end(request, results), coherence_position());
+  end if;
+end $$;
+
+-- api-keys/api_key_limit.sql
+create or replace function api_key_limit(of_account uuid, configured int) returns int language sql stable as $$
+  select case when 'max_api_keys' <> all (parent.unlimited) then coalesce(parent.max_api_keys, p.max_api_keys, configured) end
+  from account a join account parent on parent.id = coalesce(a.parent_id, a.id) left join plan p on p.name = parent.plan
+  where a.id = of_account
+$$;
 
 -- api-keys/api_key_revoke.sql
 create or replace function api_key_revoke(
@@ -747,7 +1127,10 @@ $$;
 -- events/account_changed.sql
 create or replace function account_changed() returns trigger language plpgsql as $$
 declare
-  kind constant text := case when new.parent_id is null then 'account' else 'sub_account' end;
+  is_parent constant boolean := new.parent_id is null;
+  before constant jsonb := case when is_parent then account_shown(old) else to_jsonb(old) end;
+  after constant jsonb := case when is_parent then account_shown(new) else to_jsonb(new) end;
+  kind constant text := case when is_parent then 'account' else 'sub_account' end;
   is_deletion constant boolean := old.deleted_at is null and new.deleted_at is not null;
 begin
   if (old.sub_accounts, old.active_sub_accounts) is not distinct from (new.sub_accounts, new.active_sub_accounts)
@@ -763,8 +1146,8 @@ begin
         else 'reactivated'
       end],
       array[case when new.parent_id is not null then new.id end],
-      array[case when is_deletion then erased(to_jsonb(new)) else to_jsonb(new) end],
-      array[case when not is_deletion then event_previous(to_jsonb(old), to_jsonb(new)) end]
+      array[case when is_deletion then erased(after) else after end],
+      array[case when not is_deletion then event_previous(before, after) end]
     );
   end if;
   perform change_touch(array_remove(array[
@@ -772,10 +1155,10 @@ begin
       when old.status = 'active' and new.status <> 'active' or is_deletion then '-a:' || old.id
       when (
           old.id, old.parent_id, old.external_id, old.status, old.requests_per_second, old.burst, old.requests_per_minute,
-          old.requests_per_day, old.requests_per_month, old.deleted_at
+          old.requests_per_day, old.requests_per_month, old.plan, old.unlimited, old.deleted_at
         ) is distinct from (
           new.id, new.parent_id, new.external_id, new.status, new.requests_per_second, new.burst, new.requests_per_minute,
-          new.requests_per_day, new.requests_per_month, new.deleted_at
+          new.requests_per_day, new.requests_per_month, new.plan, new.unlimited, new.deleted_at
         )
         then '+a:' || old.id
     end,
@@ -784,6 +1167,21 @@ begin
     case when (old.active_sub_accounts = 0) is distinct from (new.active_sub_accounts = 0) then '+n:' || old.id end
   ], null));
   if new.parent_id is not null and old.status <> new.status then
+    perform account_uncounted(new.parent_id);
+  end if;
+  return null;
+end $$;
+
+-- events/account_created.sql
+create or replace function account_created() returns trigger language plpgsql as $$
+declare
+  is_parent constant boolean := new.parent_id is null;
+begin
+  perform event_add(
+    coalesce(new.parent_id, new.id), array[case when is_parent then 'account.created' else 'sub_account.created' end],
+    array[case when not is_parent then new.id end], array[case when is_parent then account_shown(new) else to_jsonb(new) end], array[null::jsonb]
+  );
+  if not is_parent then
     perform account_uncounted(new.parent_id);
   end if;
   return null;
@@ -853,5 +1251,28 @@ begin
   then
     raise integrity_constraint_violation using message = 'events are append-only', constraint = 'event_append_only';
   end if;
+  return null;
+end $$;
+
+-- limits/account_quota_changed.sql
+create or replace function account_quota_changed() returns trigger language plpgsql as $$
+declare
+  account constant text := case when new.parent_id is null then 'parent:' else 'sub_account:' end || new.id;
+  resized text[] := '{}';
+  period text;
+  before bigint;
+  after bigint;
+begin
+  foreach period in array array['day', 'month'] loop
+    before := account_quota(old, period);
+    after := account_quota(new, period);
+    if before is null and after is not null then
+      perform quota_forget(account || ':' || period);
+      perform change_touch(array['+q:' || new.id]);
+    elsif before <> after then
+      resized := resized || (account || ':' || period);
+    end if;
+  end loop;
+  update limit_quota q set noted = 0 where q.noted > 0 and q.limit_name = any (resized);
   return null;
 end $$;

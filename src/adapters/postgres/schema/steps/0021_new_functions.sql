@@ -44,7 +44,7 @@ begin
   end if;
 
   update account a
-    set name = erased_name(), external_id = null, metadata = '{}', updated_at = now(), deleted_at = now()
+    set name = erased_name(), external_id = null, metadata = '{}', plan = null, updated_at = now(), deleted_at = now()
     where a.id = of_id;
   update account a set sub_accounts = a.sub_accounts - 1 where a.id = of_parent;
   delete from account_listed l
@@ -61,6 +61,13 @@ create or replace function account_is_there(of_id uuid) returns boolean language
     select from account a left join account p on p.id = a.parent_id
     where a.id = of_id and a.deleted_at is null and p.deleted_at is null
   )
+$$;
+
+-- accounts/sub_account_limit.sql
+create or replace function sub_account_limit(parent account, configured int) returns int language sql stable as $$
+  select case when 'max_sub_accounts' <> all (parent.unlimited) then coalesce(
+    parent.max_sub_accounts, (select p.max_sub_accounts from plan p where p.name = parent.plan), configured
+  ) end
 $$;
 
 -- coherence/fleet_check.sql
@@ -84,6 +91,9 @@ create or replace function replica_renew(
 begin
   if current_setting('synchronous_commit') = 'off' then
     perform set_config('synchronous_commit', 'on', true);
+  end if;
+  if level < 3 then
+    perform fleet_admit(level);
   end if;
   perform coherence_name();
   insert into replica (id, nonce, lease_ms, renewed_at, version, host, leaving)
@@ -346,5 +356,201 @@ create or replace function result_is_deleted(made jsonb) returns boolean languag
         where jsonb_typeof(r.record) = 'object'
       )
       and (a.deleted_at is not null or p.deleted_at is not null)
+  )
+$$;
+
+-- plans/account_plan_index.sql
+create or replace function account_plan_index() returns trigger language plpgsql as $$
+begin
+  if tg_op <> 'INSERT' then
+    delete from plan_account l where l.plan = old.plan and l.created_at = old.created_at and l.account_id = old.id;
+  end if;
+  if tg_op <> 'DELETE' and new.plan is not null then
+    insert into plan_account (plan, created_at, account_id) values (new.plan, new.created_at, new.id);
+  end if;
+  return null;
+end $$;
+
+-- plans/account_quota.sql
+create or replace function account_quota(of_account account, period text) returns bigint language sql stable as $$
+  select coalesce(
+    case period when 'day' then of_account.requests_per_day else of_account.requests_per_month end,
+    (
+      select case period when 'day' then p.requests_per_day else p.requests_per_month end from plan p
+      where p.name = of_account.plan and 'requests_per_' || period <> all (of_account.unlimited)
+    )
+  )
+$$;
+
+-- plans/account_shown.sql
+create or replace function account_shown(of_account account) returns jsonb language sql stable as $$
+  select to_jsonb(of_account) || coalesce(
+    (select jsonb_build_object('plan_limits', to_jsonb(p)) from plan p where p.name = of_account.plan), '{}'
+  )
+$$;
+
+-- plans/plan_begin.sql
+create or replace function plan_begin() returns void language sql volatile as $$
+  select fleet_require(3)
+$$;
+
+-- plans/plan_changed.sql
+create or replace function plan_changed() returns trigger language plpgsql as $$
+begin
+  perform event_add(
+    '00000000-0000-0000-0000-000000000000',
+    array['plan.' || case tg_op when 'INSERT' then 'created' when 'UPDATE' then 'updated' else 'deleted' end],
+    array[null::uuid],
+    array[case tg_op when 'DELETE' then to_jsonb(old) else to_jsonb(new) end],
+    array[case tg_op when 'UPDATE' then event_previous(to_jsonb(old), to_jsonb(new)) end]
+  );
+  if tg_op = 'DELETE' then
+    perform change_touch(array['+p:' || old.name]);
+  elsif tg_op = 'UPDATE' then
+    if (old.requests_per_second, old.burst, old.requests_per_minute, old.requests_per_day, old.requests_per_month)
+      is distinct from
+      (new.requests_per_second, new.burst, new.requests_per_minute, new.requests_per_day, new.requests_per_month)
+    then
+      perform change_touch(array['+p:' || new.name]);
+    end if;
+    perform plan_quota_changed(new.name, 'day', old.requests_per_day, new.requests_per_day);
+    perform plan_quota_changed(new.name, 'month', old.requests_per_month, new.requests_per_month);
+  end if;
+  return null;
+end $$;
+
+-- plans/plan_delete.sql
+create or replace function plan_delete(
+  request jsonb, of_name text, out outcome text, out seq bigint, out plan jsonb
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+  accounts bigint;
+begin
+  select b.outcome into outcome from change_begin(request) b;
+  if outcome is not null then
+    return;
+  end if;
+  perform plan_begin();
+  -- An account that is given the plan locks it, too. So the count below includes all such accounts.
+  select to_jsonb(p) into plan from plan p where p.name = of_name for update;
+  if not found then
+    outcome := 'none';
+    return;
+  end if;
+  select count(*) into accounts from plan_account l where l.plan = of_name;
+  if accounts > 0 then
+    outcome := 'in-use';
+    plan := jsonb_build_object('accounts', accounts);
+    return;
+  end if;
+  delete from plan p where p.name = of_name;
+  outcome := 'done';
+  seq := change_end(request, null);
+end $$;
+
+-- plans/plan_hold.sql
+create or replace function plan_hold(names text[]) returns boolean language plpgsql as $$
+declare
+  held text[];
+begin
+  select array_agg(h.name) into held
+    from (select p.name from plan p where p.name = any (names) order by p.name for share) h;
+  return array_remove(names, null) <@ coalesce(held, '{}');
+end $$;
+
+-- plans/plan_hold_of.sql
+create or replace function plan_hold_of(accounts uuid[]) returns void language sql volatile as $$
+  select plan_hold(array(
+    select distinct parent.plan from account a join account parent on parent.id = coalesce(a.parent_id, a.id)
+    where a.id = any (accounts) and parent.plan is not null
+  ))
+$$;
+
+-- plans/plan_put.sql
+create or replace function plan_put(
+  request jsonb, of_name text, wanted jsonb, out outcome text, out seq bigint, out created boolean, out plan jsonb
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+  made plan;
+  old plan;
+begin
+  created := false;
+  select b.outcome into outcome from change_begin(request) b;
+  if outcome is not null then
+    return;
+  end if;
+  perform plan_begin();
+  made := jsonb_populate_record(null::plan, wanted);
+  made.name := of_name;
+  made.created_at := now();
+  made.updated_at := now();
+  if made.burst is not null and made.requests_per_second is null then
+    outcome := 'burst-alone';
+    return;
+  end if;
+  loop
+    insert into plan select (made).* on conflict (name) do nothing;
+    created := found;
+    exit when created;
+    -- The plan may have been deleted in the meantime.
+    select * into old from plan p where p.name = of_name for no key update;
+    exit when found;
+  end loop;
+  if not created then
+    made.created_at := old.created_at;
+    made.updated_at := old.updated_at;
+    if made is distinct from old then
+      update plan p
+        set max_sub_accounts = made.max_sub_accounts, max_api_keys = made.max_api_keys,
+          requests_per_second = made.requests_per_second, burst = made.burst,
+          requests_per_minute = made.requests_per_minute, requests_per_day = made.requests_per_day,
+          requests_per_month = made.requests_per_month, updated_at = now()
+        where p.name = of_name;
+    end if;
+  end if;
+  outcome := 'done';
+  plan := (select to_jsonb(p) from plan p where p.name = of_name);
+  seq := greatest(change_end(request, null), coherence_awaited(array['p:' || of_name]));
+end $$;
+
+-- plans/plan_quota_changed.sql
+create or replace function plan_quota_changed(of_plan text, period text, before bigint, after bigint)
+returns void language plpgsql set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+declare
+  starts constant timestamptz := date_trunc(period, now(), 'UTC');
+  limits text[];
+begin
+  if after is null or before is not distinct from after then
+    return;
+  end if;
+  limits := array(
+    select q.limit_name from limit_quota q join account a on a.id = split_part(q.limit_name, ':', 2)::uuid
+    where q.starts_at = starts and q.limit_name like 'parent:%:' || period and (before is null or q.noted > 0)
+      and a.plan = of_plan and 'requests_per_' || period <> all (a.unlimited)
+      and case period when 'day' then a.requests_per_day else a.requests_per_month end is null
+  );
+  perform from limit_quota q where q.limit_name = any (limits) order by q.limit_name, q.starts_at for update;
+  if before is null then
+    delete from limit_quota q where q.limit_name = any (limits);
+    delete from limit_hold h where h.limit_name = any (limits);
+    perform change_touch(array['+q:' || of_plan]);
+  else
+    update limit_quota q set noted = 0 where q.noted > 0 and q.limit_name = any (limits);
+  end if;
+end $$;
+
+-- plans/unlimited_after.sql
+create or replace function unlimited_after(unlimited text[], change jsonb) returns text[] language sql immutable as $$
+  select array(
+    select u from unnest(unlimited) u where not coalesce(change ? u, false)
+    union
+    select m.key from jsonb_each(change) m
+      where m.value = '"unlimited"' and m.key in (
+        'max_sub_accounts', 'max_api_keys', 'requests_per_second', 'requests_per_minute', 'requests_per_day',
+        'requests_per_month'
+      )
+    order by 1
   )
 $$;

@@ -1,0 +1,142 @@
+/** Plans by the operator API. */
+import t from 'tap';
+import { startApis } from '../../support/apis.ts';
+import type { HttpResponse } from '../../support/http-client.ts';
+
+const apis = await startApis(t, { limits: { subAccountsPerParent: 1, keysPerAccount: 2 } });
+const none = {
+  ...{ requests_per_second: null, burst: null, requests_per_minute: null },
+  ...{ requests_per_day: null, requests_per_month: null },
+};
+const put = (name: string, body: object): Promise<HttpResponse> =>
+  apis.operator('PUT', `/plans/${name}`, { body });
+const patch = (id: string, body: object): Promise<HttpResponse> =>
+  apis.operator('PATCH', `/accounts/${id}`, { body });
+
+t.test('a plan is created, replaced as a whole, shown, listed and deleted', async (t) => {
+  const limits = { requests_per_second: 5, burst: 9 };
+  const made = await put('gold', { limits, max_sub_accounts: 0 });
+  t.match(made, { status: 201, body: { name: 'gold', max_sub_accounts: 0, max_api_keys: null } });
+  t.same(made.body['limits'], { ...none, ...limits });
+  const replaced = await put('gold', { max_api_keys: 1 });
+  t.match(replaced, { status: 200, body: { max_sub_accounts: null, max_api_keys: 1 } });
+  t.same(replaced.body['limits'], none);
+  t.match(replaced.headers['x-service-enforced'], /^replicas=/);
+  t.match(await apis.operator('GET', '/plans/gold'), { status: 200, body: { name: 'gold' } });
+  await put('silver', {});
+  const first = await apis.operator('GET', '/plans?limit=1');
+  t.match(first, { status: 200, body: { data: [{ name: 'silver' }], has_more: true } });
+  const cursor = String(first.body['next_cursor']);
+  t.match(await apis.operator('GET', `/plans?limit=1&cursor=${cursor}`), {
+    body: { data: [{ name: 'gold' }], has_more: false },
+  });
+  t.match(await apis.operator('GET', '/plans?cursor=abc'), { status: 400 });
+  const deleted = await apis.operator('DELETE', '/plans/silver');
+  t.match(deleted, { status: 204, text: '' });
+  for (const method of ['GET', 'DELETE'])
+    t.match(await apis.operator(method, '/plans/silver'), {
+      status: 404,
+      body: { code: 'not_found', detail: 'There is no such plan here.' },
+    });
+});
+
+t.test('what is not a plan is 400, with its pointer', async (t) => {
+  for (const name of ['Gold', '-gold', 'gold.1', 'g'.repeat(64), '%20'])
+    t.match(await put(name, {}), { status: 400, body: { code: 'invalid_request' } }, name);
+  t.match(await put('g'.repeat(63), {}), { status: 201 });
+  for (const [body, pointer] of [
+    [{ limits: { requests_per_day: 'unlimited' } }, '/limits/requests_per_day'],
+    [{ limits: { requests_per_day: 0 } }, '/limits/requests_per_day'],
+    [{ limits: { burst: 5 } }, '/limits/burst'],
+    [{ max_api_keys: -1 }, '/max_api_keys'],
+    [{ price: 5 }, '/price'],
+  ] as const)
+    t.match(await put('wrong', body), { status: 400, body: { errors: [{ pointer }] } });
+});
+
+t.test(
+  'an account has a plan, its own limits before those of the plan, and shows what is in force',
+  async (t) => {
+    await put('basic', { limits: { requests_per_second: 5, burst: 9, requests_per_day: 100 } });
+    const made = await apis.operator('POST', '/accounts', { body: { name: 'N', plan: 'basic' } });
+    t.match(made, { status: 201, body: { plan: 'basic' } });
+    t.same(made.body['limits'], none);
+    t.same(made.body['effective_limits'], {
+      ...none,
+      ...{ requests_per_second: 5, burst: 9, requests_per_day: 100 },
+    });
+    const id = String(made.body['id']);
+    const changed = await patch(id, { limits: { requests_per_second: 7, requests_per_day: 'unlimited' } });
+    t.same(changed.body['limits'], { ...none, requests_per_second: 7, requests_per_day: 'unlimited' });
+    t.same(changed.body['effective_limits'], { ...none, requests_per_second: 7 });
+    t.match(await patch(id, { max_sub_accounts: 'unlimited' }), { body: { max_sub_accounts: 'unlimited' } });
+    t.match(await apis.operator('GET', '/accounts?plan=basic'), { body: { data: [{ id, plan: 'basic' }] } });
+    t.match(await apis.operator('DELETE', '/plans/basic'), {
+      status: 409,
+      body: { code: 'plan_in_use', detail: /^1 account has this plan/ },
+    });
+    t.match(await patch(id, { plan: null }), { body: { plan: null, effective_limits: { burst: null } } });
+    t.match(await apis.operator('GET', '/accounts?plan=basic'), { body: { data: [] } });
+  },
+);
+
+t.test('a plan that is not there, and what is no limit, is 400 with its pointer', async (t) => {
+  const { id } = await apis.parent();
+  for (const [body, pointer] of [
+    [{ plan: 'no-such-plan' }, '/plan'],
+    [{ plan: 'No' }, '/plan'],
+    [{ limits: { requests_per_day: 'none' } }, '/limits/requests_per_day'],
+    [{ limits: { requests_per_day: 1.5 } }, '/limits/requests_per_day'],
+    [{ limits: { burst: 'unlimited' } }, '/limits/burst'],
+    [{ max_api_keys: 'all' }, '/max_api_keys'],
+  ] as const)
+    t.match(await patch(id, body), { status: 400, body: { errors: [{ pointer }] } }, JSON.stringify(body));
+  t.match(await apis.operator('POST', '/accounts', { body: { name: 'N', plan: 'no-such-plan' } }), {
+    status: 400,
+    body: { errors: [{ pointer: '/plan' }] },
+  });
+});
+
+t.test('what a parent may make is as the plan says; null in it is the configuration', async (t) => {
+  const parent = await apis.parent();
+  await put('two', { max_sub_accounts: 2, max_api_keys: 1 });
+  await patch(parent.id, { plan: 'two' });
+  const sub = await parent.create();
+  await parent.create();
+  t.match(await parent.call('POST', '', { body: { name: 'N' } }), {
+    status: 409,
+    body: { code: 'limit_reached', detail: 'At most 2 sub-accounts are allowed.' },
+  });
+  const mint = (): Promise<HttpResponse> =>
+    parent.call('POST', `/${sub.id}/api-keys`, { body: { name: 'N' } });
+  t.match(await mint(), { status: 201 });
+  t.match(await mint(), { status: 409, body: { detail: 'At most 1 API keys are allowed.' } });
+  await put('two', {});
+  t.match(await mint(), { status: 201 });
+  t.match(await mint(), { status: 409, body: { detail: 'At most 2 API keys are allowed.' } });
+});
+
+t.test('a parent sees the limits in force, and no event of a plan', async (t) => {
+  const parent = await apis.parent();
+  await put('seen', { limits: { requests_per_day: 100 } });
+  await patch(parent.id, { plan: 'seen' });
+  t.match(await parent.call('GET', '/caller'), { body: { account: { limits: { requests_per_day: 100 } } } });
+  await put('seen', { limits: { requests_per_day: 200 } });
+  const { body } = await parent.call('GET', '/events');
+  t.match(body, { data: [{ type: 'account.updated', data: { previous: { plan: null } } }] });
+  t.match(await parent.call('GET', '/events?type=plan.updated'), { status: 400 });
+  const events = await apis.operator('GET', '/events?type=plan.updated&limit=1');
+  t.match(events, {
+    body: {
+      data: [
+        {
+          ...{ type: 'plan.updated', account_id: null, sub_account_id: null, actor: { kind: 'operator' } },
+          data: {
+            object: { name: 'seen', limits: { requests_per_day: 200 } },
+            previous: { limits: { requests_per_day: 100 } },
+          },
+        },
+      ],
+    },
+  });
+});
