@@ -125,12 +125,11 @@ export class Shares {
   hasRoom({ held, parent }: Share, most: number, more = 1): boolean {
     const left = most - this.taken;
     if (more > left) return false;
-    const forParent = left + parent.held;
-    const mostOfParent = parent.parent === null ? most * this.#withoutKey : (3 * forParent) / 4;
+    const usual = (3 * (left + parent.held)) / 4;
+    const mostOfParent = parent.parent === null ? most * this.#withoutKey : usual;
     if (parent.held > 0 && parent.held + more > mostOfParent) return false;
-    // The tenant's limit is two thirds of this difference: three quarters of `forParent`, minus what the parent's other
-    // tenants hold.
-    return held === 0 || 6 * (held + more) <= 3 * forParent - 4 * (parent.held - held);
+    // The tenant's limit is two thirds of this difference: the parent's part, minus what its other tenants hold.
+    return held === 0 || 3 * (held + more) <= 2 * (Math.min(mostOfParent, usual) - (parent.held - held));
   }
 
   take(share: Share, more = 1): void {

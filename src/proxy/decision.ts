@@ -145,10 +145,17 @@ export class Decision {
    * @param network as returned by `networkOf`
    */
   enterWithoutKey(network: string): Problem | undefined {
-    const permit = { resolvedTenant: network, parentTenant: null };
-    this.#withoutKey = { caller: null, permit };
+    const { permit } = this.admitPreflight(network);
     this.#place = this.#route.deps.concurrency.enter(permit);
     return this.#place === null ? tooManyInFlight : undefined;
+  }
+
+  /**
+   * Admits a preflight, which has no key. It takes no slot, so that requests to open routes cannot keep the preflights of
+   * other routes out.
+   */
+  admitPreflight(network: string): AdmittedAs {
+    return (this.#withoutKey = { caller: null, permit: { resolvedTenant: network, parentTenant: null } });
   }
 
   /**

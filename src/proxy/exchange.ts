@@ -41,20 +41,24 @@ export abstract class Exchange extends EndingExchange implements UnitsUser {
 
   /** Reads the request's head and makes the decision. On an open route, there is nothing to decide. */
   protected decideAbout(head: RequestHead): void {
-    if (this.route.open !== null) return this.serveWithoutKey(head);
+    if (this.route.open !== null) return this.#serveWithoutKey(head);
     const problem = this.decision.read(head);
     if (problem === undefined) this.#decide();
     else this.reject(this.isShed() ? overloaded : problem);
   }
 
-  /**
-   * Serves a request without looking for its key: one to an open route, or a preflight that is passed on. The request
-   * counts against its client's network.
-   */
-  protected serveWithoutKey({ authorization }: RequestHead): void {
-    const { config, deps, open } = this.route;
+  /** Passes a preflight on, which has no key. */
+  protected passPreflight(): void {
     if (this.isShed()) return this.reject(overloaded);
-    const network = networkOf(deps.addressOf(this.request));
+    this.decision.admitPreflight(this.#network());
+    this.admitted();
+  }
+
+  /** Serves a request to an open route, without looking for a key. The request counts against its client's network. */
+  #serveWithoutKey({ authorization }: RequestHead): void {
+    const { config, open } = this.route;
+    if (this.isShed()) return this.reject(overloaded);
+    const network = this.#network();
     const full = open?.count(network) ?? this.decision.enterWithoutKey(network);
     if (full !== undefined) return this.reject(full);
     if (!config.passAuthorization || authorization.length === 0) return this.admitted();
@@ -79,8 +83,13 @@ export abstract class Exchange extends EndingExchange implements UnitsUser {
    * `true` if the share is used up. The request must then be shed.
    */
   protected isShed(): boolean {
-    const { shedding, addressOf } = this.route.deps;
-    return shedding.shares !== null && !shedding.shares.admitsStranger(networkOf(addressOf(this.request)));
+    const { shedding } = this.route.deps;
+    return shedding.shares !== null && !shedding.shares.admitsStranger(this.#network());
+  }
+
+  /** Returns the network of the client. */
+  #network(): string {
+    return networkOf(this.route.deps.addressOf(this.request));
   }
 
   /** Decides again, as if the request had just arrived. */
@@ -98,8 +107,7 @@ export abstract class Exchange extends EndingExchange implements UnitsUser {
   }
 
   async #decideByLookUp(): Promise<void> {
-    const { directory, addressOf } = this.route.deps;
-    const lookup = directory.lookUp(networkOf(addressOf(this.request)));
+    const lookup = this.route.deps.directory.lookUp(this.#network());
     let decision: Admission | Rejection | undefined;
     while ((decision = this.decision.fromLookup(lookup)) === undefined) await lookup.load();
     // Nothing is awaited between the decision and its effect, so the decision still holds.

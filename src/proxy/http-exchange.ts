@@ -50,7 +50,7 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
       respondToPreflight(this.response, cors.preflight(this.request.headers.origin), this.requestId);
       this.finish(204, null);
     } else if (config.preflight === 'pass' && isPreflight(this.request, head)) {
-      this.serveWithoutKey(head);
+      this.passPreflight();
     } else this.decideAbout(head);
   }
 

@@ -38,7 +38,7 @@ t.test('what it says is what happens, to operators and parents alike', async (t)
             t.match(told, { resolved_tenant: resolved, problem: null }, what);
             t.match(
               real.body['code'] ?? 'invalid_request',
-              /^(invalid_request|unsupported_media_type)$/,
+              /^(invalid_request|unsupported_media_type|still_active)$/,
               what,
             );
           } else {

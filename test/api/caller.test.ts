@@ -29,6 +29,7 @@ t.test(
     const told = {
       account: { id, name, external_id, limits, created_at, updated_at },
       api_key: record,
+      limits_in_force: [],
     };
     const first = await call('GET', '/caller');
     t.equal(first.status, 200);

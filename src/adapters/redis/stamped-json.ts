@@ -69,7 +69,8 @@ function readAccountFact(of: string, value: unknown): AccountFact | undefined {
       ? { id, parentId, externalId, status, limits, plan }
       : undefined;
   }
-  if (!isAccountId(parentId) || parentId === id) return undefined;
+  // 0.2.0 stores no `plan`, and does not know that an account is deleted.
+  if (!isAccountId(parentId) || parentId === id || value['plan'] !== null) return undefined;
   return status === 'active' || status === 'deactivated' || status === 'deleted'
     ? { id, parentId, externalId, status, limits, plan: null }
     : undefined;

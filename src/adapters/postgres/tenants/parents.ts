@@ -1,6 +1,6 @@
 import type { AccountId } from '../../../domain/ids.ts';
 import { metadataMaxPairs } from '../../../domain/account.ts';
-import type { ExternalIdTaken, IdTaken, NoSuchPlan, TenantStore } from '../../../ports/tenant-store.ts';
+import type { ExternalIdTaken, NoSuchPlan, TenantStore } from '../../../ports/tenant-store.ts';
 import { pageOf } from '../page.ts';
 import type { Runner } from '../connection/pool.ts';
 import { accountSelection, listAccounts } from './account-lists.ts';
@@ -25,7 +25,8 @@ export function parents(db: Runner, changes: Changes): Parents {
         caller,
         { plan },
       );
-      return notMade(made) ?? committed(made, toParent(made.account));
+      if (made.outcome === 'id-taken') return { idTaken: true };
+      return faultOf(made) ?? committed(made, toParent(made.account));
     },
 
     async getParent(id, tenant) {
@@ -50,19 +51,9 @@ export function parents(db: Runner, changes: Changes): Parents {
           from account_update_parent(${request}, ${id}, ${sql.json(parentPatchOf(change))}, ${metadataMaxPairs}) c`,
         caller,
       );
-      switch (made.outcome) {
-        case 'none':
-          return null;
-        case 'taken':
-          return { taken: made.holder };
-        case 'no-plan':
-          return { noPlan: true };
-        case 'too-many-pairs':
-          return made.outcome;
-        case 'done':
-        case 'again':
-          return committed(made, toParent(made.account));
-      }
+      if (made.outcome === 'none') return null;
+      if (made.outcome === 'too-many-pairs') return made.outcome;
+      return faultOf(made) ?? committed(made, toParent(made.account));
     },
 
     async setParentStatus(id, status, claim = null, caller) {
@@ -82,22 +73,14 @@ export function parents(db: Runner, changes: Changes): Parents {
   };
 }
 
-/** Returns why a parent was not created; `null` if it was. */
-function notMade({
+/** Returns why a parent was not created or changed; `null` if that depends on something else. */
+function faultOf({
   outcome,
   holder,
 }: {
   readonly outcome: string;
   readonly holder: AccountId;
-}): ExternalIdTaken | IdTaken | NoSuchPlan | null {
-  switch (outcome) {
-    case 'taken':
-      return { taken: holder };
-    case 'id-taken':
-      return { idTaken: true };
-    case 'no-plan':
-      return { noPlan: true };
-    default:
-      return null;
-  }
+}): ExternalIdTaken | NoSuchPlan | null {
+  if (outcome === 'taken') return { taken: holder };
+  return outcome === 'no-plan' ? { noPlan: true } : null;
 }

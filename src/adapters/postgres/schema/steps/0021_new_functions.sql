@@ -269,7 +269,7 @@ begin
   perform require_read_committed();
   select * into job from erasure j
     where j.erased_at is null and j.deleted_at <= clock_timestamp() - settled 
-    order by j.step = 'log', j.deleted_at limit 1 for update;
+    order by j.step = 'log', j.at_position is not null, j.deleted_at limit 1 for update;
   if not found then
     return null;
   end if;
@@ -431,7 +431,8 @@ begin
   if outcome is not null then
     return;
   end if;
-  perform plan_begin();
+  -- Nothing is stored, so a delete of a plan that does not exist must not keep replicas of 0.2.0 out.
+  perform fleet_check(3);
   -- An account that is given the plan locks it, too. So the count below includes all such accounts.
   select to_jsonb(p) into plan from plan p where p.name = of_name for update;
   if not found then
@@ -481,7 +482,6 @@ begin
   if outcome is not null then
     return;
   end if;
-  perform plan_begin();
   made := jsonb_populate_record(null::plan, wanted);
   made.name := of_name;
   made.created_at := now();
@@ -490,6 +490,7 @@ begin
     outcome := 'burst-alone';
     return;
   end if;
+  perform plan_begin();
   loop
     insert into plan select (made).* on conflict (name) do nothing;
     created := found;

@@ -19,7 +19,7 @@ begin
     seq := case when outcome = 'again' and account ->> 'external_id' is not null then coherence_position() end;
     return;
   end if;
-  if request ->> 'plan' is not null then
+  if exists (select from plan p where p.name = request ->> 'plan') then
     perform plan_begin();
   end if;
   if new_external_id is not null then
@@ -136,7 +136,7 @@ begin
     return;
   end if;
   if not is_plan then
-    if exists (select from jsonb_array_elements(new_rows) r where r ->> 'plan' is not null) then
+    if exists (select from jsonb_array_elements(new_rows) r join plan p on p.name = r ->> 'plan') then
       perform plan_begin();
     end if;
     perform import_begin();
@@ -468,7 +468,7 @@ begin
     return;
   end if;
   perform limits_begin(change -> 'limits');
-  if change ->> 'plan' is not null
+  if exists (select from plan p where p.name = change ->> 'plan')
     or unlimited_after('{}', change || coalesce(change -> 'limits', '{}')) <> '{}'
   then
     perform plan_begin();

@@ -14,7 +14,7 @@ begin
     seq := case when outcome = 'again' and account ->> 'external_id' is not null then coherence_position() end;
     return;
   end if;
-  if request ->> 'plan' is not null then
+  if exists (select from plan p where p.name = request ->> 'plan') then
     perform plan_begin();
   end if;
   if new_external_id is not null then

@@ -38,7 +38,7 @@ begin
     return;
   end if;
   if not is_plan then
-    if exists (select from jsonb_array_elements(new_rows) r where r ->> 'plan' is not null) then
+    if exists (select from jsonb_array_elements(new_rows) r join plan p on p.name = r ->> 'plan') then
       perform plan_begin();
     end if;
     perform import_begin();

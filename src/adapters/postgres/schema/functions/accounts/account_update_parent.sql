@@ -15,7 +15,7 @@ begin
     return;
   end if;
   perform limits_begin(change -> 'limits');
-  if change ->> 'plan' is not null
+  if exists (select from plan p where p.name = change ->> 'plan')
     or unlimited_after('{}', change || coalesce(change -> 'limits', '{}')) <> '{}'
   then
     perform plan_begin();

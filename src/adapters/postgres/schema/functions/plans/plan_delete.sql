@@ -11,7 +11,8 @@ begin
   if outcome is not null then
     return;
   end if;
-  perform plan_begin();
+  -- Nothing is stored, so a delete of a plan that does not exist must not keep replicas of 0.2.0 out.
+  perform fleet_check(3);
   -- An account that is given the plan locks it, too. So the count below includes all such accounts.
   select to_jsonb(p) into plan from plan p where p.name = of_name for update;
   if not found then

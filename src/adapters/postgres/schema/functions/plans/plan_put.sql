@@ -17,7 +17,6 @@ begin
   if outcome is not null then
     return;
   end if;
-  perform plan_begin();
   made := jsonb_populate_record(null::plan, wanted);
   made.name := of_name;
   made.created_at := now();
@@ -26,6 +25,7 @@ begin
     outcome := 'burst-alone';
     return;
   end if;
+  perform plan_begin();
   loop
     insert into plan select (made).* on conflict (name) do nothing;
     created := found;
