@@ -66,11 +66,11 @@ export function accessLog(
 }
 
 /**
- * Whether the request was proxied and ended with a complete 2xx response. Only proxied requests have a `reason`,
- * so management calls are always logged, for audits.
+ * Whether an upstream sent a complete 2xx response. Management calls have no upstream, so they are always logged, for
+ * audits.
  */
-function isOrdinary({ status, code, reason }: RequestRecord): boolean {
-  return status >= 200 && status < 300 && code === null && reason !== null;
+function isOrdinary({ status, code, upstreamMs }: RequestRecord): boolean {
+  return status >= 200 && status < 300 && code === null && upstreamMs !== null;
 }
 
 function fieldsOf(record: RequestRecord): string {

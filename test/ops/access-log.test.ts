@@ -173,7 +173,8 @@ t.test('with a share, so many of the ordinary requests have a line; all others d
   for (const status of [101, 304, 401, 404, 429, 499, 500, 503]) write(`/${status}`, { status });
   write('/cut', { status: 200, code: 'cut_by_upstream' });
   write('/withdrawn', { status: 200, code: 'withdrawn' });
-  write('/v1/sub-accounts', { reason: null });
+  write('/login', { reason: null, caller: null });
+  write('/v1/sub-accounts', { reason: null, upstreamMs: null });
   await closed(log);
   const paths = lines().map((line) => (JSON.parse(line) as { path: string }).path);
   const others = ['/101', '/304', '/401', '/404', '/429', '/499', '/500', '/503'];

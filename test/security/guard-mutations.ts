@@ -79,7 +79,8 @@ export const guardMutations: readonly GuardMutation[] = [
   {
     attack: 'crowding-tenant',
     source: 'src/limits/shares.ts',
-    guard: 'return held === 0 || 6 * (held + more) <= 3 * forParent - 4 * (parent.held - held);',
+    guard:
+      'return held === 0 || 3 * (held + more) <= 2 * (Math.min(mostOfParent, usual) - (parent.held - held));',
     instead: 'return true;',
   },
   {
@@ -152,8 +153,8 @@ export const guardMutations: readonly GuardMutation[] = [
   {
     attack: 'keyless-preflights',
     source: 'src/limits/shares.ts',
-    guard: 'parent.parent === null ? most * this.#withoutKey : (3 * forParent) / 4',
-    instead: '(3 * forParent) / 4',
+    guard: 'parent.parent === null ? most * this.#withoutKey : usual',
+    instead: 'usual',
   },
   {
     attack: 'late-change',
@@ -195,7 +196,7 @@ export const guardMutations: readonly GuardMutation[] = [
   {
     attack: 'open-route-keys',
     source: 'src/authz/authorization-of-others.ts',
-    guard: 'if (own.test(value) || own.test(decoded)) return null;',
+    guard: 'if (own.test(value) || decoded.some((text) => own.test(text))) return null;',
     instead: '',
   },
   {

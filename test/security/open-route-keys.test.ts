@@ -4,6 +4,7 @@ import { startUpstream, type Upstream } from '../support/upstreams.ts';
 
 const open = { perSecond: 10_000 };
 const imported = 'shipco_live_7f3K9qLd5N';
+const padded = 'c2VjcmV0c2VjcmV0c2VjcmV0cw==';
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
 /** Each form in which a client or a service may write a key. */
@@ -21,6 +22,14 @@ const forms: readonly ((key: string) => string)[] = [
   (key) => `Basic ${base64(`user:${key}`)}`,
   (key) => `Basic ${base64(key)}`,
   (key) => `Basic ${base64(`${key}:`).replaceAll('=', '')}`,
+  (key) => `Bearer x, Basic ${base64(`${key}:`)}`,
+  (key) => `Basic Basic ${base64(`${key}:`)}`,
+  (key) => `Basic ${base64(`${key}:`)},`,
+  (key) => `Basic ${base64(`user:${key}\n`)}`,
+  (key) => `Bearer "${key}"`,
+  (key) => `Bearer '${key}'`,
+  (key) => `Bearer key=${key}`,
+  (key) => `Bearer\xa0${key}`,
 ];
 
 async function start(t: Parameters<typeof startGateway>[0], client: 'native' | 'undici') {
@@ -33,6 +42,7 @@ async function start(t: Parameters<typeof startGateway>[0], client: 'native' | '
     apiKeyHeaders: ['X-Api-Key'],
   });
   gateway.directory.addKey(gateway.parent, imported);
+  gateway.directory.addKey(gateway.parent, padded);
   return { upstream, gateway };
 }
 
@@ -54,11 +64,14 @@ for (const client of ['native', 'undici'] as const) {
     const { upstream, gateway } = await start(t, client);
     const { key } = gateway.parent;
     const mistyped = `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`;
-    for (const text of [key, mistyped, imported]) {
+    for (const text of [key, mistyped, imported, padded]) {
       for (const form of forms) t.strictSame(await seen(gateway, upstream, form(text)), [], form('KEY'));
       t.strictSame(await seen(gateway, upstream, text, { name: 'X-Api-Key' }), []);
       t.strictSame(await seen(gateway, upstream, text, { name: 'x_api_key' }), []);
     }
+    const wide = Buffer.from(`user:${key}`, 'utf16le').toString('base64');
+    for (const value of [`Bearer%20${key}`, `Bearer_${key}`, `key-${key}`, `Basic ${wide}`])
+      t.strictSame(await seen(gateway, upstream, value), [], value.replace(key, 'KEY'));
     gateway.directory.revoke(gateway.parent.revoked);
     t.strictSame(await seen(gateway, upstream, `Bearer ${key}`), [], 'nor a revoked one');
   });

@@ -262,19 +262,26 @@ t.test('a parent with many sub-accounts holds three quarters, one of them alone 
   t.end();
 });
 
-t.test('requests without a key hold an eighth at most, and one in any case', (t) => {
-  for (const [most, part] of [
-    [1, 1],
-    [4, 1],
-    [16, 2],
-    [256, 32],
-  ] as const) {
-    const shares = new Shares();
-    const share = shares.use({ resolvedTenant: '192.0.2.1', parentTenant: null });
-    while (shares.hasRoom(share, most)) shares.take(share);
-    t.equal(share.held, part);
-    const other = shares.use({ resolvedTenant: '192.0.2.2', parentTenant: null });
-    t.notOk(most > part && shares.hasRoom(other, most), 'all their networks together');
-  }
-  t.end();
-});
+t.test(
+  'requests without a key hold an eighth at most, a network two thirds of it, and one in any case',
+  (t) => {
+    for (const [most, part] of [
+      [1, 1],
+      [4, 1],
+      [24, 2],
+      [256, 21],
+    ] as const) {
+      const shares = new Shares();
+      const share = shares.use({ resolvedTenant: '192.0.2.1', parentTenant: null });
+      while (shares.hasRoom(share, most)) shares.take(share);
+      t.equal(share.held, part);
+      const other = shares.use({ resolvedTenant: '192.0.2.2', parentTenant: null });
+      while (shares.hasRoom(other, most)) shares.take(other);
+      t.equal(
+        shares.taken,
+        Math.max(1, Math.min(most / 8, part + Math.max(1, Math.floor((2 * (most / 8 - part)) / 3)))),
+      );
+    }
+    t.end();
+  },
+);
