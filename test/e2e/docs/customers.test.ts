@@ -32,15 +32,18 @@ t.test('the commands for customers of your own work, word for word', async (t) =
   const outputs: string[] = [];
   for (const command of commands)
     outputs.push((await promisify(execFile)('sh', ['-ec', command], { env })).stdout);
-  const [created, updated, limited, rated, started, found, child, children, slowed, shown, off, on, ...more] =
-    outputs;
+  const [created, updated, gold, planned, limited, rated, started, found, having, ...below] = outputs;
+  const [child, children, slowed, shown, off, on, ...more] = below;
   t.same(more, []);
-  t.match(created, new RegExp(`${id}[^]*cus_42[^]*plan=gold`));
-  t.match(updated, /Acme Freight Ltd[^]*plan=silver region=eu/);
+  t.match(created, new RegExp(`${id}[^]*cus_42[^]*region=us`));
+  t.match(updated, /Acme Freight Ltd[^]*region=eu/);
+  t.match(gold, /gold[^]*100 a second, 200 at once[^]*most sub-accounts +500/);
+  t.match(planned, /plan +gold[^]*limits in force +100 a second, 200 at once/);
   t.match(limited, /most sub-accounts +500\nmost API keys +20/);
-  t.match(rated, /limits +200 a second, 400 at once/);
+  t.match(rated, /own limits +200 a second, 400 at once/);
   for (const each of [slowed, shown]) t.match(each, /limits +50 a second, 100000 a month/);
-  for (const list of [started, found]) t.match(list, new RegExp(`${id} +Acme Freight Ltd +active +cus_42`));
+  for (const list of [started, found, having])
+    t.match(list, new RegExp(`${id} +Acme Freight Ltd +active +cus_42`));
   t.match(child, new RegExp(`${subId}[^]*ada[^]*tier=1`));
   t.match(children, new RegExp(`${subId} +Ada Logistics +active +ada`));
   t.match(off, /deactivated/);
@@ -51,7 +54,7 @@ t.test('the commands for customers of your own work, word for word', async (t) =
 t.test('the calls that the page names are there', async (t) => {
   const { operator } = await startReplicas(t);
   const calls = [...page.matchAll(/`(GET|POST|PATCH) \/admin\/v1([^`]*)`/g)];
-  t.equal(calls.length, 7);
+  t.equal(calls.length, 8);
   for (const [call, method = '', path = ''] of calls) {
     const { headers } = await operator('PUT', path.replaceAll(/\{\w+\}/g, randomUUID()));
     t.ok(String(headers['allow']).split(', ').includes(method), call);
