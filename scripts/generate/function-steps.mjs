@@ -44,7 +44,7 @@ export function functionSteps() {
  */
 function step(which, functions, dropped = []) {
   return [
-    `-- compatible with: ${releasedSteps().length}`,
+    `-- compatible with: ${oldestCompatible()}`,
     `-- Functions ${which}. Written by \`npm run generate\` from schema/functions/.`,
     '',
     '-- They stand in the order of their names, and call each other.',
@@ -54,6 +54,12 @@ function step(which, functions, dropped = []) {
     ...functions.flatMap(({ file, statement }) => ['', `-- ${file}`, statement]),
     '',
   ].join('\n');
+}
+
+/** The oldest version whose code works after the newest released step: replacing functions changes nothing about that. */
+function oldestCompatible() {
+  const text = readText(`${SCHEMA}/steps/${releasedSteps().at(-1)}`);
+  return /^-- compatible with: (\d+)$/m.exec(text)?.[1];
 }
 
 /** @returns {Map<string, SqlFunction>} what the newest released step leaves, by identity */

@@ -200,6 +200,7 @@ t.test('every setting either can be reloaded or is known to need a restart', (t)
   const changed = (key: string) => restartNeeded(config, { ...config, [key]: 'changed' }).length > 0;
   const reloadable = Object.keys(config).filter((key) => !changed(key));
   t.same(reloadable.sort(), [
+    'authentication',
     'certificates',
     'drainDelayMs',
     'drainIdleMs',

@@ -1,4 +1,4 @@
--- compatible with: 18
+-- compatible with: 6
 -- locks for a moment: account
 -- A plan is a named set of limits that parent accounts share. Replicas of 0.2.0 do not know plans; a change that needs
 -- them fails while such a replica is registered (`fleet_require`).

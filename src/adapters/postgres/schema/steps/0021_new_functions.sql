@@ -1,4 +1,4 @@
--- compatible with: 18
+-- compatible with: 6
 -- Functions that are new. Written by `npm run generate` from schema/functions/.
 
 -- They stand in the order of their names, and call each other.

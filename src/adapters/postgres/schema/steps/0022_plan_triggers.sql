@@ -1,4 +1,4 @@
--- compatible with: 18
+-- compatible with: 6
 -- locks for a moment: plan
 -- Triggers write the events of plans and touch their facts, whichever statement changes them.
 

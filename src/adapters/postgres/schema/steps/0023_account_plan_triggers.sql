@@ -1,4 +1,4 @@
--- compatible with: 18
+-- compatible with: 6
 -- locks for a moment: account
 -- Triggers keep lists and quotas in sync with the plans of accounts.
 

@@ -1,4 +1,4 @@
--- compatible with: 18
+-- compatible with: 6
 -- Functions in the place of released ones. Written by `npm run generate` from schema/functions/.
 
 -- They stand in the order of their names, and call each other.
