@@ -12,13 +12,18 @@ import {
 } from '../../support/release-010.ts';
 import { rawSql } from '../../support/store.ts';
 
-/** The steps since 0.1.0 that make functions, and those before them. */
+/** Whether a step makes tables, and no triggers, which need functions. */
+function makesTablesAlone(text: string): boolean {
+  return /^create table/m.test(text) && !/^create trigger/m.test(text);
+}
+
+/** The steps since 0.1.0 that make functions, and the tables that these need. */
 async function newSteps(): Promise<{ readonly tables: string; readonly functions: string }> {
   const steps = (await readMigrations()).slice(schemaOf010);
   const first = steps.findIndex(({ name }) => name === 'new_functions');
   const textOf = (some: typeof steps): string => some.map(({ text }) => text).join('');
   return {
-    tables: textOf(steps.slice(0, first)),
+    tables: textOf(steps.filter(({ text }, i) => i < first || makesTablesAlone(text))),
     functions: textOf(steps.filter(({ name }) => name.endsWith('_functions'))),
   };
 }
