@@ -2,6 +2,7 @@ import { untilTokenMs } from '../../domain/limits/bucket.ts';
 import type { LimitFigures, LimitKind, QuotaWindow } from '../../domain/limits/limits.ts';
 import type { TokenAnswer, TokenQuestion } from '../../ports/limits/token-store.ts';
 import type { Alone } from './alone.ts';
+import { Demand } from './demand.ts';
 
 /** Times in milliseconds that decide how many tokens a replica asks for in advance, and how long it keeps them. */
 export interface Pace {
@@ -26,8 +27,6 @@ export const bucketPace: Pace = { aheadMs: 25, keptMs: 50, averageMs: 250, empty
 /** The store of quotas is the database, so it is queried less often. */
 export const quotaPace: Pace = { aheadMs: 5_000, keptMs: 10_000, averageMs: 10_000, emptyMs: 250 };
 
-/** Minimum time between two updates of the average demand, in milliseconds. */
-const leastMs = 5;
 /**
  * Pause in milliseconds after an answer without tokens. During the pause, the replica sends a query for tokens only if
  * requests are waiting for tokens.
@@ -59,8 +58,6 @@ export class Portion {
   readonly kind: LimitKind;
   readonly limit: string;
   figures: LimitFigures;
-  /** Time of the last request. */
-  askedMs: number;
   readonly #pace: Pace;
   readonly #alone: Alone;
   #hand = 0;
@@ -87,12 +84,7 @@ export class Portion {
   #isLeaving = false;
   /** Time of the current or most recent query. */
   #sentMs = 0;
-  /**
-   * Number of requests since `#sinceMs`. `#demand` is the average number of requests per millisecond before `#sinceMs`.
-   */
-  #requests = 0;
-  #sinceMs: number;
-  #demand = 0;
+  readonly #demand: Demand;
   /** More tokens are requested once fewer than this many are on hand. */
   #low = 0;
   /** Debt that the current query reports. If the store does not answer, this debt is owed again. */
@@ -105,8 +97,7 @@ export class Portion {
     this.#left = figures.capacity;
     this.#pace = pace;
     this.#alone = alone;
-    this.askedMs = nowMs;
-    this.#sinceMs = nowMs;
+    this.#demand = new Demand(pace.averageMs, nowMs);
   }
 
   /** Tokens that this replica knows about: those on hand, and those in the store. */
@@ -132,7 +123,7 @@ export class Portion {
   hasSomethingToSay(nowMs: number): boolean {
     if (this.#isAsking) return false;
     const { keptMs } = this.#pace;
-    const isOld = nowMs - this.askedMs >= keptMs || nowMs - this.#sentMs >= keptMs;
+    const isOld = nowMs - this.#demand.lastMs >= keptMs || nowMs - this.#sentMs >= keptMs;
     return this.#alone.debt > 0 || (this.isHolding && isOld);
   }
 
@@ -147,11 +138,7 @@ export class Portion {
 
   /** Counts a request as demand. */
   noteRequest(nowMs: number): void {
-    // After a long pause, demand restarts at 0, so that the first query of a burst asks for no tokens in advance.
-    if (nowMs - this.askedMs >= this.#pace.averageMs)
-      [this.#demand, this.#requests, this.#sinceMs] = [0, 0, nowMs];
-    this.#requests += 1;
-    this.askedMs = nowMs;
+    this.#demand.noteRequest(nowMs);
   }
 
   hasToken(nowMs: number): boolean {
@@ -330,22 +317,12 @@ export class Portion {
     return (this.#sentMs + nowMs) / 2 + untilTokenMs(left, perSecond) * sooner;
   }
 
-  /**
-   * Returns how many tokens to keep for the requests expected soon. A burst that has just begun is left out. Its other
-   * requests may go to another replica, and that replica would lack the tokens kept here.
-   */
+  /** Returns how many tokens to keep for the requests expected soon. */
   #expected(nowMs: number, replicas: number): number {
-    const { aheadMs, keptMs, averageMs } = this.#pace;
-    const before = this.#demand;
-    const elapsedMs = nowMs - this.#sinceMs;
-    if (elapsedMs >= leastMs) {
-      const weight = 1 - Math.exp(-elapsedMs / averageMs);
-      this.#demand += (this.#requests / elapsedMs - this.#demand) * weight;
-      this.#requests = 0;
-      this.#sinceMs = nowMs;
-    }
-    if (this.#isLeaving || nowMs - this.askedMs >= keptMs) return 0;
-    const expected = Math.floor(Math.min(before, this.#demand) * aheadMs);
+    const { aheadMs, keptMs } = this.#pace;
+    const perMs = this.#demand.steadyPerMs(nowMs);
+    if (this.#isLeaving || nowMs - this.#demand.lastMs >= keptMs) return 0;
+    const expected = Math.floor(perMs * aheadMs);
     return Math.min(expected, this.#alone.mostAtHand(this.figures, replicas));
   }
 }
