@@ -114,6 +114,8 @@ export interface RouteConfig {
   /** `Host` that the upstream receives: the client's (`preserve`) or the upstream's own. */
   readonly host: 'preserve' | 'upstream';
   readonly passAuthorization: boolean;
+  /** Whether clients get the header `usage.units_header` of responses. */
+  readonly passUnitsHeader: boolean;
   /** Set if the route serves requests without a key (`authentication: none`); `null` if it authenticates each one. */
   readonly open: { readonly perSecond: number } | null;
   /** Lower-case names of client headers with `_` that are passed on. All other headers with `_` are dropped. */
@@ -165,6 +167,8 @@ export interface UsageConfig {
   readonly retentionMonths: number;
   /** Maximum number of keys per account and hour that get a usage row of their own; the other keys share one row. */
   readonly keysPerAccountHour: number;
+  /** Name of the response header in which upstreams state units; `null` if there is none. */
+  readonly unitsHeader: string | null;
   /** `null` if usage is not exported. */
   readonly export: UsageExportConfig | null;
 }

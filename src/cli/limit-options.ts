@@ -13,6 +13,7 @@ export interface LimitOptions {
   readonly requestsPerMinute?: Given;
   readonly requestsPerDay?: Given;
   readonly requestsPerMonth?: Given;
+  readonly unitsPerMonth?: Given;
 }
 
 /** A limit that options set: its option, its description, and the description of the `--no-…` form. */
@@ -26,6 +27,7 @@ const periods: readonly LimitOption[] = [
 const quotas: readonly LimitOption[] = [
   ['requests-per-day', 'how many requests in a day (UTC)', 'no limit'],
   ['requests-per-month', 'how many requests in a calendar month (UTC)', 'no limit'],
+  ['units-per-month', 'how many units (`usage.units_header`) in a calendar month (UTC)', 'no limit'],
 ];
 
 /**
@@ -67,13 +69,15 @@ export function readOwn(text: string): number | 'unlimited' {
 
 /** Turns the options into the member `limits` of a request body. Returns `{}` if no option is given. */
 export function limitsMember(options: LimitOptions): object {
-  const { requestsPerSecond, burst, requestsPerMinute, requestsPerDay, requestsPerMonth } = options;
+  const { requestsPerSecond, burst, requestsPerMinute, requestsPerDay, requestsPerMonth, unitsPerMonth } =
+    options;
   const limits = {
     ...(requestsPerSecond !== undefined && { requests_per_second: orNull(requestsPerSecond) }),
     ...(burst !== undefined && { burst: orNull(burst) }),
     ...(requestsPerMinute !== undefined && { requests_per_minute: orNull(requestsPerMinute) }),
     ...(requestsPerDay !== undefined && { requests_per_day: orNull(requestsPerDay) }),
     ...(requestsPerMonth !== undefined && { requests_per_month: orNull(requestsPerMonth) }),
+    ...(unitsPerMonth !== undefined && { units_per_month: orNull(unitsPerMonth) }),
   };
   return Object.keys(limits).length === 0 ? {} : { limits };
 }
@@ -81,13 +85,14 @@ export function limitsMember(options: LimitOptions): object {
 /** Formats limits on one line. */
 export function showLimits(limits: Account['limits'] | Plan['limits']): string {
   const { requests_per_second: second, burst, requests_per_minute: minute } = limits;
-  const { requests_per_day: day, requests_per_month: month } = limits;
+  const { requests_per_day: day, requests_per_month: month, units_per_month: units } = limits;
   const parts = [
     ...(second === null ? [] : [`${second} a second`]),
     ...(burst === null ? [] : [`${burst} at once`]),
     ...(minute === null ? [] : [`${minute} a minute`]),
     ...(day === null ? [] : [`${day} a day`]),
     ...(month === null ? [] : [`${month} a month`]),
+    ...(units === null ? [] : [`${units} units a month`]),
   ];
   return parts.join(', ') || '(none)';
 }
@@ -95,9 +100,9 @@ export function showLimits(limits: Account['limits'] | Plan['limits']): string {
 /** Formats limits as a table with what is left of them. */
 export function showInForce({ data }: LimitsInForce): string {
   if (data.length === 0) return 'There is no limit.';
-  const rows = data.map(({ limited, per, limit, used, left, resets_at: resetsAt }) => [
-    ...[limited, per, String(limit), String(used), left === 0 ? styleText('red', '0') : String(left)],
+  const rows = data.map(({ limited, per, unit, limit, used, left, resets_at: resetsAt }) => [
+    ...[limited, unit, per, String(limit), String(used), left === 0 ? styleText('red', '0') : String(left)],
     resetsAt,
   ]);
-  return table(['LIMIT OF', 'PER', 'LIMIT', 'USED', 'LEFT', 'ALL AGAIN AT'], rows);
+  return table(['LIMIT OF', 'COUNTS', 'PER', 'LIMIT', 'USED', 'LEFT', 'ALL AGAIN AT'], rows);
 }

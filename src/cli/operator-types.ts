@@ -32,6 +32,8 @@ export interface Account {
     readonly requests_per_day: number | 'unlimited' | null;
     /** How many requests in a calendar month, UTC; `null` for no limit. Keys have no such limit. */
     readonly requests_per_month: number | 'unlimited' | null;
+    /** How many units in a calendar month, UTC; `null` for no limit. Responses say what their requests were worth (`usage.units_header`), so a request is admitted as long as a unit is left. Keys have no such limit. */
+    readonly units_per_month: number | 'unlimited' | null;
   };
   /** The limits in force: its own and, where it has none, those of its plan. */
   readonly effective_limits: {
@@ -45,6 +47,8 @@ export interface Account {
     readonly requests_per_day: number | null;
     /** How many requests in a calendar month, UTC; `null` for no limit. Keys have no such limit. */
     readonly requests_per_month: number | null;
+    /** How many units in a calendar month, UTC; `null` for no limit. Responses say what their requests were worth (`usage.units_header`), so a request is admitted as long as a unit is left. Keys have no such limit. */
+    readonly units_per_month: number | null;
   };
   /** When it was created. */
   readonly created_at: string;
@@ -92,6 +96,8 @@ export interface ApiKey {
     readonly requests_per_day: number | null;
     /** How many requests in a calendar month, UTC; `null` for no limit. Keys have no such limit. */
     readonly requests_per_month: number | null;
+    /** How many units in a calendar month, UTC; `null` for no limit. Responses say what their requests were worth (`usage.units_header`), so a request is admitted as long as a unit is left. Keys have no such limit. */
+    readonly units_per_month: number | null;
   };
 }
 
@@ -216,6 +222,8 @@ export interface HeldApiKey {
     readonly requests_per_day: number | null;
     /** How many requests in a calendar month, UTC; `null` for no limit. Keys have no such limit. */
     readonly requests_per_month: number | null;
+    /** How many units in a calendar month, UTC; `null` for no limit. Responses say what their requests were worth (`usage.units_header`), so a request is admitted as long as a unit is left. Keys have no such limit. */
+    readonly units_per_month: number | null;
   };
   /** The account. */
   readonly account: KeyAccount;
@@ -248,11 +256,13 @@ export interface LimitInForce {
   readonly limited: 'api_key' | 'sub_account' | 'parent';
   /** The period of the limit. A day and a month are of UTC. */
   readonly per: 'second' | 'minute' | 'day' | 'month';
-  /** How many requests fit into the period, or at once into a bucket. */
+  /** What the limit counts: requests, or units that responses state (`usage.units_header`). */
+  readonly unit: 'requests' | 'units';
+  /** How many requests or units fit into the period, or requests at once into a bucket. */
   readonly limit: number;
-  /** How many requests of the limit are used. */
+  /** How many requests or units of the limit are used. */
   readonly used: number;
-  /** How many more requests would pass now. */
+  /** How many more requests would pass now, or how many units are left. */
   readonly left: number;
   /** When all of the limit is available again. */
   readonly resets_at: string;
@@ -304,6 +314,8 @@ export interface MintedApiKey {
     readonly requests_per_day: number | null;
     /** How many requests in a calendar month, UTC; `null` for no limit. Keys have no such limit. */
     readonly requests_per_month: number | null;
+    /** How many units in a calendar month, UTC; `null` for no limit. Responses say what their requests were worth (`usage.units_header`), so a request is admitted as long as a unit is left. Keys have no such limit. */
+    readonly units_per_month: number | null;
   };
   /** The API key. It is a secret; keep it now, it is never shown again. */
   readonly api_key?: string;
@@ -327,6 +339,8 @@ export interface Plan {
     readonly requests_per_day: number | null;
     /** How many requests in a calendar month, UTC; `null` for no limit. Keys have no such limit. */
     readonly requests_per_month: number | null;
+    /** How many units in a calendar month, UTC; `null` for no limit. Responses say what their requests were worth (`usage.units_header`), so a request is admitted as long as a unit is left. Keys have no such limit. */
+    readonly units_per_month: number | null;
   };
   /** How many sub-accounts an account may have, deactivated ones included; `null` for the number of the plan or, without one, of the configuration. */
   readonly max_sub_accounts: number | null;
@@ -362,6 +376,8 @@ export interface SubAccount {
     readonly requests_per_day: number | null;
     /** How many requests in a calendar month, UTC; `null` for no limit. Keys have no such limit. */
     readonly requests_per_month: number | null;
+    /** How many units in a calendar month, UTC; `null` for no limit. Responses say what their requests were worth (`usage.units_header`), so a request is admitted as long as a unit is left. Keys have no such limit. */
+    readonly units_per_month: number | null;
   };
   /** When it was created. */
   readonly created_at: string;
@@ -406,4 +422,6 @@ export interface UsageRow {
   readonly bytes_in: number;
   /** Bytes of response bodies, from the upstream. */
   readonly bytes_out: number;
+  /** What the responses said that the requests were worth, such as tokens or rows (`usage.units_header`); at most 2^53 - 1. */
+  readonly units: number;
 }

@@ -52,6 +52,8 @@ export interface ApiKey {
     readonly requests_per_day: number | null;
     /** How many requests in a calendar month, UTC; `null` for no limit. Keys have no such limit. */
     readonly requests_per_month: number | null;
+    /** How many units in a calendar month, UTC; `null` for no limit. Responses say what their requests were worth (`usage.units_header`), so a request is admitted as long as a unit is left. Keys have no such limit. */
+    readonly units_per_month: number | null;
   };
 }
 
@@ -97,6 +99,8 @@ export interface CallerAccount {
     readonly requests_per_day: number | null;
     /** How many requests in a calendar month, UTC; `null` for no limit. Keys have no such limit. */
     readonly requests_per_month: number | null;
+    /** How many units in a calendar month, UTC; `null` for no limit. Responses say what their requests were worth (`usage.units_header`), so a request is admitted as long as a unit is left. Keys have no such limit. */
+    readonly units_per_month: number | null;
   };
   /** When it was created. */
   readonly created_at: string;
@@ -124,6 +128,8 @@ export interface CreateSubAccount {
     readonly requests_per_day?: number | null;
     /** How many requests in a calendar month, UTC; `null` for no limit. Keys have no such limit. */
     readonly requests_per_month?: number | null;
+    /** How many units in a calendar month, UTC; `null` for no limit. Responses say what their requests were worth (`usage.units_header`), so a request is admitted as long as a unit is left. Keys have no such limit. */
+    readonly units_per_month?: number | null;
   };
 }
 
@@ -199,11 +205,13 @@ export interface LimitInForce {
   readonly limited: 'api_key' | 'sub_account' | 'parent';
   /** The period of the limit. A day and a month are of UTC. */
   readonly per: 'second' | 'minute' | 'day' | 'month';
-  /** How many requests fit into the period, or at once into a bucket. */
+  /** What the limit counts: requests, or units that responses state (`usage.units_header`). */
+  readonly unit: 'requests' | 'units';
+  /** How many requests or units fit into the period, or requests at once into a bucket. */
   readonly limit: number;
-  /** How many requests of the limit are used. */
+  /** How many requests or units of the limit are used. */
   readonly used: number;
-  /** How many more requests would pass now. */
+  /** How many more requests would pass now, or how many units are left. */
   readonly left: number;
   /** When all of the limit is available again. */
   readonly resets_at: string;
@@ -235,6 +243,8 @@ export interface MintApiKey {
     readonly requests_per_day?: null;
     /** How many requests in a calendar month, UTC; `null` for no limit. Keys have no such limit. */
     readonly requests_per_month?: null;
+    /** How many units in a calendar month, UTC; `null` for no limit. Responses say what their requests were worth (`usage.units_header`), so a request is admitted as long as a unit is left. Keys have no such limit. */
+    readonly units_per_month?: null;
   };
 }
 
@@ -278,6 +288,8 @@ export interface MintedApiKey {
     readonly requests_per_day: number | null;
     /** How many requests in a calendar month, UTC; `null` for no limit. Keys have no such limit. */
     readonly requests_per_month: number | null;
+    /** How many units in a calendar month, UTC; `null` for no limit. Responses say what their requests were worth (`usage.units_header`), so a request is admitted as long as a unit is left. Keys have no such limit. */
+    readonly units_per_month: number | null;
   };
   /** The API key. It is a secret; keep it now, it is never shown again. */
   readonly api_key?: string;
@@ -323,6 +335,8 @@ export interface PutSubAccount {
     readonly requests_per_day?: number | null;
     /** How many requests in a calendar month, UTC; `null` for no limit. Keys have no such limit. */
     readonly requests_per_month?: number | null;
+    /** How many units in a calendar month, UTC; `null` for no limit. Responses say what their requests were worth (`usage.units_header`), so a request is admitted as long as a unit is left. Keys have no such limit. */
+    readonly units_per_month?: number | null;
   };
 }
 
@@ -364,6 +378,8 @@ export interface SubAccount {
     readonly requests_per_day: number | null;
     /** How many requests in a calendar month, UTC; `null` for no limit. Keys have no such limit. */
     readonly requests_per_month: number | null;
+    /** How many units in a calendar month, UTC; `null` for no limit. Responses say what their requests were worth (`usage.units_header`), so a request is admitted as long as a unit is left. Keys have no such limit. */
+    readonly units_per_month: number | null;
   };
   /** When it was created. */
   readonly created_at: string;
@@ -408,6 +424,8 @@ export interface UpdateApiKey {
     readonly requests_per_day?: null;
     /** How many requests in a calendar month, UTC; `null` for no limit. Keys have no such limit. */
     readonly requests_per_month?: null;
+    /** How many units in a calendar month, UTC; `null` for no limit. Responses say what their requests were worth (`usage.units_header`), so a request is admitted as long as a unit is left. Keys have no such limit. */
+    readonly units_per_month?: null;
   };
 }
 
@@ -431,6 +449,8 @@ export interface UpdateSubAccount {
     readonly requests_per_day?: number | null;
     /** How many requests in a calendar month, UTC; `null` for no limit. Keys have no such limit. */
     readonly requests_per_month?: number | null;
+    /** How many units in a calendar month, UTC; `null` for no limit. Responses say what their requests were worth (`usage.units_header`), so a request is admitted as long as a unit is left. Keys have no such limit. */
+    readonly units_per_month?: number | null;
   };
 }
 
@@ -482,6 +502,8 @@ export interface UsageRow {
   readonly bytes_in: number;
   /** Bytes of response bodies, from the upstream. */
   readonly bytes_out: number;
+  /** What the responses said that the requests were worth, such as tokens or rows (`usage.units_header`); at most 2^53 - 1. */
+  readonly units: number;
 }
 
 /** Why a request was rejected (RFC 9457). Programs look at `code`, people at `detail`. Some codes have members of their own. */
@@ -535,7 +557,7 @@ export interface ListSubAccountsQuery {
   readonly external_id?: string;
   /** Only those whose names start with this text, in upper or lower case. */
   readonly q?: string;
-  /** Only those that have used at least this part of a quota, `requests_per_day` or `requests_per_month`, 0 to 1. A parent is also listed if one of its sub-accounts has. */
+  /** Only those that have used at least this part of a quota, `requests_per_day`, `requests_per_month` or `units_per_month`, 0 to 1. A parent is also listed if one of its sub-accounts has. */
   readonly near?: number;
   /** Only those with all of these pairs: repeat `metadata[key]=value` for each pair. Keys have 1 to 40 characters, values up to 500. */
   readonly metadata?: Readonly<Record<string, string>>;

@@ -7,6 +7,7 @@ import type { UncheckedFile } from './gateway-file.ts';
 import { checkDatabasePassword } from './internal/tokens.ts';
 import { workersOf } from './make.ts';
 import { checkUsageExport } from './usage/check-export.ts';
+import { checkUnitsHeader } from './usage/check-units-header.ts';
 import type { SchemaFault } from './validate.ts';
 
 /** Details of the document that can no longer be seen once defaults have been filled in. */
@@ -39,6 +40,7 @@ export function crossChecks(
     ...checkTlsFiles(file),
     ...checkMacKeys(file),
     ...checkUsageExport(file),
+    ...checkUnitsHeader(file),
     ...checkPrefix(file),
     ...checkDrain(file),
   ];

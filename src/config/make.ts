@@ -120,6 +120,7 @@ function makeUsage(file: GatewayFile): Config['usage'] {
     hourlyRetentionDays: file.usage.hourly_retention_days,
     retentionMonths: file.usage.retention_months,
     keysPerAccountHour: file.usage.keys_per_account_hour,
+    unitsHeader: file.usage.units_header ?? null,
     export: makeUsageExport(file.usage.export),
   };
 }
@@ -149,6 +150,7 @@ function makeRoute(route: RouteFile, names: HeaderNames): RouteConfig {
     client: route.client,
     host: route.host,
     passAuthorization: route.pass_authorization,
+    passUnitsHeader: route.pass_units_header,
     open: makeOpen(route),
     underscoreHeaders: route.underscore_headers.map((name) => name.toLowerCase()),
     preflight: route.preflight,

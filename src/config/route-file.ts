@@ -17,6 +17,10 @@ export const routeSettings = {
     "Pass the caller's `Authorization` on. It holds the API key: leave this off unless the upstream must see the key.",
     { default: false },
   ),
+  pass_units_header: flag(
+    'Pass the response header `usage.units_header` on to clients. It says what a request was worth.',
+    { default: false },
+  ),
   underscore_headers: list(
     'Client headers with `_` in their names to pass on, in upper or lower case. All other such headers are dropped: some servers read them as variables of their own, or as the same names with `-`.',
     Type.String({ format: 'underscore-name' }),

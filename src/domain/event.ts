@@ -1,5 +1,5 @@
 import type { ParentAccount, SubAccount } from './account.ts';
-import type { LimitPeriod } from './limits/limits.ts';
+import type { LimitPeriod, LimitUnit } from './limits/limits.ts';
 import type { Plan } from './limits/plan.ts';
 import type { ApiKey } from './api-key.ts';
 import type { AccountId, EventId, KeyId } from './ids.ts';
@@ -51,9 +51,13 @@ interface Changed<Kind extends string, T> {
 /** Use of a quota in one window. */
 export interface QuotaUse {
   readonly period: Extract<LimitPeriod, 'day' | 'month'>;
-  /** Maximum number of requests in the window. */
+  readonly unit: LimitUnit;
+  /** Maximum number of requests or units in the window. */
   readonly quota: number;
-  /** Number of requests that replicas have let through, or may still let through without asking the store. */
+  /**
+   * Number of requests that replicas have let through, or may still let through without asking the store; or number of
+   * units.
+   */
   readonly used: number;
   readonly startsAt: Date;
 }

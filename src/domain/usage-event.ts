@@ -75,6 +75,7 @@ export function usageEvent(
       server_errors: used.serverErrors,
       bytes_in: used.bytesIn,
       bytes_out: used.bytesOut,
+      units: used.units,
     },
   };
 }

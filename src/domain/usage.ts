@@ -1,7 +1,10 @@
 import type { Caller } from './caller.ts';
 import type { AccountId, KeyId } from './ids.ts';
 
-/** Counts of proxied requests; management calls do not count as usage. `bytesIn` and `bytesOut` count bodies only. */
+/**
+ * Counts of proxied requests; management calls do not count as usage. `bytesIn` and `bytesOut` count bodies only.
+ * `units` is what the responses say that the requests were worth (`usage.units_header`): at most 2^53 - 1.
+ */
 export interface UsageCounts {
   readonly requests: number;
   readonly reads: number;
@@ -10,6 +13,21 @@ export interface UsageCounts {
   readonly serverErrors: number;
   readonly bytesIn: number;
   readonly bytesOut: number;
+  readonly units: number;
+}
+
+/**
+ * Returns the units that a response's header states: a whole number from 0 to 2^53 - 1 in decimal digits. Returns `null`
+ * for any other value.
+ */
+export function readUnits(value: string): number | null {
+  const units = /^\d{1,16}$/.test(value) ? Number(value) : NaN;
+  return Number.isSafeInteger(units) ? units : null;
+}
+
+/** Returns a sum of units, at most 2^53 - 1. */
+export function sumOfUnits(a: number, b: number): number {
+  return Math.min(a + b, Number.MAX_SAFE_INTEGER);
 }
 
 /** Account for which a request is made, and the key with which it is made. */

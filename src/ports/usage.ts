@@ -43,6 +43,14 @@ export interface UsageSink {
    * Adds body bytes to the current hour's counts: the bytes that the request has transferred since the previous call.
    */
   noteBytes(counted: CountedRequest, bytesIn: number, bytesOut: number): void;
+  /**
+   * Counts the units that a response says its request was worth, in the hour in which the request was counted. Then call
+   * {@link commit} before the response is passed to the client.
+   * @param units 0 to 2^53 - 1; the sum of a row saturates
+   */
+  noteUnits(counted: CountedRequest, units: number): void;
+  /** Reports that a response states units that cannot be read; they count as 0. @param route prefix of the route */
+  noteMalformedUnits(route: string): void;
   /** Notes that a key was used by a request that is not counted. */
   touch(by: UsedBy): void;
   /**

@@ -53,6 +53,16 @@ export class Counted {
     this.#counted = null;
   }
 
+  /**
+   * Counts what the response says that the request was worth, and saves that. Call this before the client gets the
+   * response. Does nothing if the request was not counted.
+   */
+  noteUnits(units: number): void {
+    if (this.#counted === null || units === 0) return;
+    this.#usage.noteUnits(this.#counted, units);
+    this.#usage.commit();
+  }
+
   /** Updates the usage figures with the bytes since the previous call. Both parameters are totals for the exchange. */
   noteBytes(bytesIn: number, bytesOut: number): void {
     if (this.#counted === null || (bytesIn === this.#bytesIn && bytesOut === this.#bytesOut)) return;

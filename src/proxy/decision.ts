@@ -41,13 +41,13 @@ function saysTheSame(a: Permit, b: Permit): boolean {
 }
 
 /** Receives the result of {@link Decision.takeFromLimits} if that method cannot return it right away. */
-export interface UnitsUser {
+export interface TokensUser {
   /**
-   * Called once it is known whether a unit could be taken from each of the request's limits.
+   * Called once it is known whether a token could be taken from each of the request's limits.
    *
-   * @param full problem to report if a limit is used up; `undefined` if all units were taken
+   * @param full problem to report if a limit is used up; `undefined` if all tokens were taken
    */
-  onUnits(full: Problem | undefined): void;
+  onTokens(full: Problem | undefined): void;
 }
 
 /** Whether two lists name the same accounts and keys. The limits themselves are not compared. */
@@ -73,9 +73,9 @@ export class Decision {
   #withoutKey: AdmittedAs | null = null;
   /** The tenant's share of all requests in flight; `null` while the request is not admitted. */
   #place: Share | null = null;
-  /** Units taken from the request's limits; `null` if none were taken. */
-  #units: Taken | null = null;
-  #unitsOf: readonly LimitedBy[] = [];
+  /** Tokens taken from the request's limits; `null` if none were taken. */
+  #tokens: Taken | null = null;
+  #tokensOf: readonly LimitedBy[] = [];
   /** Whether the request was counted against its parent's share during an overload. */
   #hasShare = false;
   #request: ProxiedRequest | null = null;
@@ -202,35 +202,45 @@ export class Decision {
   }
 
   /**
-   * Takes a unit from each limit of the key and the accounts. A request that is decided again keeps its units, unless
+   * Takes a token from each limit of the key and the accounts. A request that is decided again keeps its tokens, unless
    * its key or accounts have changed.
    *
-   * @returns `undefined` if all units were taken, the problem to report if a limit is used up, or `'later'` if `user`
+   * @returns `undefined` if all tokens were taken, the problem to report if a limit is used up, or `'later'` if `user`
    * will be told the result later
    */
-  takeFromLimits(user: UnitsUser): Problem | 'later' | undefined {
+  takeFromLimits(user: TokensUser): Problem | 'later' | undefined {
     const limitedBy = this.admission?.limitedBy ?? null;
-    if (this.#units !== null) {
-      if (limitedBy !== null && sameLimited(limitedBy, this.#unitsOf)) return undefined;
-      this.giveBackUnits();
+    if (this.#tokens !== null) {
+      if (limitedBy !== null && sameLimited(limitedBy, this.#tokensOf)) return undefined;
+      this.giveBackTokens();
     }
     if (limitedBy === null) return undefined;
-    const later = (known: Taken | Full): void => user.onUnits(this.#noteTaken(known, limitedBy));
+    const later = (known: Taken | Full): void => user.onTokens(this.#noteTaken(known, limitedBy));
     const result = this.#route.deps.rateLimiter.take(limitedBy, later);
     return result === null ? 'later' : this.#noteTaken(result, limitedBy);
   }
 
-  /** Gives the units back, because the request was not handed over or now counts against other accounts. */
-  giveBackUnits(): void {
-    this.#units?.giveBack();
-    this.#units = null;
+  /** Gives the tokens back, because the request was not handed over or now counts against other accounts. */
+  giveBackTokens(): void {
+    this.#tokens?.giveBack();
+    this.#tokens = null;
+  }
+
+  /**
+   * Takes what the response says that the request was worth from the limits that count units. Only the first call has an
+   * effect. See {@link Taken.takeUnits} for the parameters and the result.
+   */
+  takeUnits(units: number, told: () => void): boolean {
+    const tokens = this.#tokens;
+    this.#tokens = null;
+    return tokens?.takeUnits(units, told) ?? true;
   }
 
   #noteTaken(result: Taken | Full, limitedBy: readonly LimitedBy[]): Problem | undefined {
     this.rateLimit = result.scarcest && rateLimitHeaders(result.scarcest);
-    if (result.full) return limitFull(result.kind, result.period, result.retryAfterS);
-    this.#units = result;
-    this.#unitsOf = limitedBy;
+    if (result.full) return limitFull(result.kind, result, result.retryAfterS);
+    this.#tokens = result;
+    this.#tokensOf = limitedBy;
     return undefined;
   }
 

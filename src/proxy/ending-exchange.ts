@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ProblemError, problemStatus, type Problem } from '../domain/problem.ts';
 import { Fault, type Breakable } from '../http/guarded.ts';
 import { cutResponse } from '../http/hang-up.ts';
+import { readUnits } from '../domain/usage.ts';
 import { bodyMayBeLong } from '../http/problem-reply.ts';
 import type { FactKey } from '../ports/facts.ts';
 import type { RequestRecord } from '../ports/request-record.ts';
@@ -131,7 +132,9 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
     try {
       this.route.deps.exchanges.leave(this);
       this.decision.leave();
-      if (!this.counted.isHandedOver) this.decision.giveBackUnits();
+      if (!this.counted.isHandedOver) this.decision.giveBackTokens();
+      // A request without a response is worth nothing.
+      else this.decision.takeUnits(0, () => undefined);
     } finally {
       this.release();
     }
@@ -214,7 +217,23 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
   /** Returns the headers of the response to the client: the upstream's permitted ones, and the gateway's own. */
   protected responseHeaders(status: number, rawHeaders: readonly string[]): FilteredHeaders {
     const tenant = this.decision.admission?.permit.resolvedTenant ?? null;
-    return this.route.deps.responseHeaders.headers(status, rawHeaders, this.requestId, tenant);
+    return this.route.responseHeaders.headers(status, rawHeaders, this.requestId, tenant);
+  }
+
+  /**
+   * Counts what a response says that its request was worth, for usage and for limits. Call this before the client gets
+   * the response. Units that cannot be read count as 0.
+   *
+   * @param value value of `usage.units_header`
+   * @param told called once no replica admits a request that the units leave no room for; see {@link Taken.takeUnits}
+   * @returns `true` if `told` is not called, because nothing has to be waited for
+   */
+  protected countUnits(value: string, told: () => void): boolean {
+    if (!this.counted.isHandedOver) return true;
+    const units = readUnits(value);
+    if (units === null) this.route.deps.usage.noteMalformedUnits(this.route.config.prefix);
+    this.counted.noteUnits(units ?? 0);
+    return this.decision.takeUnits(units ?? 0, told);
   }
 
   /**

@@ -7,7 +7,7 @@ import { networkOf } from '../http/trusted-proxies.ts';
 import { overloaded } from '../limits/load-shedding.ts';
 import { decideWithLookups } from '../ports/directory.ts';
 import type { FactKey } from '../ports/facts.ts';
-import type { UnitsUser } from './decision.ts';
+import type { TokensUser } from './decision.ts';
 import { EndingExchange } from './ending-exchange.ts';
 import { exchangeStates } from './exchange-states.ts';
 import { outboundContext } from './headers/request-headers.ts';
@@ -22,7 +22,7 @@ const mostSuperseded = 10;
  * once. Plain requests and WebSocket upgrades share the code in this class. Their states are listed in
  * `exchange-states.ts`.
  */
-export abstract class Exchange extends EndingExchange implements UnitsUser {
+export abstract class Exchange extends EndingExchange implements TokensUser {
   #superseded = 0;
   /** Whether a request to an open route keeps its `Authorization`. */
   #passesAuthorization = false;
@@ -126,12 +126,12 @@ export abstract class Exchange extends EndingExchange implements UnitsUser {
   }
 
   /**
-   * Continues a request that was waiting for its units. Facts may have changed in the meantime.
+   * Continues a request that was waiting for its tokens. Facts may have changed in the meantime.
    *
    * @param full problem to report if a limit is used up
    */
-  onUnits(full: Problem | undefined): void {
-    if (this.state === 'finished') this.decision.giveBackUnits();
+  onTokens(full: Problem | undefined): void {
+    if (this.state === 'finished') this.decision.giveBackTokens();
     else if (full !== undefined) this.reject(full);
     else if (this.decision.stillHolds()) this.admitted();
     else this.decideAgain();
@@ -183,7 +183,7 @@ export abstract class Exchange extends EndingExchange implements UnitsUser {
   }
 }
 
-guardMethods(Exchange, undefined, 'noteUse', 'noteBytes', 'keyChanged', 'onUnits');
+guardMethods(Exchange, undefined, 'noteUse', 'noteBytes', 'keyChanged', 'onTokens');
 guardMethods(Exchange, [], 'dependsOn');
 // If `revoke` throws, the exchange counts as ended, because the exception ends it.
 guardMethods(Exchange, true, 'revoke');

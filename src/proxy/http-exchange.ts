@@ -4,6 +4,7 @@ import { cutResponse } from '../http/hang-up.ts';
 import { overloaded } from '../limits/load-shedding.ts';
 import { clientGone } from '../ports/request-record.ts';
 import { BufferedBody, mostBufferedBytes, mostHeldMs, type BodyHandler } from './body/buffered-body.ts';
+import { HeldResponse, type PassedHead } from './body/held-response.ts';
 import { ResponseWriter } from './body/response-writer.ts';
 import { discardRest, StreamedBody, type BodyProgress } from './body/streamed-body.ts';
 import type { ResponseProgress } from './ending-exchange.ts';
@@ -30,6 +31,8 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
   #bodyLength: number | undefined = 0;
   #body: BodyProgress | null = null;
   #inFlight: InFlightRequest | null = null;
+  /** The response, while the limits' store is told what it was worth; otherwise `null`. */
+  #held: HeldResponse | null = null;
   #timeouts: SideTimeouts | null = null;
   /** Whether the request got its connection in the same turn of the event loop as its decision. */
   #sameTurn = false;
@@ -141,21 +144,43 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
       if (fault !== undefined) return this.#giveUp(fault);
     }
     this.upstreamMs = this.route.deps.clock.monotonicMs() - this.waitingSinceMs;
-    const { headers, contentLength } = this.responseHeaders(status, rawHeaders);
-    const passed = this.withOwn(headers);
-    this.#writer.begin(status, reason, passed, contentLength, this.#onDrain);
+    const { headers, contentLength, units } = this.responseHeaders(status, rawHeaders);
+    const head = { status, reason, headers: this.withOwn(headers), contentLength };
+    if (units === null || this.countUnits(units, this.#onTold)) this.#begin(head);
+    else this.#held = new HeldResponse(head);
+  }
+
+  #begin({ status, reason, headers, contentLength }: PassedHead): void {
+    this.#writer.begin(status, reason, headers, contentLength, this.#onDrain);
     if (this.#writer.started) this.state = 'responding';
   }
 
+  /** Passes on the response that was held. */
+  readonly #onTold = guarded(this, () => {
+    const held = this.#held;
+    this.#held = null;
+    if (held === null || this.state === 'finished') return;
+    this.#begin(held.head);
+    const goesOn = held.body.every((chunk) => this.#writer.data(chunk));
+    if (held.trailers !== null) this.onEnd(held.trailers);
+    else if (goesOn) this.#inFlight?.resume();
+  });
+
   onBody(chunk: Buffer): boolean {
-    return this.#writer.data(chunk);
+    if (this.#held === null) return this.#writer.data(chunk);
+    this.#held.body.push(chunk);
+    return false;
   }
 
   readonly #onDrain = guarded(this, () => this.#inFlight?.resume());
 
   onEnd(rawTrailers: readonly string[]): void {
     this.#inFlight = null;
-    const trailers = rawTrailers.length > 0 ? this.route.deps.responseHeaders.trailers(rawTrailers) : [];
+    if (this.#held !== null) {
+      this.#held.trailers = rawTrailers;
+      return;
+    }
+    const trailers = rawTrailers.length > 0 ? this.route.responseHeaders.trailers(rawTrailers) : [];
     if (this.#writer.end(trailers)) this.finish(this.#writer.status, null);
   }
 

@@ -32,7 +32,7 @@ import { WebSocketExchange } from './websocket/websocket-exchange.ts';
 export interface ProxyDeps {
   readonly config: Pick<
     Config,
-    'routes' | 'limits' | 'headers' | 'authentication' | 'trustedProxies' | 'keys'
+    'routes' | 'limits' | 'headers' | 'authentication' | 'trustedProxies' | 'keys' | 'usage'
   >;
   readonly directory: Directory;
   readonly usage: UsageSink;
@@ -117,7 +117,6 @@ export async function openProxy({
     ),
     readAuthorizationOfOthers: readerOfOthers(config.keys.prefix),
     outboundHeaders: outboundHeaders(rules, config.headers),
-    responseHeaders: responseHeaderFilter(config.headers),
     limits: config.limits,
     problemForm,
   };
@@ -148,16 +147,22 @@ export async function openProxy({
 }
 
 /** Opens all routes. If one cannot be opened, closes the rest and throws. */
-async function openRoutes(deps: RouteDeps, { routes, headers }: ProxyDeps['config']): Promise<Route[]> {
+async function openRoutes(
+  deps: RouteDeps,
+  { routes, headers, usage }: ProxyDeps['config'],
+): Promise<Route[]> {
   const opened: Route[] = [];
   try {
     for (const config of routes) {
       const rules = { scopes: config.scopes, actingHeader: headers.acting };
+      const { unitsHeader } = usage;
+      const units = unitsHeader === null ? null : { name: unitsHeader, passes: config.passUnitsHeader };
       opened.push({
         config,
         rules,
         open: config.open && openRoute(config.open.perSecond, deps.clock),
         cors: corsPolicy(config.cors),
+        responseHeaders: responseHeaderFilter(headers, units),
         upstream: await openUpstream(config, deps),
         deps,
       });

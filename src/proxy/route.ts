@@ -39,7 +39,6 @@ export interface RouteDeps {
   readonly readCredentials: ReadCredentials;
   readonly readAuthorizationOfOthers: ReadAuthorizationOfOthers;
   readonly outboundHeaders: OutboundHeaders;
-  readonly responseHeaders: ResponseHeaderFilter;
   readonly concurrency: TenantConcurrency;
   readonly shedding: Shedding;
   readonly rateLimiter: Pick<RateLimiter, 'take'>;
@@ -56,6 +55,7 @@ export interface Route {
   readonly open: OpenRoute | null;
   /** `null` if the route has no `cors`. */
   readonly cors: CorsPolicy | null;
+  readonly responseHeaders: ResponseHeaderFilter;
   readonly upstream: Upstream;
   readonly deps: RouteDeps;
 }

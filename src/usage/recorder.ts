@@ -1,4 +1,4 @@
-import { hourMs, type UsedBy } from '../domain/usage.ts';
+import { hourMs, sumOfUnits, type UsedBy } from '../domain/usage.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Timers } from '../ports/timers.ts';
 import { within } from '../timing/within.ts';
@@ -25,6 +25,8 @@ export interface UsageRecorderParts {
   readonly onSetAside?: () => void;
   /** Called for every request that is not counted because neither memory nor disk has room for another row. */
   readonly onLost?: () => void;
+  /** Called for every response whose units cannot be read. */
+  readonly onMalformedUnits?: () => void;
 }
 
 /** Milliseconds between deliveries of counts to the store. */
@@ -38,6 +40,8 @@ const tryAgainMs = 500;
  * kept only on disk.
  */
 const mostRows = 20_000;
+/** Milliseconds between two log lines about malformed units. */
+const sayAgainMs = 60_000;
 /** Maximum number of rows in memory (about 50 MB) while the journal cannot be written. */
 const mostRowsInMemory = 200_000;
 
@@ -60,6 +64,8 @@ export class UsageRecorder implements UsageSink {
   /** Whether the journal is new and has not been announced to the store yet. */
   #isNewJournal = false;
   #stopped = false;
+  /** Monotonic time until which malformed units are not logged again. */
+  #quietUntilMs = -Infinity;
   #callOff: () => void = () => undefined;
   #flushing: Promise<void> = Promise.resolve();
 
@@ -121,6 +127,24 @@ export class UsageRecorder implements UsageSink {
     row.bytesIn += bytesIn;
     row.bytesOut += bytesOut;
     this.#note(row);
+  }
+
+  noteUnits(counted: CountedRequest, units: number): void {
+    const row = this.#row(counted, counted.hourMs);
+    row.units = sumOfUnits(row.units, units);
+    this.#note(row);
+  }
+
+  noteMalformedUnits(route: string): void {
+    const { clock, logger, onMalformedUnits } = this.#parts;
+    onMalformedUnits?.();
+    const nowMs = clock.monotonicMs();
+    if (nowMs < this.#quietUntilMs) return;
+    this.#quietUntilMs = nowMs + sayAgainMs;
+    logger.warn(
+      { route },
+      'a response states units that are no whole number (usage.units_header): they count as 0',
+    );
   }
 
   touch(by: UsedBy): void {

@@ -152,6 +152,6 @@ function row(
   about: Pick<ExportedUsage, 'accountId' | 'parentId' | 'externalId' | 'hourMs'>,
   requests: number,
 ): ExportedUsage {
-  const none = { writes: 0, clientErrors: 0, serverErrors: 0, bytesIn: 0 };
+  const none = { writes: 0, clientErrors: 0, serverErrors: 0, bytesIn: 0, units: 0 };
   return { ...about, correction: null, requests, reads: requests, ...none, bytesOut: 10 * requests };
 }

@@ -47,5 +47,6 @@ export function times(n: number): UsageCounts {
     serverErrors: 4 * n,
     bytesIn: 5 * n,
     bytesOut: 6 * n,
+    units: 7 * n,
   };
 }

@@ -51,6 +51,8 @@ export interface GatewayOptions {
   readonly problemTypeBase?: string;
   /** What new keys begin with. */
   readonly keyPrefix?: string;
+  /** Response header in which upstreams state units. */
+  readonly unitsHeader?: string;
   readonly trustedProxies?: readonly string[];
   readonly clock?: Clock;
   /** In place of the directory in memory. @param memory holds the facts of the parent */
@@ -169,6 +171,7 @@ function configFor(options: GatewayOptions, tls: Config['listen']['tls']): Confi
       keysPerAccountHour: 200,
       hourlyRetentionDays: 62,
       retentionMonths: 25,
+      unitsHeader: options.unitsHeader ?? null,
       export: null,
     },
     log: { level: 'trace', sample2xx: 1 },
@@ -247,6 +250,7 @@ const defaultRoute: Omit<RouteConfig, 'prefix' | 'upstream'> = {
   client: upstreamClient,
   host: 'preserve',
   passAuthorization: false,
+  passUnitsHeader: false,
   open: null,
   underscoreHeaders: [],
   preflight: 'authenticate',

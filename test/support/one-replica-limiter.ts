@@ -1,10 +1,9 @@
 /** Limits of one replica, on a clock of the test: what the proxy does with the answers of a limiter, not how the limiter comes to them. */
-import { limitsSet, type LimitPeriod } from '../../src/domain/limits/limits.ts';
+import { limitsSet, type LimitId } from '../../src/domain/limits/limits.ts';
 import type { Full, LimitedBy, LimitState, RateLimiter, Taken } from '../../src/ports/limits/rate-limiter.ts';
 
-interface Limit {
+interface Limit extends LimitId {
   readonly by: LimitedBy;
-  readonly period: LimitPeriod;
   readonly quota: number;
 }
 
@@ -12,7 +11,7 @@ interface Limit {
 const periodS = { second: 1, minute: 60, day: 86_400, month: 2_592_000 };
 
 export class OneReplicaLimiter implements RateLimiter {
-  /** Requests that took units and did not give them back. */
+  /** Requests that took tokens and did not give them back. */
   taken = 0;
   /** Seconds; moved by the test. A second's limit is whole again after one. */
   nowS = 0;
@@ -43,35 +42,49 @@ export class OneReplicaLimiter implements RateLimiter {
         .sort((a, b) => a.remaining / a.quota - b.remaining / b.quota)[0] ?? null;
     const full = limits.map((limit) => this.#state(limit)).find(({ remaining }) => remaining === 0);
     if (full !== undefined) {
-      const { kind, period, resetS } = full;
-      return { full: true, kind, period, retryAfterS: resetS, scarcest: scarcest() };
+      const { kind, period, unit, resetS } = full;
+      return { full: true, kind, period, unit, retryAfterS: resetS, scarcest: scarcest() };
     }
     this.#use(limits, 1);
-    return { full: false, scarcest: scarcest(), giveBack: () => this.#use(limits, -1) };
+    return {
+      full: false,
+      scarcest: scarcest(),
+      giveBack: () => this.#use(limits, -1),
+      takeUnits: (units, told) => {
+        for (const limit of limits.filter(({ unit }) => unit === 'units')) this.#add(limit, units - 1);
+        if (this.#delay === null) return true;
+        this.#delay(told);
+        return false;
+      },
+    };
   }
 
-  #use(limits: readonly Limit[], units: 1 | -1): void {
-    this.taken += units;
-    for (const limit of limits)
-      this.#used.set(this.#name(limit), (this.#used.get(this.#name(limit)) ?? 0) + units);
+  #use(limits: readonly Limit[], tokens: 1 | -1): void {
+    this.taken += tokens;
+    for (const limit of limits) this.#add(limit, tokens);
+  }
+
+  #add(limit: Limit, tokens: number): void {
+    this.#used.set(this.#name(limit), (this.#used.get(this.#name(limit)) ?? 0) + tokens);
   }
 
   #state(limit: Limit): LimitState {
     const remaining = Math.max(0, limit.quota - (this.#used.get(this.#name(limit)) ?? 0));
     const windowS = periodS[limit.period];
     return {
-      ...{ kind: limit.by.kind, period: limit.period, quota: limit.quota, windowS, remaining },
+      ...{ kind: limit.by.kind, period: limit.period, unit: limit.unit },
+      ...{ quota: limit.quota, windowS, remaining },
       resetS: windowS,
     };
   }
 
-  #name({ by, period }: Limit): string {
-    return `${by.kind} ${by.id} ${period} ${period === 'second' ? Math.floor(this.nowS) : ''}`;
+  #name({ by, period, unit }: Limit): string {
+    return `${by.kind} ${by.id} ${unit} ${period} ${period === 'second' ? Math.floor(this.nowS) : ''}`;
   }
 }
 
 function limitsOf(by: readonly LimitedBy[]): Limit[] {
   return by.flatMap((each) =>
-    limitsSet(each.limits).map(({ period, capacity }) => ({ by: each, period, quota: capacity })),
+    limitsSet(each.limits).map(({ period, unit, capacity }) => ({ by: each, period, unit, quota: capacity })),
   );
 }

@@ -20,6 +20,7 @@ export function usageRow(
     serverErrors: 0,
     bytesIn: 0,
     bytesOut: 0,
+    units: 0,
     writesByDefault: 0,
     lastWriteByDefaultMs: 0,
   };

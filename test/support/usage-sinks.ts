@@ -8,6 +8,7 @@ export interface UsageEvent extends CountedRequest {
   status: number;
   bytesIn: number;
   bytesOut: number;
+  units: number;
 }
 
 /** Counts into an array: one entry for each request. */
@@ -15,7 +16,7 @@ export function countedIn(events: UsageEvent[]): UsageSink {
   return {
     ...noCounting,
     count: (by, kind) => {
-      const event = { ...by, kind, hourMs: 0, status: 0, bytesIn: 0, bytesOut: 0 };
+      const event = { ...by, kind, hourMs: 0, status: 0, bytesIn: 0, bytesOut: 0, units: 0 };
       events.push(event);
       return event;
     },
@@ -25,6 +26,7 @@ export function countedIn(events: UsageEvent[]): UsageSink {
       (counted as UsageEvent).bytesIn += bytesIn;
       (counted as UsageEvent).bytesOut += bytesOut;
     },
+    noteUnits: (counted, units) => void ((counted as UsageEvent).units += units),
   };
 }
 
@@ -35,6 +37,8 @@ export const noCounting: UsageSink = {
   commit: () => undefined,
   noteOutcome: () => undefined,
   noteBytes: () => undefined,
+  noteUnits: () => undefined,
+  noteMalformedUnits: () => undefined,
   touch: () => undefined,
   onCollect: () => () => undefined,
 };

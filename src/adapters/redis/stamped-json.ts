@@ -50,7 +50,10 @@ function readKeyFact(value: unknown): KeyFact | undefined {
   const { keyId, accountId, scopes, expiresAtMs, revoked, limitId } = value;
   if (!isKeyId(keyId) || !isAccountId(accountId) || typeof revoked !== 'boolean') return undefined;
   if (expiresAtMs !== null && !Number.isSafeInteger(expiresAtMs)) return undefined;
-  const limits = readLimits(value['limits']);
+  // 0.2.0 stores no `unitsPerMonth`, which keys never have.
+  const limits = readLimits(
+    isObject(value['limits']) ? { unitsPerMonth: null, ...value['limits'] } : value['limits'],
+  );
   if (!areScopes(scopes) || limits === undefined || !isKeyId(limitId)) return undefined;
   return { keyId, accountId, scopes, expiresAtMs: expiresAtMs as number | null, revoked, limits, limitId };
 }
@@ -94,10 +97,11 @@ function readPlanFact(value: unknown): PlanFact | undefined {
 
 function readOwnLimits(value: unknown): OwnLimits | undefined {
   if (!isObject(value)) return undefined;
-  const { requestsPerSecond, burst, requestsPerMinute, requestsPerDay, requestsPerMonth } = value;
+  const { requestsPerSecond, burst, requestsPerMinute, requestsPerDay, requestsPerMonth, unitsPerMonth } =
+    value;
   if (!isOwn(requestsPerSecond) || !isLimit(burst) || !isOwn(requestsPerMinute)) return undefined;
-  if (!isOwn(requestsPerDay) || !isOwn(requestsPerMonth)) return undefined;
-  return { requestsPerSecond, burst, requestsPerMinute, requestsPerDay, requestsPerMonth };
+  if (!isOwn(requestsPerDay) || !isOwn(requestsPerMonth) || !isOwn(unitsPerMonth)) return undefined;
+  return { requestsPerSecond, burst, requestsPerMinute, requestsPerDay, requestsPerMonth, unitsPerMonth };
 }
 
 function isOwn(value: unknown): value is Own {
@@ -108,10 +112,11 @@ function isOwn(value: unknown): value is Own {
 function readLimits(value: unknown): Limits | null | undefined {
   if (value === null) return null;
   if (!isObject(value)) return undefined;
-  const { requestsPerSecond, burst, requestsPerMinute, requestsPerDay, requestsPerMonth } = value;
+  const { requestsPerSecond, burst, requestsPerMinute, requestsPerDay, requestsPerMonth, unitsPerMonth } =
+    value;
   if (!isLimit(requestsPerSecond) || !isLimit(burst) || !isLimit(requestsPerMinute)) return undefined;
-  if (!isLimit(requestsPerDay) || !isLimit(requestsPerMonth)) return undefined;
-  return { requestsPerSecond, burst, requestsPerMinute, requestsPerDay, requestsPerMonth };
+  if (!isLimit(requestsPerDay) || !isLimit(requestsPerMonth) || !isLimit(unitsPerMonth)) return undefined;
+  return { requestsPerSecond, burst, requestsPerMinute, requestsPerDay, requestsPerMonth, unitsPerMonth };
 }
 
 function isLimit(value: unknown): value is number | null {

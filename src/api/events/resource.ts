@@ -116,13 +116,13 @@ function bodiesOf({ subject, subAccountId, createdAt }: Event): (record: EventSu
   }
 }
 
-function quotaToBody({ period, quota, used, startsAt }: QuotaUse): Body {
+function quotaToBody({ period, unit, quota, used, startsAt }: QuotaUse): Body {
   const resetsAt =
     period === 'day'
       ? Date.UTC(startsAt.getUTCFullYear(), startsAt.getUTCMonth(), startsAt.getUTCDate() + 1)
       : Date.UTC(startsAt.getUTCFullYear(), startsAt.getUTCMonth() + 1);
   const window = { starts_at: startsAt.toISOString(), resets_at: new Date(resetsAt).toISOString() };
-  return { per: period, quota, used, ...window };
+  return { per: period, unit, quota, used, ...window };
 }
 
 /**

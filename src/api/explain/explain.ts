@@ -3,7 +3,7 @@ import type { ProxiedRequest } from '../../authz/proxied-request.ts';
 import { readActingHeader, methodKind, servedMethods } from '../../domain/acting-decision.ts';
 import { parseKeyId } from '../../domain/ids.ts';
 import { limitFull } from '../../domain/limits/limit-full.ts';
-import { limitPeriods } from '../../domain/limits/limits.ts';
+import { limitPeriods, limitUnits } from '../../domain/limits/limits.ts';
 import { catalogue } from '../../domain/problem.ts';
 import { found } from '../../http/not-found.ts';
 import type { LimitState, RateLimiter } from '../../ports/limits/rate-limiter.ts';
@@ -45,6 +45,7 @@ const answer = closed({
     closed({
       limited: Type.Enum(['api_key', 'sub_account', 'parent']),
       per: Type.Enum([...limitPeriods]),
+      unit: Type.Enum([...limitUnits]),
       quota: Type.Integer(),
       window_s: Type.Integer(),
       remaining: Type.Integer(),
@@ -102,7 +103,7 @@ async function lookAtLimits(
   const limits = await rateLimiter.look(explained.limitedBy ?? []);
   const full = limits.find(({ remaining }) => remaining === 0);
   if (full === undefined) return [explained, limits];
-  const problem = limitFull(full.kind, full.period, full.resetS);
+  const problem = limitFull(full.kind, full, full.resetS);
   return [{ caller: explained.caller, problem }, limits];
 }
 
@@ -135,8 +136,8 @@ function responseBody(
   };
 }
 
-function limitToBody({ kind, period, quota, windowS, remaining, resetS }: LimitState) {
-  return { limited: kind, per: period, quota, window_s: windowS, remaining, reset_s: resetS };
+function limitToBody({ kind, period, unit, quota, windowS, remaining, resetS }: LimitState) {
+  return { limited: kind, per: period, unit, quota, window_s: windowS, remaining, reset_s: resetS };
 }
 
 /** Names shown for destinations other than routes. They are the same as in version 0.1.0. */

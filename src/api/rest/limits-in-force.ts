@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox';
 import type { KeyId } from '../../domain/ids.ts';
-import { limitPeriods } from '../../domain/limits/limits.ts';
+import { limitPeriods, limitUnits } from '../../domain/limits/limits.ts';
 import { found } from '../../http/not-found.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { decideWithLookups, MissingFact, type Directory } from '../../ports/directory.ts';
@@ -13,6 +13,7 @@ import { closed, timestamp } from './typebox.ts';
 export const limitInForce = closed({
   limited: Type.Enum(['api_key', 'sub_account', 'parent']),
   per: Type.Enum([...limitPeriods]),
+  unit: Type.Enum([...limitUnits]),
   limit: Type.Integer(),
   used: Type.Integer(),
   left: Type.Integer(),
@@ -34,9 +35,10 @@ export async function limitsInForce(
 ): Promise<Static<typeof limitInForce>[]> {
   const states = await rateLimiter.look(by);
   const nowMs = clock.wallMs();
-  return states.map(({ kind, period, quota, remaining, resetS }) => ({
+  return states.map(({ kind, period, unit, quota, remaining, resetS }) => ({
     limited: kind,
     per: period,
+    unit,
     limit: quota,
     used: quota - remaining,
     left: remaining,

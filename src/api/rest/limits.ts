@@ -14,6 +14,8 @@ const most = {
   perMinute: 60_000_000,
   perDay: 100_000_000_000,
   perMonth: 1_000_000_000_000,
+  // The largest integer in a structured field, such as `RateLimit` (RFC 9651 §3.3.1).
+  unitsPerMonth: 999_999_999_999_999,
 };
 
 /** Schema of limits in a response body. Every member is present. */
@@ -23,6 +25,7 @@ export const limitsBody = closed({
   requests_per_minute: nullableInteger(),
   requests_per_day: nullableInteger(),
   requests_per_month: nullableInteger(),
+  units_per_month: nullableInteger(),
 });
 
 const requestFields = {
@@ -37,6 +40,7 @@ export const accountLimits = Type.Optional(
     ...requestFields,
     requests_per_day: Type.Optional(nullableInteger({ minimum: 1, maximum: most.perDay })),
     requests_per_month: Type.Optional(nullableInteger({ minimum: 1, maximum: most.perMonth })),
+    units_per_month: Type.Optional(nullableInteger({ minimum: 1, maximum: most.unitsPerMonth })),
   }),
 );
 
@@ -60,6 +64,7 @@ export const ownLimitsBody = closed({
   requests_per_minute: ownInteger(),
   requests_per_day: ownInteger(),
   requests_per_month: ownInteger(),
+  units_per_month: ownInteger(),
 });
 
 /** A parent's own limits in requests. A missing member leaves its limit unchanged; `null` removes the limit. */
@@ -70,6 +75,7 @@ export const ownLimits = Type.Optional(
     requests_per_minute: Type.Optional(ownInteger({ minimum: 1, maximum: most.perMinute })),
     requests_per_day: Type.Optional(ownInteger({ minimum: 1, maximum: most.perDay })),
     requests_per_month: Type.Optional(ownInteger({ minimum: 1, maximum: most.perMonth })),
+    units_per_month: Type.Optional(ownInteger({ minimum: 1, maximum: most.unitsPerMonth })),
   }),
 );
 
@@ -82,6 +88,7 @@ export const keyLimits = Type.Optional(
     ...requestFields,
     requests_per_day: Type.Optional(Type.Null()),
     requests_per_month: Type.Optional(Type.Null()),
+    units_per_month: Type.Optional(Type.Null()),
   }),
 );
 
@@ -96,12 +103,14 @@ export function accountLimitsOf(body: SentLimits<Own>): Partial<OwnLimits>;
 export function accountLimitsOf(body: SentLimits<Own>): Partial<OwnLimits> {
   const { requests_per_second: requestsPerSecond, burst, requests_per_minute: requestsPerMinute } = body;
   const { requests_per_day: requestsPerDay, requests_per_month: requestsPerMonth } = body;
+  const { units_per_month: unitsPerMonth } = body;
   return {
     ...(requestsPerSecond !== undefined && { requestsPerSecond }),
     ...(burst !== undefined && { burst }),
     ...(requestsPerMinute !== undefined && { requestsPerMinute }),
     ...(requestsPerDay !== undefined && { requestsPerDay }),
     ...(requestsPerMonth !== undefined && { requestsPerMonth }),
+    ...(unitsPerMonth !== undefined && { unitsPerMonth }),
   };
 }
 
@@ -128,5 +137,6 @@ export function limitsToBody(limits: OwnLimits): Static<typeof ownLimitsBody> {
     requests_per_minute: limits.requestsPerMinute,
     requests_per_day: limits.requestsPerDay,
     requests_per_month: limits.requestsPerMonth,
+    units_per_month: limits.unitsPerMonth,
   };
 }

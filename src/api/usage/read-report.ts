@@ -39,6 +39,7 @@ export const rowFields = {
   server_errors: count,
   bytes_in: count,
   bytes_out: count,
+  units: count,
 };
 
 /** Returns the members of a report. @param groupBy schema of the grouping @param row schema of a row */
@@ -181,6 +182,7 @@ export function countsToBody(row: UsageReportRow) {
     server_errors: row.serverErrors,
     bytes_in: row.bytesIn,
     bytes_out: row.bytesOut,
+    units: row.units,
   } satisfies { [Field in keyof typeof rowFields]: Static<(typeof rowFields)[Field]> };
 }
 

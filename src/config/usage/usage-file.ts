@@ -30,5 +30,11 @@ export const usage = section('Counting of requests for reports (docs/usage.md).'
     'Most API keys that have a row of their own in the usage of an account and hour. The other keys of that account and hour share one row, which reports by key show with the nil UUID as its key.',
     { minimum: 1, maximum: 10_000, default: 200 },
   ),
+  units_header: Type.Optional(
+    text(
+      'Response header in which services state what a request was worth, in tokens, rows or megabytes: a whole number (docs/usage.md). Left out: no response states units.',
+      { format: 'header-name', examples: ['X-Units'] },
+    ),
+  ),
   export: usageExport,
 });

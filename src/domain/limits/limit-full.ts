@@ -1,4 +1,4 @@
-import { isQuota, limitName, type LimitKind, type LimitPeriod } from './limits.ts';
+import { isQuota, limitName, type LimitId, type LimitKind } from './limits.ts';
 import type { Problem } from '../problem.ts';
 
 /**
@@ -6,13 +6,14 @@ import type { Problem } from '../problem.ts';
  *
  * @param retryAfterS whole seconds until the limit may admit another request
  */
-export function limitFull(kind: LimitKind, period: LimitPeriod, retryAfterS: number): Problem {
-  const limit = isQuota(period) ? `quota of requests for this ${period}` : `limit of requests per ${period}`;
+export function limitFull(kind: LimitKind, limitId: LimitId, retryAfterS: number): Problem {
+  const { period, unit } = limitId;
+  const limit = isQuota(period) ? `quota of ${unit} for this ${period}` : `limit of requests per ${period}`;
   return {
     code: isQuota(period) ? 'quota_exceeded' : 'rate_limited',
     detail: `${limitedOnes[kind]} has reached its ${limit}. The request was not forwarded: send it again after Retry-After.`,
     retryAfter: retryAfterS,
-    limit: limitName(kind, period),
+    limit: limitName(kind, limitId),
     extra: { limited: kind },
   };
 }

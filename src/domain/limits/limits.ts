@@ -15,6 +15,11 @@ export interface Limits {
   readonly requestsPerDay: number | null;
   /** Maximum number of requests per calendar month in UTC. Keys have no monthly limit. */
   readonly requestsPerMonth: number | null;
+  /**
+   * Maximum number of units per calendar month in UTC. Responses say what their requests were worth
+   * (`usage.units_header`). Keys have no such limit.
+   */
+  readonly unitsPerMonth: number | null;
 }
 
 export const noLimits: Limits = {
@@ -23,6 +28,7 @@ export const noLimits: Limits = {
   requestsPerMinute: null,
   requestsPerDay: null,
   requestsPerMonth: null,
+  unitsPerMonth: null,
 };
 
 /**
@@ -35,21 +41,34 @@ export type LimitKind = 'api_key' | 'sub_account' | 'parent';
 export const limitPeriods = ['second', 'minute', 'day', 'month'] as const;
 export type LimitPeriod = (typeof limitPeriods)[number];
 
-/** Parameters of one limit. A quota is a bucket that is never refilled: its `perSecond` is 0. */
-export interface LimitFigures extends BucketFigures {
+/** What a limit counts: requests, or the units that responses say their requests were worth. */
+export const limitUnits = ['requests', 'units'] as const;
+export type LimitUnit = (typeof limitUnits)[number];
+
+/** Identifies one of the limits of an account or key. Only a limit per month may count units. */
+export interface LimitId {
   readonly period: LimitPeriod;
+  readonly unit: LimitUnit;
 }
 
-/** Returns the limits that are set, shortest period first. */
+/** Parameters of one limit. A quota is a bucket that is never refilled: its `perSecond` is 0. */
+export interface LimitFigures extends BucketFigures, LimitId {}
+
+/** Returns the limits that are set, shortest period first; a limit of units comes last. */
 export function limitsSet(limits: Limits): readonly LimitFigures[] {
-  const { requestsPerSecond, burst, requestsPerMinute, requestsPerDay, requestsPerMonth } = limits;
+  const { requestsPerSecond, burst, requestsPerMinute, requestsPerDay, requestsPerMonth, unitsPerMonth } =
+    limits;
+  const unit = 'requests';
   const set: LimitFigures[] = [];
   if (requestsPerSecond !== null)
-    set.push({ period: 'second', capacity: burst ?? requestsPerSecond, perSecond: requestsPerSecond });
+    set.push({ period: 'second', unit, capacity: burst ?? requestsPerSecond, perSecond: requestsPerSecond });
   if (requestsPerMinute !== null)
-    set.push({ period: 'minute', capacity: requestsPerMinute, perSecond: requestsPerMinute / 60 });
-  if (requestsPerDay !== null) set.push({ period: 'day', capacity: requestsPerDay, perSecond: 0 });
-  if (requestsPerMonth !== null) set.push({ period: 'month', capacity: requestsPerMonth, perSecond: 0 });
+    set.push({ period: 'minute', unit, capacity: requestsPerMinute, perSecond: requestsPerMinute / 60 });
+  if (requestsPerDay !== null) set.push({ period: 'day', unit, capacity: requestsPerDay, perSecond: 0 });
+  if (requestsPerMonth !== null)
+    set.push({ period: 'month', unit, capacity: requestsPerMonth, perSecond: 0 });
+  if (unitsPerMonth !== null)
+    set.push({ period: 'month', unit: 'units', capacity: unitsPerMonth, perSecond: 0 });
   return set;
 }
 
@@ -66,14 +85,17 @@ export function sameLimits(a: Limits, b: Limits): boolean {
     a.burst === b.burst &&
     a.requestsPerMinute === b.requestsPerMinute &&
     a.requestsPerDay === b.requestsPerDay &&
-    a.requestsPerMonth === b.requestsPerMonth
+    a.requestsPerMonth === b.requestsPerMonth &&
+    a.unitsPerMonth === b.unitsPerMonth
   );
 }
 
 /** Name of a limit in `RateLimit`, `RateLimit-Policy` and metrics. */
-export type LimitName = LimitKind | `${LimitKind}-${Exclude<LimitPeriod, 'second'>}`;
+export type LimitName =
+  LimitKind | `${LimitKind}-${Exclude<LimitPeriod, 'second'>}` | `${LimitKind}-month-units`;
 
-export function limitName(kind: LimitKind, period: LimitPeriod): LimitName {
+export function limitName(kind: LimitKind, { period, unit }: LimitId): LimitName {
+  if (unit === 'units') return `${kind}-month-units`;
   return period === 'second' ? kind : `${kind}-${period}`;
 }
 

@@ -19,6 +19,7 @@ export interface OwnLimits {
   readonly requestsPerMinute: Own;
   readonly requestsPerDay: Own;
   readonly requestsPerMonth: Own;
+  readonly unitsPerMonth: Own;
 }
 
 /** What a plan says. */
@@ -44,7 +45,8 @@ export interface Plan extends PlanTerms {
  * @param plan limits of the parent's plan; `null` if it has no plan
  */
 export function effectiveLimits(own: OwnLimits, plan: Limits | null): Limits {
-  const { requestsPerSecond, burst, requestsPerMinute, requestsPerDay, requestsPerMonth } = own;
+  const { requestsPerSecond, burst, requestsPerMinute, requestsPerDay, requestsPerMonth, unitsPerMonth } =
+    own;
   const base = plan ?? noLimits;
   const hasOwnRate = requestsPerSecond !== null;
   return {
@@ -53,6 +55,7 @@ export function effectiveLimits(own: OwnLimits, plan: Limits | null): Limits {
     requestsPerMinute: inForce(requestsPerMinute, base.requestsPerMinute),
     requestsPerDay: inForce(requestsPerDay, base.requestsPerDay),
     requestsPerMonth: inForce(requestsPerMonth, base.requestsPerMonth),
+    unitsPerMonth: inForce(unitsPerMonth, base.unitsPerMonth),
   };
 }
 
@@ -67,6 +70,7 @@ export function hasLimits(limits: Limits): boolean {
     limits.requestsPerSecond !== null ||
     limits.requestsPerMinute !== null ||
     limits.requestsPerDay !== null ||
-    limits.requestsPerMonth !== null
+    limits.requestsPerMonth !== null ||
+    limits.unitsPerMonth !== null
   );
 }

@@ -18,6 +18,11 @@ export interface Alone {
   noteUse(tokens: number): void;
   /** Takes a token from the share. Returns `false` if none is left. */
   take(figures: BucketFigures, state: AloneState): boolean;
+  /**
+   * Takes further tokens for requests that already took one, even if the share has none left: their responses said what
+   * they were worth. Tokens that are taken while the store is reachable are no debt.
+   */
+  takeMore(tokens: number): void;
   /** Returns the debt, which the next query reports to the store. */
   pay(): number;
   /** Called if the query got no answer. The tokens that the query reported count as debt again. */
@@ -84,6 +89,8 @@ export class AloneBucket implements Alone {
     return true;
   }
 
+  takeMore(): void {}
+
   pay(): number {
     const { debt } = this;
     this.debt = 0;
@@ -142,6 +149,10 @@ export class AloneQuota implements Alone {
     if (this.debt >= Math.min(left, Math.max(1, Math.floor(most)))) return false;
     this.debt += 1;
     return true;
+  }
+
+  takeMore(tokens: number): void {
+    if (this.debt > 0) this.debt += tokens;
   }
 
   pay(): number {

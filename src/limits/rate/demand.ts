@@ -18,12 +18,17 @@ export class Demand {
     this.#sinceMs = nowMs;
   }
 
-  /** Counts a request. */
+  /** Counts a request as one token. */
   noteRequest(nowMs: number): void {
     // After a long pause, demand restarts at 0, so that the first query of a burst asks for no tokens in advance.
     if (nowMs - this.lastMs >= this.#averageMs) [this.#perMs, this.#wanted, this.#sinceMs] = [0, 0, nowMs];
     this.#wanted += 1;
     this.lastMs = nowMs;
+  }
+
+  /** Counts further tokens of an earlier request. */
+  noteMore(tokens: number): void {
+    this.#wanted += tokens;
   }
 
   /**

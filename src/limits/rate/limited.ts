@@ -27,7 +27,9 @@ export function applyLimits(limited: Limited, limits: Limits, nowMs: number): re
   const { kind, id } = limited;
   limited.limits = limits;
   limited.portions = limitsSet(limits).map((figures) => {
-    const there = before.find((portion) => portion.figures.period === figures.period);
+    const there = before.find(
+      (portion) => portion.figures.period === figures.period && portion.figures.unit === figures.unit,
+    );
     there?.change(figures);
     if (there !== undefined) return there;
     return isQuota(figures.period)

@@ -14,6 +14,7 @@ import { applyLimits, LimitedByKind, newLimited, type Limited } from './limited.
 import type { Portion } from './portion.ts';
 import { Questions } from './questions.ts';
 import { retryAfterS, scarcer, stateOf } from './states.ts';
+import { tellStores } from './telling.ts';
 import { WaitingRequest, type WaitingParts } from './waiting-request.ts';
 
 export interface LimiterParts {
@@ -165,8 +166,12 @@ export class SharedRateLimiter implements RateLimiter {
   }
 
   #admitted(by: readonly LimitedBy[], found: Found): Taken {
-    const giveBack = (): void => this.#giveBack(found);
-    return { full: false, scarcest: scarcestOf(by, found, this.#parts.clock), giveBack };
+    return {
+      full: false,
+      scarcest: scarcestOf(by, found, this.#parts.clock),
+      giveBack: () => this.#giveBack(found),
+      takeUnits: (units, told) => this.#takeUnits(found, units, told),
+    };
   }
 
   #rejected(by: readonly LimitedBy[], found: Found, full: Portion, nowMs: number): Full {
@@ -174,6 +179,7 @@ export class SharedRateLimiter implements RateLimiter {
       full: true,
       kind: full.kind,
       period: full.figures.period,
+      unit: full.figures.unit,
       retryAfterS: retryAfterS(full, nowMs),
       scarcest: scarcestOf(by, found, this.#parts.clock),
     };
@@ -186,6 +192,18 @@ export class SharedRateLimiter implements RateLimiter {
         this.#questionsOf(portion).watch(portion);
       }
     }
+  }
+
+  #takeUnits(found: Found, units: number, told: () => void): boolean {
+    const beyond: Portion[] = [];
+    for (const portions of found) {
+      for (const portion of portions) {
+        if (portion.figures.unit !== 'units') continue;
+        if (portion.takeMore(units - 1)) beyond.push(portion);
+        this.#questionsOf(portion).watch(portion);
+      }
+    }
+    return tellStores(beyond, this.#waiting, told);
   }
 
   #questionsOf({ figures }: Portion): Questions {
@@ -226,14 +244,15 @@ type Found = readonly (readonly Portion[])[];
 
 /**
  * Returns one of two portions: the portion whose limit a rejection should name. The kind that comes first in `order`
- * wins. If both portions are of the same kind, the shorter period wins.
+ * wins. If both portions are of the same kind, the shorter period wins, and requests before units.
  */
 function first(before: Portion | null, portion: Portion): Portion {
   return before === null || rank(portion) < rank(before) ? portion : before;
 }
 
 function rank({ kind, figures }: Portion): number {
-  return order[kind] * limitPeriods.length + limitPeriods.indexOf(figures.period);
+  const units = figures.unit === 'units' ? 0.5 : 0;
+  return order[kind] * limitPeriods.length + limitPeriods.indexOf(figures.period) + units;
 }
 
 function scarcestOf(by: readonly LimitedBy[], found: Found, clock: Clock): LimitState | null {

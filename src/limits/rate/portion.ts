@@ -78,6 +78,9 @@ export class Portion {
   /** Time at which the pause of {@link noneSpareMs} ends. */
   #noneSpareUntilMs = -Infinity;
   readonly #waiting: Waiting[] = [];
+  /** Called once the store knows what this replica has spent: `#telling` with the current query, `#untold` with the next. */
+  #telling: readonly (() => void)[] = [];
+  #untold: (() => void)[] = [];
   /** Number of waiting requests that the current query covers. */
   #included = 0;
   #isAsking = false;
@@ -92,7 +95,7 @@ export class Portion {
 
   constructor({ kind, id, figures, pace, alone }: PortionParts, nowMs: number) {
     this.kind = kind;
-    this.limit = `${kind}:${id}:${figures.period}`;
+    this.limit = `${kind}:${id}:${figures.period}${figures.unit === 'units' ? ':units' : ''}`;
     this.figures = figures;
     this.#left = figures.capacity;
     this.#pace = pace;
@@ -116,6 +119,7 @@ export class Portion {
    * on hand and nothing to report.
    */
   get isForgettable(): boolean {
+    if (this.#untold.length > 0) return false;
     return this.#waiting.length === 0 && !this.#isAsking && !(this.#isQuota && this.isHolding);
   }
 
@@ -173,6 +177,32 @@ export class Portion {
     this.#spend(-1);
   }
 
+  /**
+   * Takes further tokens for a request that has taken one, or gives that one back if `more` is -1. If there are too few
+   * on hand, takes tokens that the store has not granted.
+   *
+   * @returns whether it took such tokens. Other replicas can use the same tokens until the store is told
+   */
+  takeMore(more: number): boolean {
+    if (more < 0) {
+      this.putBack();
+      return false;
+    }
+    const onHand = Math.min(more, this.#hand);
+    const beyond = more - onHand;
+    this.#hand -= onHand;
+    this.#left = Math.max(0, this.#left - beyond);
+    this.#spent = Math.min(this.#spent + more, Number.MAX_SAFE_INTEGER);
+    this.#demand.noteMore(more);
+    this.#alone.takeMore(beyond);
+    return beyond > 0;
+  }
+
+  /** Calls `told` once a query that begins later has been answered, or has failed. */
+  whenTold(told: () => void): void {
+    this.#untold.push(told);
+  }
+
   /** Adds a request that waits for a token. Returns a function that cancels the wait. */
   wait(waiting: Waiting): () => void {
     this.#waiting.push(waiting);
@@ -225,6 +255,7 @@ export class Portion {
     const surplus = Math.max(0, this.#hand - 2 * expected);
     this.#hand -= surplus;
     this.#included = this.#waiting.length;
+    [this.#telling, this.#untold] = [this.#untold, []];
     this.#paying = this.#alone.pay();
     const back = surplus - this.#paying;
     return this.#questionOf(back, this.#included, Math.max(0, expected - this.#hand));
@@ -243,8 +274,8 @@ export class Portion {
   }
 
   /**
-   * Applies an answer and serves waiting requests. Returns `true` if some requests are still waiting and need another
-   * query.
+   * Applies an answer and serves waiting requests. Returns `true` if another query is needed: some requests are still
+   * waiting, or the store must be told of more tokens.
    */
   answered({ granted, left, window }: TokenAnswer, nowMs: number): boolean {
     if (window !== undefined) {
@@ -277,7 +308,9 @@ export class Portion {
     for (let i = 0; i < served; i++) this.take();
     for (const [i, waiting] of settling.entries()) waiting(i < served);
     this.#low = Math.ceil(this.#hand / 2);
-    return this.#waiting.length > 0;
+    for (const told of this.#telling) told();
+    this.#telling = [];
+    return this.#waiting.length > 0 || this.#untold.length > 0;
   }
 
   /** Called if the store did not answer: serves the waiting requests from this replica's own share. */
@@ -286,6 +319,8 @@ export class Portion {
     this.#alone.owe(this.#paying);
     this.#paying = 0;
     for (const waiting of this.#waiting.splice(0)) waiting(this.takeAlone(nowMs, replicas));
+    for (const told of [...this.#telling, ...this.#untold.splice(0)]) told();
+    this.#telling = [];
   }
 
   /** Builds a query. Lists all fields, because a spread would cost several times as much. */

@@ -10,7 +10,7 @@ import type { Portion } from './portion.ts';
  */
 export function stateOf(portion: Portion, clock: Clock): LimitState {
   const { kind, figures, known } = portion;
-  const { period, capacity, perSecond } = figures;
+  const { period, unit, capacity, perSecond } = figures;
   const remaining = Math.max(0, Math.floor(known + rounding));
   if (isQuota(period)) {
     const window = portion.windowAt(clock.monotonicMs()) ?? calendarWindow(period, clock.wallMs());
@@ -19,6 +19,7 @@ export function stateOf(portion: Portion, clock: Clock): LimitState {
     return {
       kind,
       period,
+      unit,
       quota: capacity,
       windowS,
       remaining,
@@ -27,7 +28,7 @@ export function stateOf(portion: Portion, clock: Clock): LimitState {
   }
   const quota = Math.max(perSecond, capacity);
   const resetS = Math.max(1, Math.ceil((capacity - remaining) / perSecond));
-  return { kind, period, quota, windowS: Math.ceil(quota / perSecond), remaining, resetS };
+  return { kind, period, unit, quota, windowS: Math.ceil(quota / perSecond), remaining, resetS };
 }
 
 /** Returns the state with the smaller fraction of its quota left, or `a` if the fractions are equal. */

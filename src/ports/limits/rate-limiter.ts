@@ -1,4 +1,4 @@
-import type { LimitKind, LimitPeriod, Limits } from '../../domain/limits/limits.ts';
+import type { LimitId, LimitKind, Limits } from '../../domain/limits/limits.ts';
 
 /** A key or account whose limits a request counts against. */
 export interface LimitedBy {
@@ -18,53 +18,60 @@ export interface LimitedBy {
  * State of a limit as this replica knows it, for `RateLimit` and `RateLimit-Policy`
  * (draft-ietf-httpapi-ratelimit-headers).
  */
-export interface LimitState {
+export interface LimitState extends LimitId {
   readonly kind: LimitKind;
-  readonly period: LimitPeriod;
-  /** `q`: requests per window, at least 1. */
+  /** `q`: requests or units per window, at least 1. */
   readonly quota: number;
   /** `w`: length of the window in seconds, at least 1. For a quota, the length of the current day or month. */
   readonly windowS: number;
-  /** `r`: remaining requests, 0 to `quota`. */
+  /** `r`: remaining requests or units, 0 to `quota`. */
   readonly remaining: number;
   /** `t`: seconds until the full quota is available again, at least 1. */
   readonly resetS: number;
 }
 
-/** One unit was taken from every limit. */
+/** One token was taken from every limit. */
 export interface Taken {
   readonly full: false;
   /** Limit with the smallest `remaining / quota` among those that responses may show; `null` if there is none. */
   readonly scarcest: LimitState | null;
-  /** Gives the units back. Call it at most once, and only if the request was not handed to an upstream. */
+  /** Gives the tokens back. Call it at most once, and only if the request was not handed to an upstream. */
   giveBack(): void;
+  /**
+   * Takes what the response says that the request was worth from the limits that count units, in place of the token that
+   * the request took from each of them. Call it once for each request that was handed to an upstream; 0 stands for a
+   * request without a response.
+   *
+   * @param units 0 to 2^53 - 1
+   * @param told called once the shared store knows of all these units, or after 25 ms if it does not answer. From then
+   * on, no replica admits a request that these units leave no room for
+   * @returns `true` if the store knows already, so that `told` is not called
+   */
+  takeUnits(units: number, told: () => void): boolean;
 }
 
 /** Nothing was taken, because a limit is used up. */
-export interface Full {
+export interface Full extends LimitId {
   readonly full: true;
   /**
    * Kind of the limit that is used up. If several limits are used up, this is the first of their kinds in the order
-   * `api_key`, `sub_account`, `parent`. Within a kind, limits with shorter periods come first.
+   * `api_key`, `sub_account`, `parent`. Within a kind, limits with shorter periods come first, and a limit of units last.
+   * A day or month (a quota) means `quota_exceeded`, a second or minute (a bucket) means `rate_limited`.
    */
   readonly kind: LimitKind;
-  /**
-   * Period of the limit that is used up: a day or month (a quota) means `quota_exceeded`, a second or minute (a bucket)
-   * means `rate_limited`.
-   */
-  readonly period: LimitPeriod;
   /** Seconds after which a request may succeed again; a whole number, at least 1. */
   readonly retryAfterS: number;
   readonly scarcest: LimitState | null;
 }
 
 /**
- * Enforces limits that count requests across all replicas. A request waits only if this replica has too few units left
+ * Enforces limits that count requests across all replicas. A request waits only if this replica has too few tokens left
  * and has to ask a shared store. The request then waits for at most 25 ms.
  */
 export interface RateLimiter {
   /**
-   * Takes one unit from all of these limits, or from none. Never throws.
+   * Takes one token from all of these limits, or from none. Never throws. A limit of units admits a request as long as a
+   * unit is left, and takes the rest when the response comes; see {@link Taken.takeUnits}.
    *
    * @param later receives the result if this call returned `null`; called in a later turn of the event loop
    * @returns the result; `null` if a store has to be asked first
@@ -72,7 +79,7 @@ export interface RateLimiter {
   take(by: readonly LimitedBy[], later: (result: Taken | Full) => void): Taken | Full | null;
   /**
    * Asks the stores for the states of all these limits, shown or not, and returns them in the order described at
-   * {@link Full.kind}. Takes no units.
+   * {@link Full.kind}. Takes no tokens.
    */
   look(by: readonly LimitedBy[]): Promise<readonly LimitState[]>;
 }

@@ -3,7 +3,7 @@ import type { LimitPeriod } from '../../domain/limits/limits.ts';
 
 /** What a replica asks about one limit. Bucket stores use `back`; quota stores use `spent`, `hand` and `series`. */
 export interface TokenQuestion extends BucketFigures, BucketQuestion {
-  /** Kind, id and period of the limit, such as `sub_account:0198…:second`. */
+  /** Kind, id and period of the limit, such as `sub_account:0198…:second`. `:units` follows if it counts units. */
   readonly limit: string;
   readonly period: LimitPeriod;
   /** Total number of tokens that the replica has spent in `series`. */

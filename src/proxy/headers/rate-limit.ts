@@ -9,11 +9,14 @@ const ours: ReadonlySet<string> = new Set(['ratelimit', 'ratelimit-policy']);
  * fields of RFC 9651), as a flat list of names and values. Both headers describe a single limit. Among the limits that
  * the caller may see, it is the one with the smallest fraction left.
  */
-export function rateLimitHeaders({ kind, period, quota, windowS, remaining, resetS }: LimitState): string[] {
-  const name = `"${limitName(kind, period)}"`;
+export function rateLimitHeaders(state: LimitState): string[] {
+  const { kind, unit, quota, windowS, remaining, resetS } = state;
+  const name = `"${limitName(kind, state)}"`;
+  // Without `qu`, a quota counts requests.
+  const counted = unit === 'requests' ? '' : `;qu="${unit}"`;
   return [
     'ratelimit-policy',
-    `${name};q=${quota};w=${windowS}`,
+    `${name};q=${quota};w=${windowS}${counted}`,
     'ratelimit',
     `${name};r=${remaining};t=${resetS}`,
   ];

@@ -3,7 +3,8 @@ import { foldHeaderName, type HeaderNames } from '../../domain/header-names.ts';
 import { HeaderNameMemo, namedByConnection, withoutNamed } from './header-rules.ts';
 
 /** Rule for a header of the upstream's response. It depends only on the name. */
-type ResponseRule = 'pass' | 'drop' | 'connection' | 'content-length' | 'transfer-encoding' | 'upgrade';
+type ResponseRule =
+  'pass' | 'drop' | 'units' | 'connection' | 'content-length' | 'transfer-encoding' | 'upgrade';
 
 /** Response headers for the client. */
 export interface FilteredHeaders {
@@ -11,6 +12,8 @@ export interface FilteredHeaders {
   readonly headers: string[];
   /** Number of bytes of the body; `undefined` if the upstream does not state it. */
   readonly contentLength: number | undefined;
+  /** Value of the header that states units (`usage.units_header`); `null` if the response has none. */
+  readonly units: string | null;
 }
 
 /** Filters the headers and trailers of upstream responses. */
@@ -36,18 +39,30 @@ export interface ResponseHeaderFilter {
   trailers(rawTrailers: readonly string[]): [string, string][];
 }
 
+/** Header in which upstreams state units (`usage.units_header`), and whether clients get it. */
+export interface UnitsHeader {
+  readonly name: string;
+  readonly passes: boolean;
+}
+
 /**
  * Creates the filter. It drops headers that belong to the upstream connection. It also drops, in every spelling, the
  * headers that clients trust because only the gateway sets them.
+ *
+ * @param unitsHeader `null` if upstreams state no units
  */
-export function responseHeaderFilter(names: HeaderNames): ResponseHeaderFilter {
-  const ruleFor = responseRules(names);
+export function responseHeaderFilter(
+  names: HeaderNames,
+  unitsHeader: UnitsHeader | null = null,
+): ResponseHeaderFilter {
+  const ruleFor = responseRules(names, unitsHeader?.name.toLowerCase());
   return {
     headers(status, rawHeaders, requestId, resolvedTenant) {
       const headers: string[] = [];
       let named: Set<string> | undefined;
       let length: string | undefined;
       let upgrade: string | undefined;
+      let units: string | null = null;
       for (let i = 0; i < rawHeaders.length; i += 2) {
         const name = rawHeaders[i] as string;
         const rule = ruleFor(name);
@@ -61,6 +76,10 @@ export function responseHeaderFilter(names: HeaderNames): ResponseHeaderFilter {
           named = namedByConnection(value, named);
         } else if (rule === 'upgrade') {
           if (status === upgradeRequired) upgrade = value;
+        } else if (rule === 'units') {
+          // A repeated header is read as a list (RFC 9110 §5.3), which is not a number.
+          units = units === null ? value : `${units}, ${value}`;
+          if (unitsHeader?.passes === true) headers.push(name, value);
         } else if (value.toLowerCase() !== 'chunked') {
           throw new Error('the upstream used an unknown transfer coding');
         }
@@ -70,7 +89,7 @@ export function responseHeaderFilter(names: HeaderNames): ResponseHeaderFilter {
       if (upgrade !== undefined) passed.push('upgrade', upgrade);
       passed.push('x-request-id', requestId);
       if (resolvedTenant !== null) passed.push(names.resolvedTenant, resolvedTenant);
-      return { headers: passed, contentLength: length === undefined ? undefined : Number(length) };
+      return { headers: passed, contentLength: length === undefined ? undefined : Number(length), units };
     },
 
     trailers(rawTrailers) {
@@ -122,13 +141,17 @@ const neverTrailers = new Set([
 
 const hopByHop = new Set(['keep-alive', 'te', 'trailer', 'upgrade']);
 
-function responseRules(names: HeaderNames): (rawName: string) => ResponseRule {
+function responseRules(
+  names: HeaderNames,
+  unitsHeader: string | undefined,
+): (rawName: string) => ResponseRule {
   const reservedPrefixes = ['x-service-', foldHeaderName(names.prefix)];
   const rules = new HeaderNameMemo(decideRule);
   return (rawName) => rules.learn(rawName);
 
   function decideRule(rawName: string): ResponseRule {
     const lower = rawName.toLowerCase();
+    if (lower === unitsHeader) return 'units';
     switch (lower) {
       case 'content-length':
       case 'transfer-encoding':

@@ -163,7 +163,8 @@ export class WebSocketExchange extends Exchange implements HandshakeUser, Tunnel
 
   #headersOf({ status, headers: rawHeaders }: ResponseHead): string[] {
     this.upstreamMs = this.route.deps.clock.monotonicMs() - this.waitingSinceMs;
-    const { headers } = this.responseHeaders(status, rawHeaders);
+    const { headers, units } = this.responseHeaders(status, rawHeaders);
+    if (units !== null) this.countUnits(units, () => undefined);
     const { rateLimit } = this.decision;
     return rateLimit === null ? headers : withRateLimit(headers, rateLimit);
   }

@@ -1,5 +1,5 @@
 import type { AccountId, KeyId } from '../../domain/ids.ts';
-import type { UsageRow, UsedBy } from '../../domain/usage.ts';
+import { sumOfUnits, type UsageRow, type UsedBy } from '../../domain/usage.ts';
 
 /** A row that can still receive counts. */
 export type OpenRow = { -readonly [field in keyof UsageRow]: UsageRow[field] } & {
@@ -69,7 +69,7 @@ export class OpenBatch {
 
 const counts = [
   ...(['requests', 'reads', 'writes', 'clientErrors', 'serverErrors'] as const),
-  ...(['bytesIn', 'bytesOut', 'writesByDefault'] as const),
+  ...(['bytesIn', 'bytesOut', 'units', 'writesByDefault'] as const),
 ];
 
 /**
@@ -80,7 +80,7 @@ const counts = [
 export function addCounts(batch: OpenBatch, row: UsageRow, before: UsageRow | undefined): void {
   if (counts.every((count) => row[count] === (before?.[count] ?? 0))) return;
   const sum = batch.find(row, row.hourMs) ?? batch.add(row, row.hourMs);
-  for (const count of counts) sum[count] += row[count] - (before?.[count] ?? 0);
+  for (const count of counts) sum[count] = sumOfUnits(sum[count], row[count] - (before?.[count] ?? 0));
   sum.lastUsedMs = Math.max(sum.lastUsedMs, row.lastUsedMs);
   sum.lastWriteByDefaultMs = Math.max(sum.lastWriteByDefaultMs, row.lastWriteByDefaultMs);
   batch.note(sum);
@@ -106,6 +106,7 @@ export function newRow({ accountId, parentId, keyId }: UsedBy, hourMs: number, i
     serverErrors: 0,
     bytesIn: 0,
     bytesOut: 0,
+    units: 0,
     index,
     changed: false,
   };
@@ -120,9 +121,13 @@ export function newRow({ accountId, parentId, keyId }: UsedBy, hourMs: number, i
  *     INDEX,REQUESTS,READS,CLIENT_ERRORS,SERVER_ERRORS,BYTES_IN,BYTES_OUT,LAST_USED;
  *     INDEX,…,LAST_USED,WRITES_BY_DEFAULT,LAST_WRITE_BY_DEFAULT;      if the row has writes without the acting header
  *
+ * If the row has units, `,UNITS` follows after the other numbers. Files of 0.2.0 have the number 3 in their first line
+ * and no units; they are read as well.
+ *
  * The counts in an entry are the row's totals so far, so they replace earlier ones. Times are milliseconds since 1970.
  */
-export const firstLine = 'tenancy-gateway usage 3\n';
+export const firstLine = 'tenancy-gateway usage 4\n';
+const firstLines = [firstLine, 'tenancy-gateway usage 3\n'];
 
 /**
  * Returns a line of the file with the current totals of the changed rows.
@@ -136,7 +141,8 @@ export function lineOf(changed: readonly OpenRow[], defined: number): string {
       line += `=${row.index},${row.accountId},${row.parentId},${row.keyId},${row.hourMs};`;
     line += `${row.index},${row.requests},${row.reads},${row.clientErrors},${row.serverErrors},`;
     line += `${row.bytesIn},${row.bytesOut},${row.lastUsedMs}`;
-    line += row.writesByDefault === 0 ? ';' : `,${row.writesByDefault},${row.lastWriteByDefaultMs};`;
+    if (row.writesByDefault > 0) line += `,${row.writesByDefault},${row.lastWriteByDefaultMs}`;
+    line += row.units > 0 ? `,${row.units};` : ';';
   }
   return `${line}\n`;
 }
@@ -156,8 +162,9 @@ export class UnknownFormat extends Error {
 export function rowsOf(text: string): UsageRow[] {
   const rows: OpenRow[] = [];
   // If the process died before it wrote any row, the file has only the first line or a part of it.
-  if (firstLine.startsWith(text)) return rows;
-  if (!text.startsWith(firstLine)) throw new UnknownFormat('a usage journal in an unknown format');
+  if (firstLines.some((line) => line.startsWith(text))) return rows;
+  if (!firstLines.some((line) => text.startsWith(line)))
+    throw new UnknownFormat('a usage journal in an unknown format');
   let start = firstLine.length;
   for (let end = text.indexOf('\n', start); end !== -1; end = text.indexOf('\n', start)) {
     if (!takeLine(text.slice(start, end), rows)) break;
@@ -193,7 +200,7 @@ function define(entry: string, rows: OpenRow[]): boolean {
 
 function total(entry: string, rows: readonly OpenRow[], totals: number[][]): boolean {
   const texts = entry.split(',');
-  if (texts.length !== 8 && texts.length !== 10) return false;
+  if (texts.length < 8 || texts.length > 11) return false;
   if (!texts.every(isCount) || Number(texts[0]) >= rows.length) return false;
   totals.push(texts.map(Number));
   return true;
@@ -201,10 +208,12 @@ function total(entry: string, rows: readonly OpenRow[], totals: number[][]): boo
 
 function setTotal(rows: readonly OpenRow[], numbers: readonly number[]): void {
   const [index = 0, requests = 0, reads = 0, clientErrors = 0, serverErrors = 0, ...rest] = numbers;
-  const [bytesIn = 0, bytesOut = 0, lastUsedMs = 0, writesByDefault = 0, lastWriteByDefaultMs = 0] = rest;
+  const [bytesIn = 0, bytesOut = 0, lastUsedMs = 0, ...ifAny] = rest;
+  const units = ifAny.length % 2 === 1 ? ifAny.pop() : 0;
+  const [writesByDefault = 0, lastWriteByDefaultMs = 0] = ifAny;
   const totals = { requests, reads, writes: requests - reads, clientErrors, serverErrors };
   const byDefault = { writesByDefault, lastWriteByDefaultMs };
-  Object.assign(rows[index] as OpenRow, { ...totals, bytesIn, bytesOut, lastUsedMs, ...byDefault });
+  Object.assign(rows[index] as OpenRow, { ...totals, bytesIn, bytesOut, units, lastUsedMs, ...byDefault });
 }
 
 function isCount(text: string | undefined): boolean {

@@ -65,11 +65,17 @@ export function makeCounting(parts: CountingParts): Counting {
     'usage_lost_requests_total',
     'Requests that were not counted, because the journal cannot be written and memory is full.',
   );
+  const malformed = counter(
+    registry,
+    'usage_malformed_units_total',
+    'Responses whose units (`usage.units_header`) could not be read and count as 0.',
+  );
   const onSetAside = (): void => setAside.count();
   const host = hostname();
   const usage = new UsageRecorder({
     ...{ ...parts, keysPerAccountHour, host, journal, onSetAside },
     onLost: () => lost.count(),
+    onMalformedUnits: () => malformed.count(),
   });
   gauge(
     registry,

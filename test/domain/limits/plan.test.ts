@@ -81,7 +81,7 @@ t.test('rate and burst are inherited together', async (t) => {
 t.test('each limit is inherited by itself', async (t) => {
   const plan: Limits = {
     ...{ requestsPerSecond: 1, burst: 2, requestsPerMinute: 3 },
-    ...{ requestsPerDay: 4, requestsPerMonth: 5 },
+    ...{ requestsPerDay: 4, requestsPerMonth: 5, unitsPerMonth: 6 },
   };
   const own: OwnLimits = { ...noLimits, requestsPerDay: 'unlimited', requestsPerMonth: 50 };
   t.same(effectiveLimits(own, plan), { ...plan, requestsPerDay: null, requestsPerMonth: 50 });

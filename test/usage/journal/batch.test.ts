@@ -6,7 +6,10 @@ import { firstLine, lineOf, OpenBatch, rowsOf, UnknownFormat } from '../../../sr
 
 const count = fc.nat(1_000_000_000);
 /** What one turn changes: rows by number, each with what is added to it. */
-const turn = fc.array(fc.tuple(fc.nat(5), count, count, count, count, count), { minLength: 1, maxLength: 6 });
+const turn = fc.array(fc.tuple(fc.nat(5), count, count, count, count, count, count), {
+  minLength: 1,
+  maxLength: 6,
+});
 
 /** The file of some turns, and what it should read as after each of them, by the length it has then. */
 function written(turns: readonly (readonly number[][])[]): { text: string; after: Map<number, UsageRow[]> } {
@@ -15,7 +18,15 @@ function written(turns: readonly (readonly number[][])[]): { text: string; after
   const after = new Map<number, UsageRow[]>([[text.length, []]]);
   for (const changes of turns) {
     const defined = batch.rows.length;
-    for (const [number = 0, reads = 0, writes = 0, errors = 0, bytesIn = 0, bytesOut = 0] of changes) {
+    for (const [
+      number = 0,
+      reads = 0,
+      writes = 0,
+      errors = 0,
+      bytesIn = 0,
+      bytesOut = 0,
+      units = 0,
+    ] of changes) {
       const accountId = `a${number % 2}` as AccountId;
       const by = { accountId, parentId: `p${number % 2}` as AccountId, keyId: `k${number}` as KeyId };
       const row = batch.find(by, 3_600_000) ?? batch.add(by, 3_600_000);
@@ -26,6 +37,7 @@ function written(turns: readonly (readonly number[][])[]): { text: string; after
       row.serverErrors += errors;
       row.bytesIn += bytesIn;
       row.bytesOut += bytesOut;
+      if (number % 3 === 0) row.units += units;
       row.lastUsedMs += 1;
       if (number % 2 === 0 && writes > 0) {
         row.writesByDefault += writes;
@@ -65,12 +77,17 @@ t.test('a line that could not have been written here ends the file, and no part 
     '=2,a,p,k,0;2,1,1,1,1,1,1,-1;',
     '0,9,9,9,9,9,9,9;1,x,1,1,1,1,1,1;',
     '0,1e3,1,1,1,1,1,1;',
-    '0,1,1,1,1,1,1,1,1;',
+    '0,1,1,1,1,1,1,1,1,1,1,1;',
   ];
   for (const line of bad) t.strictSame(rowsOf(`${text}${line}\n0,9,9,9,9,9,9,9;\n`), rows, line);
 });
 
 t.test('a file of another version is not read as empty', async (t) => {
-  for (const number of [1, 2, 4]) t.throws(() => rowsOf(`tenancy-gateway usage ${number}\n`), UnknownFormat);
+  for (const number of [1, 2, 5]) t.throws(() => rowsOf(`tenancy-gateway usage ${number}\n`), UnknownFormat);
   t.strictSame(rowsOf(''), []);
+});
+
+t.test('a file of 0.2.0 is read', async (t) => {
+  const { text, after } = written([[[0, 1, 2, 3, 4, 5]], [[1, 1, 1, 1, 1, 1]]]);
+  t.strictSame(rowsOf(text.replace('usage 4', 'usage 3')), after.get(text.length));
 });

@@ -72,7 +72,15 @@ export const decisions: Subject = {
           scopes: ['sub_accounts:read', 'sub_accounts:write'],
         },
         limits: [
-          { limited: 'sub_account', per: 'second', quota: 200, window_s: 2, remaining: 199, reset_s: 1 },
+          {
+            limited: 'sub_account',
+            per: 'second',
+            unit: 'requests',
+            quota: 200,
+            window_s: 2,
+            remaining: 199,
+            reset_s: 1,
+          },
         ],
         ended_by: null,
         ...decision,
@@ -125,7 +133,7 @@ export const decisions: Subject = {
     per: 'The period of the limit.',
     problem:
       'The body that the rejection would have, without `instance` and `request_id`; `null` if the request would be let through.',
-    quota: 'How many requests fit into a window.',
+    quota: 'How many requests or units fit into a window.',
     reason:
       'The reason: `self-by-default`, `self`, `sub-account`, or the code of the error; `null` if the path needs no key.',
     remaining: 'How many of the requests are left.',

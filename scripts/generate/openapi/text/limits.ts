@@ -4,12 +4,21 @@ const inForce = [
   {
     limited: 'sub_account',
     per: 'month',
+    unit: 'requests',
     limit: 100000,
     used: 81250,
     left: 18750,
     resets_at: '2026-04-01T00:00:00.000Z',
   },
-  { limited: 'parent', per: 'second', limit: 200, used: 1, left: 199, resets_at: '2026-03-01T10:00:01.000Z' },
+  {
+    limited: 'parent',
+    per: 'second',
+    unit: 'requests',
+    limit: 200,
+    used: 1,
+    left: 199,
+    resets_at: '2026-03-01T10:00:01.000Z',
+  },
 ];
 
 /** Limits as they stand. */
@@ -21,7 +30,7 @@ export const limits: Subject = {
         tag: 'Usage',
         summary: 'Show what is left of the limits of a sub-account',
         description:
-          'The limits that a request as this sub-account counts against: its own and those of the calling account; with `key_id` those of one of its keys, too. The call takes no unit.',
+          'The limits that a request as this sub-account counts against: its own and those of the calling account; with `key_id` those of one of its keys, too. The call counts as no request.',
         responses: { 200: ['LimitsInForce', 'The limits, in the order in which a 429 names them.'] },
       },
     },
@@ -33,7 +42,7 @@ export const limits: Subject = {
         tag: 'Usage',
         summary: 'Show what is left of the limits of an account',
         description:
-          'The limits that a request as this account counts against: for a sub-account its own and those of its parent; with `key_id` those of one of its keys, too. The call takes no unit.',
+          'The limits that a request as this account counts against: for a sub-account its own and those of its parent; with `key_id` those of one of its keys, too. The call counts as no request.',
         responses: { 200: ['LimitsInForce', 'The limits, in the order in which a 429 names them.'] },
         anyAccount: true,
       },
@@ -48,12 +57,13 @@ export const limits: Subject = {
     'LimitsInForce/properties/data/items': 'LimitInForce',
   },
   members: {
-    'LimitInForce.limit': 'How many requests fit into the period, or at once into a bucket.',
+    'LimitInForce.limit':
+      'How many requests or units fit into the period, or requests at once into a bucket.',
     'LimitInForce.limited': 'The owner of the limit.',
     'LimitInForce.per': 'The period of the limit. A day and a month are of UTC.',
     'LimitInForce.resets_at': 'When all of the limit is available again.',
-    left: 'How many more requests would pass now.',
-    used: 'How many requests of the limit are used.',
+    left: 'How many more requests would pass now, or how many units are left.',
+    used: 'How many requests or units of the limit are used.',
     'query.key_id': 'Shows the limits of this key of the account, too.',
   },
 };

@@ -14,7 +14,7 @@ export const shared: Subject = {
       'The start of the period, inclusive: an RFC 3339 date or date-time. Usage reports round it down to the hour, and start with this month unless it is given.',
     'query.limit': 'How many rows a page has at most; 50 unless given.',
     'query.near':
-      'Only those that have used at least this part of a quota, `requests_per_day` or `requests_per_month`, 0 to 1. A parent is also listed if one of its sub-accounts has.',
+      'Only those that have used at least this part of a quota, `requests_per_day`, `requests_per_month` or `units_per_month`, 0 to 1. A parent is also listed if one of its sub-accounts has.',
     'query.plan': 'Only accounts with this plan.',
     'query.status': 'Only those in this state.',
     'query.sub_account_id':
@@ -61,6 +61,9 @@ export const shared: Subject = {
     scopes: 'What the key may do: opaque texts, compared exactly.',
     status: 'Its state.',
     sub_account_id: 'The sub-account; `null` or absent for the parent itself.',
+    unit: 'What the limit counts: requests, or units that responses state (`usage.units_header`).',
+    units_per_month:
+      'How many units in a calendar month, UTC; `null` for no limit. Responses say what their requests were worth (`usage.units_header`), so a request is admitted as long as a unit is left. Keys have no such limit.',
     updated_at: 'When it was changed last.',
   },
 };

@@ -12,6 +12,7 @@ const counted = {
   server_errors: 0,
   bytes_in: 48000,
   bytes_out: 960000,
+  units: 0,
 };
 const report = {
   from: '2026-03-01T00:00:00.000Z',
@@ -117,6 +118,8 @@ export const usage: Subject = {
     'query.group_by': 'How rows are grouped; `sub_account` unless given.',
     bytes_in: 'Bytes of request bodies, to the upstream.',
     bytes_out: 'Bytes of response bodies, from the upstream.',
+    units:
+      'What the responses said that the requests were worth, such as tokens or rows (`usage.units_header`); at most 2^53 - 1.',
     client_errors: 'Responses with 4xx.',
     complete_through: 'The moment up to which the report is complete.',
     dry_run: 'Whether to show the events without sending them; `false` unless given.',

@@ -23,6 +23,7 @@ export const noLimits = {
   requests_per_minute: null,
   requests_per_day: null,
   requests_per_month: null,
+  units_per_month: null,
 };
 
 /** A plan in responses. */
@@ -34,6 +35,7 @@ export const gold = {
     requests_per_minute: null,
     requests_per_day: null,
     requests_per_month: 10_000_000,
+    units_per_month: null,
   },
   max_sub_accounts: 500,
   max_api_keys: null,
@@ -54,6 +56,7 @@ export const ada = {
     requests_per_minute: null,
     requests_per_day: 50_000,
     requests_per_month: 1_000_000,
+    units_per_month: null,
   },
   created_at: created,
   updated_at: created,

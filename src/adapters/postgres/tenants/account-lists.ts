@@ -138,6 +138,6 @@ function nearQuota(sql: Sql, near: number) {
     select unnest(array[q.id, q.parent_id]) from limit_quota u join account q on q.id = split_part(u.limit_name, ':', 2)::uuid
     where u.starts_at = date_trunc(split_part(u.limit_name, ':', 3), now(), 'UTC')
       and u.used >= ${near}::double precision
-        * account_quota(q, split_part(u.limit_name, ':', 3))
+        * account_quota(q, quota_column(u.limit_name))
   )`;
 }

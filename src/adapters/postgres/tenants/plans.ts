@@ -23,6 +23,7 @@ const columns = [
   'requests_per_minute',
   'requests_per_day',
   'requests_per_month',
+  'units_per_month',
   'created_at',
   'updated_at',
 ] as const satisfies (keyof PlanRow)[];

@@ -24,6 +24,7 @@ export interface LimitColumns {
   readonly requests_per_minute?: number | null;
   readonly requests_per_day?: number | null;
   readonly requests_per_month?: number | null;
+  readonly units_per_month?: number | null;
 }
 
 /**
@@ -70,6 +71,7 @@ export const accountColumns = [
   'requests_per_minute',
   'requests_per_day',
   'requests_per_month',
+  'units_per_month',
   'created_at',
   'updated_at',
   'deactivated_at',
@@ -180,6 +182,7 @@ export function toLimits(row: LimitColumns): Limits {
     requestsPerMinute: row.requests_per_minute ?? null,
     requestsPerDay: row.requests_per_day ?? null,
     requestsPerMonth: row.requests_per_month ?? null,
+    unitsPerMonth: row.units_per_month ?? null,
   };
 }
 
@@ -194,6 +197,7 @@ export function toOwnLimits(row: OwnColumns): OwnLimits {
     requestsPerMinute: own(row, 'requests_per_minute'),
     requestsPerDay: own(row, 'requests_per_day'),
     requestsPerMonth: own(row, 'requests_per_month'),
+    unitsPerMonth: own(row, 'units_per_month'),
   };
 }
 
@@ -203,13 +207,15 @@ function own(row: OwnColumns, column: Exclude<keyof OwnColumns, 'unlimited' | 'b
 
 /** Converts limits to the form that the SQL functions take. Absent members leave their columns unchanged. */
 export function limitsPatchOf(limits: Partial<OwnLimits>) {
-  const { requestsPerSecond, burst, requestsPerMinute, requestsPerDay, requestsPerMonth } = limits;
+  const { requestsPerSecond, burst, requestsPerMinute, requestsPerDay, requestsPerMonth, unitsPerMonth } =
+    limits;
   return {
     ...(requestsPerSecond !== undefined && { requests_per_second: requestsPerSecond }),
     ...(burst !== undefined && { burst }),
     ...(requestsPerMinute !== undefined && { requests_per_minute: requestsPerMinute }),
     ...(requestsPerDay !== undefined && { requests_per_day: requestsPerDay }),
     ...(requestsPerMonth !== undefined && { requests_per_month: requestsPerMonth }),
+    ...(unitsPerMonth !== undefined && { units_per_month: unitsPerMonth }),
   };
 }
 

@@ -1,10 +1,10 @@
 import type { AccountId } from '../../../domain/ids.ts';
-import type { ExportedUsage } from '../../../domain/usage-event.ts';
+import type { UsageCounts } from '../../../domain/usage.ts';
 import type { UsageExportStore } from '../../../ports/usage/export.ts';
 import type { Runner } from '../connection/pool.ts';
 import { belowEveryId } from '../page.ts';
 
-type Counts = readonly [number, number, number, number, number, number, number];
+type Counts = readonly [number, number, number, number, number, number, number, number];
 
 interface HourRow {
   readonly account_id: AccountId;
@@ -114,7 +114,7 @@ function rowsToExport(reports: Runner): Rows {
         >`
           select l.account_id, l.root_id, a.external_id, l.number, l.id,
             extract(epoch from l.hour)::double precision * 1000 as "hourMs",
-            json_build_array(l.requests, l.reads, l.writes, l.client_errors, l.server_errors, l.bytes_in, l.bytes_out) as counts
+            json_build_array(l.requests, l.reads, l.writes, l.client_errors, l.server_errors, l.bytes_in, l.bytes_out, l.units) as counts
           from usage_late l join account a on a.id = l.account_id
           where l.number > ${after} and l.number > 0 and l.hour >= to_timestamp(${fromMs / 1000}::double precision)
             and l.hour < to_timestamp(${toMs / 1000}::double precision)
@@ -129,9 +129,7 @@ function rowsToExport(reports: Runner): Rows {
   };
 }
 
-function toCounts([requests, reads, writes, clientErrors, serverErrors, bytesIn, bytesOut]: Counts): Pick<
-  ExportedUsage,
-  'requests' | 'reads' | 'writes' | 'clientErrors' | 'serverErrors' | 'bytesIn' | 'bytesOut'
-> {
-  return { requests, reads, writes, clientErrors, serverErrors, bytesIn, bytesOut };
+function toCounts(counts: Counts): UsageCounts {
+  const [requests, reads, writes, clientErrors, serverErrors, bytesIn, bytesOut, units] = counts;
+  return { requests, reads, writes, clientErrors, serverErrors, bytesIn, bytesOut, units };
 }

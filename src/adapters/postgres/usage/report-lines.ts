@@ -56,7 +56,8 @@ export async function readLines(
         ${bucket} as "periodStart",
         sum(u.requests)::bigint as requests, sum(u.reads)::bigint as reads, sum(u.writes)::bigint as writes,
         sum(u.client_errors)::bigint as "clientErrors", sum(u.server_errors)::bigint as "serverErrors",
-        sum(u.bytes_in)::bigint as "bytesIn", sum(u.bytes_out)::bigint as "bytesOut"
+        sum(u.bytes_in)::bigint as "bytesIn", sum(u.bytes_out)::bigint as "bytesOut",
+        units_sum(sum(u.units)) as units
       from jsonb_to_recordset(${sql.json(accounts)}) s (root_id uuid, account_id uuid)
         cross join usage_kept k
         cross join lateral (${rowsOf(sql, period, granularity)} offset 0) u
@@ -71,7 +72,7 @@ type Fragment = postgres.Fragment;
 
 /** Returns SQL that reads the usage rows of account `s` in the period; `at` is the start of a row's hour or day. */
 function rowsOf(sql: Sql, period: UsagePeriod, granularity: UsageGranularity): Fragment {
-  const counts = sql`requests, reads, writes, client_errors, server_errors, bytes_in, bytes_out`;
+  const counts = sql`requests, reads, writes, client_errors, server_errors, bytes_in, bytes_out, units`;
   const hours = (since: Fragment, until: Fragment): Fragment => sql`
     select hour as at, key_id, ${counts} from usage_hourly
     where root_id = s.root_id and account_id = s.account_id and hour >= ${since} and hour < ${until}`;

@@ -1,6 +1,6 @@
 import type { AccountId, KeyId } from '../../../domain/ids.ts';
 import { ProblemError } from '../../../domain/problem.ts';
-import type { UsageCounts, UsageGroup } from '../../../domain/usage.ts';
+import { sumOfUnits, type UsageCounts, type UsageGroup } from '../../../domain/usage.ts';
 import type { Page } from '../../../ports/tenant-store.ts';
 import type { UsageQuery, UsageReportRow } from '../../../ports/usage.ts';
 import { pageOf } from '../page.ts';
@@ -91,6 +91,7 @@ function sumOf(a: UsageCounts, b: UsageCounts): UsageCounts {
     serverErrors: a.serverErrors + b.serverErrors,
     bytesIn: a.bytesIn + b.bytesIn,
     bytesOut: a.bytesOut + b.bytesOut,
+    units: sumOfUnits(a.units, b.units),
   };
 }
 

@@ -45,7 +45,7 @@ function intake(background: Runner): Intake {
           (sql) => sql<[{ readonly rowsIn: number; readonly nowMs: number }]>`
             select rows_in as "rowsIn", now_ms as "nowMs"
             from usage_add_rows(${journal}, ${from}, ${to}, ${toCounted(rows)}::text::usage_counted[],
-              ${keysPerAccountHour}, ${throughMs}, ${host})`,
+              ${`{${rows.map(({ units }) => units).join(',')}}`}::text::bigint[], ${keysPerAccountHour}, ${throughMs}, ${host})`,
         )
         .catch((error: unknown) => {
           if (isRejectedValue(error))

@@ -12,12 +12,13 @@ create table plan (
   requests_per_minute int,
   requests_per_day bigint,
   requests_per_month bigint,
+  units_per_month bigint,
   created_at timestamptz(3) not null default now(),
   updated_at timestamptz(3) not null default now(),
   constraint plan_max check (max_sub_accounts >= 0 and max_api_keys >= 0),
   constraint plan_limits check (
     requests_per_second > 0 and burst > 0 and requests_per_minute > 0 and requests_per_day > 0 and requests_per_month > 0
-    and (burst is null or requests_per_second is not null)
+    and units_per_month > 0 and (burst is null or requests_per_second is not null)
   )
 );
 
@@ -35,11 +36,13 @@ create table plan_account (
 alter table account
   add column plan text collate "C",
   add column unlimited text[] not null default '{}',
+  add column units_per_month bigint,
+  add constraint account_units check (units_per_month > 0) not valid,
   add constraint account_plan check (parent_id is null or plan is null and unlimited = '{}') not valid,
   add constraint account_unlimited check (
     unlimited <@ array[
       'max_sub_accounts', 'max_api_keys', 'requests_per_second', 'requests_per_minute', 'requests_per_day',
-      'requests_per_month'
+      'requests_per_month', 'units_per_month'
     ]
     and (max_sub_accounts is null or 'max_sub_accounts' <> all (unlimited))
     and (max_api_keys is null or 'max_api_keys' <> all (unlimited))
@@ -47,4 +50,5 @@ alter table account
     and (requests_per_minute is null or 'requests_per_minute' <> all (unlimited))
     and (requests_per_day is null or 'requests_per_day' <> all (unlimited))
     and (requests_per_month is null or 'requests_per_month' <> all (unlimited))
+    and (units_per_month is null or 'units_per_month' <> all (unlimited))
   ) not valid;

@@ -52,10 +52,10 @@ begin
 
   insert into account
       (id, parent_id, name, external_id, status, metadata,
-        requests_per_second, burst, requests_per_minute, requests_per_day, requests_per_month)
+        requests_per_second, burst, requests_per_minute, requests_per_day, requests_per_month, units_per_month)
     values (new_id, new_parent, new_name, new_external_id, 'active', new_metadata,
       limited.requests_per_second, limited.burst, limited.requests_per_minute, limited.requests_per_day,
-      limited.requests_per_month)
+      limited.requests_per_month, limited.units_per_month)
     returning * into made;
   update account a set sub_accounts = a.sub_accounts + 1, active_sub_accounts = a.active_sub_accounts + 1
     where a.id = new_parent;

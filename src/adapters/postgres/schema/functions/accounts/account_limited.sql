@@ -17,6 +17,9 @@ begin
   if limits ? 'requests_per_month' then
     a.requests_per_month := nullif(limits ->> 'requests_per_month', 'unlimited')::bigint;
   end if;
+  if limits ? 'units_per_month' then
+    a.units_per_month := nullif(limits ->> 'units_per_month', 'unlimited')::bigint;
+  end if;
   a.unlimited := unlimited_after(a.unlimited, limits);
   return a;
 end $$;

@@ -56,7 +56,7 @@ begin
       set name = made.name, external_id = made.external_id, metadata = made.metadata,
         requests_per_second = made.requests_per_second, burst = made.burst, requests_per_minute = made.requests_per_minute,
         requests_per_day = made.requests_per_day, requests_per_month = made.requests_per_month,
-        updated_at = now()
+        units_per_month = made.units_per_month, updated_at = now()
       where a.id = of_id returning * into made;
   end if;
   outcome := 'done';

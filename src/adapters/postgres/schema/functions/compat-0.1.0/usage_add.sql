@@ -12,7 +12,7 @@ begin
   end if;
   if is_new then
     perform usage_count(array_agg(row(a.id, coalesce(a.parent_id, a.id), c.key_id, c.hour, c.hour + interval '1 hour', c.requests, c.reads,
-        c.writes, c.client_errors, c.server_errors, c.bytes_in, c.bytes_out, 0, null)::usage_counted), 10000)
+        c.writes, c.client_errors, c.server_errors, c.bytes_in, c.bytes_out, 0, null)::usage_counted), null, 10000)
       from jsonb_to_recordset(counts) c (account_id uuid, key_id uuid, hour timestamptz, requests bigint, reads bigint,
         writes bigint, client_errors bigint, server_errors bigint, bytes_in bigint, bytes_out bigint)
         join account a on a.id = c.account_id;

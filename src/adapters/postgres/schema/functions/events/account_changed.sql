@@ -31,10 +31,10 @@ begin
       when old.status = 'active' and new.status <> 'active' or is_deletion then '-a:' || old.id
       when (
           old.id, old.parent_id, old.external_id, old.status, old.requests_per_second, old.burst, old.requests_per_minute,
-          old.requests_per_day, old.requests_per_month, old.plan, old.unlimited, old.deleted_at
+          old.requests_per_day, old.requests_per_month, old.units_per_month, old.plan, old.unlimited, old.deleted_at
         ) is distinct from (
           new.id, new.parent_id, new.external_id, new.status, new.requests_per_second, new.burst, new.requests_per_minute,
-          new.requests_per_day, new.requests_per_month, new.plan, new.unlimited, new.deleted_at
+          new.requests_per_day, new.requests_per_month, new.units_per_month, new.plan, new.unlimited, new.deleted_at
         )
         then '+a:' || old.id
     end,

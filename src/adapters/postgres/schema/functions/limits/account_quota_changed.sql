@@ -7,18 +7,19 @@ create or replace function account_quota_changed() returns trigger language plpg
 declare
   account constant text := case when new.parent_id is null then 'parent:' else 'sub_account:' end || new.id;
   resized text[] := '{}';
-  period text;
+  quota text;
   before bigint;
   after bigint;
 begin
-  foreach period in array array['day', 'month'] loop
-    before := account_quota(old, period);
-    after := account_quota(new, period);
+  foreach quota in array array['day', 'month', 'month:units'] loop
+    quota := account || ':' || quota;
+    before := account_quota(old, quota_column(quota));
+    after := account_quota(new, quota_column(quota));
     if before is null and after is not null then
-      perform quota_forget(account || ':' || period);
+      perform quota_forget(quota);
       perform change_touch(array['+q:' || new.id]);
     elsif before <> after then
-      resized := resized || (account || ':' || period);
+      resized := resized || quota;
     end if;
   end loop;
   update limit_quota q set noted = 0 where q.noted > 0 and q.limit_name = any (resized);

@@ -1,9 +1,11 @@
--- Requests units from quotas, and returns the answers in the order of the questions.
+-- Requests tokens from quotas, and returns the answers in the order of the questions. A token is a request, or a unit
+-- for a quota of units.
 --
--- A question contains two totals for the current series: the units that the replica has spent, and the units that it
+-- A question contains two totals for the current series: the tokens that the replica has spent, and the tokens that it
 -- still holds. These totals replace the replica's earlier totals in `limit_hold`, so a repeated question does not count
--- units twice. If an answer is lost, the replica's next totals do not include the units granted by that answer, and the
--- quota gets these units back.
+-- tokens twice. If an answer is lost, the replica's next totals do not include the tokens granted by that answer, and
+-- the quota gets these tokens back. A replica may have spent more units than it was granted, because a response says
+-- what its request was worth. `used` stays far below the largest bigint, whatever responses say.
 --
 -- A new series begins with each window, and whenever an account gets a quota.
 create or replace function quota_ask(of_replica text, questions jsonb) returns jsonb language plpgsql
@@ -33,16 +35,18 @@ begin
     quota := quota_of(asked."limit", starts);
     select * into held from limit_hold h
       where h.limit_name = asked."limit" and h.starts_at = starts and h.replica = of_replica;
-    -- A replica that asks about a different series, or none, holds no units of the current one.
+    -- A replica that asks about a different series, or none, holds no tokens of the current one.
     if asked.series is distinct from quota.series then
       asked.spent := coalesce(held.spent, 0);
       asked.hand := 0;
     end if;
-    quota.used := quota.used + asked.spent + asked.hand - coalesce(held.spent + held.hand, 0);
+    quota.used := least(
+      quota.used + asked.spent + asked.hand - coalesce(held.spent + held.hand, 0), 1000 * 9007199254740991
+    );
     if quota.used + asked.needed > asked.capacity then
       quota.used := quota.used - quota_let_go(asked."limit", starts, of_replica);
     end if;
-    -- Units held by one replica cannot be used by the others. So when few units are left, a replica gets only a small
+    -- Tokens held by one replica cannot be used by the others. So when few tokens are left, a replica gets only a small
     -- share of them for requests that it merely expects.
     free := greatest(0, asked.capacity - quota.used);
     granted := least(free, asked.needed + least(asked.ahead, greatest(0, free - asked.needed) / 64));

@@ -1,5 +1,5 @@
--- Takes back the units of every replica whose last question is more than 15 seconds old, except those of `but_replica`.
--- Returns the number of units taken back. A live replica sends a question at least every 10 seconds.
+-- Takes back the tokens of every replica whose last question is more than 15 seconds old, except those of `but_replica`.
+-- Returns the number of tokens taken back. A live replica sends a question at least every 10 seconds.
 create or replace function quota_let_go(of_limit text, starts timestamptz, but_replica text) returns bigint language sql as $$
   with gone as (
     select h.replica, h.hand from limit_hold h

@@ -23,7 +23,7 @@ begin
       array[case level when 1 then 'quota.near' else 'quota.reached' end],
       array[case when owner.parent_id is not null then owner.id end],
       array[jsonb_build_object(
-        'period', split_part(of_limit, ':', 3), 'quota', noted.quota, 'used', least(noted.used, noted.quota),
+        'period', split_part(of_limit, ':', 3), 'unit', split_part(quota_column(of_limit), '_', 1), 'quota', noted.quota, 'used', least(noted.used, noted.quota),
         'starts_at', noted.starts_at
       )],
       array[null::jsonb]

@@ -1,5 +1,5 @@
 -- Locks and returns a quota's row for the window that begins at `starts`. If there is none, creates one that includes
--- the requests that the account has already made in the window.
+-- what the account has already used in the window.
 create or replace function quota_of(of_limit text, starts timestamptz) returns limit_quota language plpgsql
 set enable_seqscan = off set jit = off as $$
 declare

@@ -13,14 +13,19 @@ begin
   if tg_op = 'DELETE' then
     perform change_touch(array['+p:' || old.name]);
   elsif tg_op = 'UPDATE' then
-    if (old.requests_per_second, old.burst, old.requests_per_minute, old.requests_per_day, old.requests_per_month)
-      is distinct from
-      (new.requests_per_second, new.burst, new.requests_per_minute, new.requests_per_day, new.requests_per_month)
+    if (
+        old.requests_per_second, old.burst, old.requests_per_minute, old.requests_per_day, old.requests_per_month,
+        old.units_per_month
+      ) is distinct from (
+        new.requests_per_second, new.burst, new.requests_per_minute, new.requests_per_day, new.requests_per_month,
+        new.units_per_month
+      )
     then
       perform change_touch(array['+p:' || new.name]);
     end if;
     perform plan_quota_changed(new.name, 'day', old.requests_per_day, new.requests_per_day);
     perform plan_quota_changed(new.name, 'month', old.requests_per_month, new.requests_per_month);
+    perform plan_quota_changed(new.name, 'month:units', old.units_per_month, new.units_per_month);
   end if;
   return null;
 end $$;

@@ -42,7 +42,8 @@ begin
         set max_sub_accounts = made.max_sub_accounts, max_api_keys = made.max_api_keys,
           requests_per_second = made.requests_per_second, burst = made.burst,
           requests_per_minute = made.requests_per_minute, requests_per_day = made.requests_per_day,
-          requests_per_month = made.requests_per_month, updated_at = now()
+          requests_per_month = made.requests_per_month,
+          units_per_month = made.units_per_month, updated_at = now()
         where p.name = of_name;
     end if;
   end if;

@@ -7,7 +7,7 @@ create or replace function unlimited_after(unlimited text[], change jsonb) retur
     select m.key from jsonb_each(change) m
       where m.value = '"unlimited"' and m.key in (
         'max_sub_accounts', 'max_api_keys', 'requests_per_second', 'requests_per_minute', 'requests_per_day',
-        'requests_per_month'
+        'requests_per_month', 'units_per_month'
       )
     order by 1
   )

@@ -35,7 +35,8 @@ begin
       client_errors = usage_hourly.client_errors + excluded.client_errors,
       server_errors = usage_hourly.server_errors + excluded.server_errors,
       bytes_in = usage_hourly.bytes_in + excluded.bytes_in,
-      bytes_out = usage_hourly.bytes_out + excluded.bytes_out
+      bytes_out = usage_hourly.bytes_out + excluded.bytes_out,
+      units = units_sum(usage_hourly.units + excluded.units)
     returning usage_hourly.*
   )
   select array_agg(row(u.*)::usage_hourly) into past from upserted u

@@ -24,7 +24,8 @@ begin
   if exists (select from usage_late l where l.number = 0) then
     perform usage_late_lock();
     delete from usage_late l where l.number = 0
-      and (l.requests, l.reads, l.writes, l.client_errors, l.server_errors, l.bytes_in, l.bytes_out) = (0, 0, 0, 0, 0, 0, 0);
+      and (l.requests, l.reads, l.writes, l.client_errors, l.server_errors, l.bytes_in, l.bytes_out, l.units)
+        = (0, 0, 0, 0, 0, 0, 0, 0);
     update usage_late l set number = nextval('usage_late_number') where l.number = 0;
     delete from usage_late l using usage_export e, usage_kept k
       where l.number between 1 and e.corrections and l.hour < k.hours_from;

@@ -17,7 +17,7 @@ set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off se
     select h.account_id, r.id as root_id, h.counts
     from roots r cross join begun b cross join lateral (
       select h.account_id, array[sum(h.requests), sum(h.reads), sum(h.writes), sum(h.client_errors),
-        sum(h.server_errors), sum(h.bytes_in), sum(h.bytes_out)]::bigint[] as counts
+        sum(h.server_errors), sum(h.bytes_in), sum(h.bytes_out), units_sum(sum(h.units))]::bigint[] as counts
       from usage_hourly h
       where h.root_id = r.id and h.hour = of_hour and (r.id <> b.root or h.account_id > after)
         -- A restored backup may lack accounts that were used after it was made.
@@ -31,7 +31,7 @@ set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off se
     )
     from used u join account a on a.id = u.account_id cross join lateral (
       select array[sum(l.requests), sum(l.reads), sum(l.writes), sum(l.client_errors), sum(l.server_errors),
-        sum(l.bytes_in), sum(l.bytes_out)]::bigint[] as late
+        sum(l.bytes_in), sum(l.bytes_out), sum(l.units)]::bigint[] as late
       from usage_late l where l.account_id = u.account_id and l.hour = of_hour
     ) l
   union all

@@ -38,7 +38,7 @@ begin
     with of_day as (
       select usage_day_of(h.hour) as day, h.key_id, count(*) as n, sum(h.requests) as requests, sum(h.reads) as reads,
         sum(h.writes) as writes, sum(h.client_errors) as client_errors, sum(h.server_errors) as server_errors,
-        sum(h.bytes_in) as bytes_in, sum(h.bytes_out) as bytes_out
+        sum(h.bytes_in) as bytes_in, sum(h.bytes_out) as bytes_out, units_sum(sum(h.units)) as units
       from usage_hourly h
       where h.root_id = kept.root_id and h.account_id = kept.account_id
         and h.hour >= kept.rolled_until::timestamp at time zone 'UTC'
@@ -47,11 +47,11 @@ begin
     ), written as (
       insert into usage_daily
         select kept.root_id, kept.account_id, d.day, d.key_id, d.requests, d.reads, d.writes, d.client_errors,
-          d.server_errors, d.bytes_in, d.bytes_out from of_day d
+          d.server_errors, d.bytes_in, d.bytes_out, d.units from of_day d
       on conflict (root_id, account_id, day, key_id) do update set
         requests = excluded.requests, reads = excluded.reads, writes = excluded.writes,
         client_errors = excluded.client_errors, server_errors = excluded.server_errors,
-        bytes_in = excluded.bytes_in, bytes_out = excluded.bytes_out
+        bytes_in = excluded.bytes_in, bytes_out = excluded.bytes_out, units = excluded.units
     )
     select rows_read + 5 + coalesce(sum(n), 0) into rows_read from of_day;
   end loop;

@@ -21,7 +21,7 @@ language sql stable as $$
     select (n.s).root_id, (n.s).account_id, (n.s).hour,
       case when n.shares then '00000000-0000-0000-0000-000000000000' else (n.s).key_id end as key_id,
       sum((n.s).requests), sum((n.s).reads), sum((n.s).writes), sum((n.s).client_errors), sum((n.s).server_errors),
-      sum((n.s).bytes_in), sum((n.s).bytes_out)
+      sum((n.s).bytes_in), sum((n.s).bytes_out), units_sum(sum((n.s).units))
     from numbered n group by 1, 2, 3, 4
   )
   select array_agg(row(f.*)::usage_hourly order by f.key_id) from final f

@@ -12,7 +12,7 @@ create trigger account_plan_on_update after update of plan on account for each r
 drop trigger account_quota_changed on account;
 create trigger account_quota_changed after update on account for each row
   when (
-    (old.requests_per_day, old.requests_per_month, old.plan, old.unlimited)
-      is distinct from (new.requests_per_day, new.requests_per_month, new.plan, new.unlimited)
+    (old.requests_per_day, old.requests_per_month, old.units_per_month, old.plan, old.unlimited)
+      is distinct from (new.requests_per_day, new.requests_per_month, new.units_per_month, new.plan, new.unlimited)
   )
   execute function account_quota_changed();

@@ -4,6 +4,7 @@
 -- They stand in the order of their names, and call each other.
 set local check_function_bodies = off;
 
+drop function usage_count(usage_counted[], int);
 
 -- accounts/account_create_parent.sql
 create or replace function account_create_parent(
@@ -97,10 +98,10 @@ begin
 
   insert into account
       (id, parent_id, name, external_id, status, metadata,
-        requests_per_second, burst, requests_per_minute, requests_per_day, requests_per_month)
+        requests_per_second, burst, requests_per_minute, requests_per_day, requests_per_month, units_per_month)
     values (new_id, new_parent, new_name, new_external_id, 'active', new_metadata,
       limited.requests_per_second, limited.burst, limited.requests_per_minute, limited.requests_per_day,
-      limited.requests_per_month)
+      limited.requests_per_month, limited.units_per_month)
     returning * into made;
   update account a set sub_accounts = a.sub_accounts + 1, active_sub_accounts = a.active_sub_accounts + 1
     where a.id = new_parent;
@@ -315,6 +316,9 @@ begin
   end if;
   if limits ? 'requests_per_month' then
     a.requests_per_month := nullif(limits ->> 'requests_per_month', 'unlimited')::bigint;
+  end if;
+  if limits ? 'units_per_month' then
+    a.units_per_month := nullif(limits ->> 'units_per_month', 'unlimited')::bigint;
   end if;
   a.unlimited := unlimited_after(a.unlimited, limits);
   return a;
@@ -536,7 +540,7 @@ begin
         max_api_keys = made.max_api_keys,
         requests_per_second = made.requests_per_second, burst = made.burst, requests_per_minute = made.requests_per_minute,
         requests_per_day = made.requests_per_day, requests_per_month = made.requests_per_month,
-        updated_at = now()
+        units_per_month = made.units_per_month, updated_at = now()
       where a.id = of_id returning * into made;
   end if;
   outcome := 'done';
@@ -603,7 +607,7 @@ begin
       set name = made.name, external_id = made.external_id, metadata = made.metadata,
         requests_per_second = made.requests_per_second, burst = made.burst, requests_per_minute = made.requests_per_minute,
         requests_per_day = made.requests_per_day, requests_per_month = made.requests_per_month,
-        updated_at = now()
+        units_per_month = made.units_per_month, updated_at = now()
       where a.id = of_id returning * into made;
   end if;
   outcome := 'done';
@@ -1117,11 +1121,42 @@ begin
   update fleet f set level = needed where f.level < needed;
 end $$;
 
+-- compat-0.1.0/usage_add.sql
+create or replace function usage_add(batch text, counts jsonb, replica text, through_ms double precision) returns void
+language plpgsql as $$
+declare
+  is_new boolean := false;
+begin
+  if counts <> '[]' then
+    insert into usage_batch (id) values (batch) on conflict do nothing;
+    is_new := found;
+  end if;
+  if is_new then
+    perform usage_count(array_agg(row(a.id, coalesce(a.parent_id, a.id), c.key_id, c.hour, c.hour + interval '1 hour', c.requests, c.reads,
+        c.writes, c.client_errors, c.server_errors, c.bytes_in, c.bytes_out, 0, null)::usage_counted), null, 10000)
+      from jsonb_to_recordset(counts) c (account_id uuid, key_id uuid, hour timestamptz, requests bigint, reads bigint,
+        writes bigint, client_errors bigint, server_errors bigint, bytes_in bigint, bytes_out bigint)
+        join account a on a.id = c.account_id;
+  end if;
+  insert into usage_replica (id, through, at) values (replica, to_timestamp(through_ms / 1000), now())
+    on conflict (id) do update set through = greatest(usage_replica.through, excluded.through), at = now();
+  delete from usage_batch b where b.at < now() - interval '2 days';
+  delete from usage_replica r where r.at < now() - interval '2 days';
+end $$;
+
 -- compat-0.2.0/replica_renew.sql
 create or replace function replica_renew(
   new_id text, new_nonce text, new_lease_ms int, new_version text, new_host text, is_leaving boolean, clock_ahead_ms bigint
 ) returns void language sql volatile as $$
   select replica_renew(new_id, new_nonce, new_lease_ms, new_version, new_host, is_leaving, clock_ahead_ms, 2)
+$$;
+
+-- compat-0.2.0/usage_add_rows.sql
+create or replace function usage_add_rows(
+  journal text, from_position bigint, to_position bigint, counts usage_counted[], keys_per_account_hour int,
+  through_ms double precision, of_host text
+) returns table (rows_in bigint, now_ms double precision) language sql volatile as $$
+  select * from usage_add_rows(journal, from_position, to_position, counts, null, keys_per_account_hour, through_ms, of_host)
 $$;
 
 -- events/account_changed.sql
@@ -1155,10 +1190,10 @@ begin
       when old.status = 'active' and new.status <> 'active' or is_deletion then '-a:' || old.id
       when (
           old.id, old.parent_id, old.external_id, old.status, old.requests_per_second, old.burst, old.requests_per_minute,
-          old.requests_per_day, old.requests_per_month, old.plan, old.unlimited, old.deleted_at
+          old.requests_per_day, old.requests_per_month, old.units_per_month, old.plan, old.unlimited, old.deleted_at
         ) is distinct from (
           new.id, new.parent_id, new.external_id, new.status, new.requests_per_second, new.burst, new.requests_per_minute,
-          new.requests_per_day, new.requests_per_month, new.plan, new.unlimited, new.deleted_at
+          new.requests_per_day, new.requests_per_month, new.units_per_month, new.plan, new.unlimited, new.deleted_at
         )
         then '+a:' || old.id
     end,
@@ -1259,20 +1294,383 @@ create or replace function account_quota_changed() returns trigger language plpg
 declare
   account constant text := case when new.parent_id is null then 'parent:' else 'sub_account:' end || new.id;
   resized text[] := '{}';
-  period text;
+  quota text;
   before bigint;
   after bigint;
 begin
-  foreach period in array array['day', 'month'] loop
-    before := account_quota(old, period);
-    after := account_quota(new, period);
+  foreach quota in array array['day', 'month', 'month:units'] loop
+    quota := account || ':' || quota;
+    before := account_quota(old, quota_column(quota));
+    after := account_quota(new, quota_column(quota));
     if before is null and after is not null then
-      perform quota_forget(account || ':' || period);
+      perform quota_forget(quota);
       perform change_touch(array['+q:' || new.id]);
     elsif before <> after then
-      resized := resized || (account || ':' || period);
+      resized := resized || quota;
     end if;
   end loop;
   update limit_quota q set noted = 0 where q.noted > 0 and q.limit_name = any (resized);
   return null;
 end $$;
+
+-- limits/quota_ask.sql
+create or replace function quota_ask(of_replica text, questions jsonb) returns jsonb language plpgsql
+set enable_seqscan = off set jit = off as $$
+declare
+  answers jsonb[] := '{}';
+  asked record;
+  starts timestamptz;
+  quota limit_quota;
+  held limit_hold;
+  free bigint;
+  granted bigint;
+begin
+  -- This commit need not survive a database crash, because the next question repeats the totals.
+  perform set_config('synchronous_commit', 'off', true);
+  -- All calls lock rows in the same order, so two replicas cannot deadlock.
+  for asked in
+    select q.*
+      from rows from (
+        jsonb_to_recordset(questions) as (
+          "limit" text, period text, capacity bigint, needed bigint, ahead bigint, series bigint, spent bigint, hand bigint
+        )
+      ) with ordinality q ("limit", period, capacity, needed, ahead, series, spent, hand, place)
+      order by q."limit"
+  loop
+    starts := date_trunc(asked.period, clock_timestamp(), 'UTC');
+    quota := quota_of(asked."limit", starts);
+    select * into held from limit_hold h
+      where h.limit_name = asked."limit" and h.starts_at = starts and h.replica = of_replica;
+    -- A replica that asks about a different series, or none, holds no tokens of the current one.
+    if asked.series is distinct from quota.series then
+      asked.spent := coalesce(held.spent, 0);
+      asked.hand := 0;
+    end if;
+    quota.used := least(
+      quota.used + asked.spent + asked.hand - coalesce(held.spent + held.hand, 0), 1000 * 9007199254740991
+    );
+    if quota.used + asked.needed > asked.capacity then
+      quota.used := quota.used - quota_let_go(asked."limit", starts, of_replica);
+    end if;
+    -- Tokens held by one replica cannot be used by the others. So when few tokens are left, a replica gets only a small
+    -- share of them for requests that it merely expects.
+    free := greatest(0, asked.capacity - quota.used);
+    granted := least(free, asked.needed + least(asked.ahead, greatest(0, free - asked.needed) / 64));
+    update limit_quota u set used = quota.used + granted, quota = asked.capacity
+      where u.limit_name = asked."limit" and u.starts_at = starts;
+    insert into limit_hold as h (limit_name, starts_at, replica, spent, hand, at)
+      values (
+        asked."limit", starts, of_replica, asked.spent + least(granted, asked.needed),
+        asked.hand + granted - least(granted, asked.needed), clock_timestamp()
+      )
+      on conflict (limit_name, starts_at, replica) do update set
+        spent = excluded.spent, hand = excluded.hand, at = excluded.at;
+    answers[asked.place] := jsonb_build_object(
+      'granted', granted, 'left', free - granted,
+      'window', jsonb_build_object(
+        'series', quota.series, 'spent', asked.spent,
+        'lengthMs', extract(epoch from starts + ('1 ' || asked.period)::interval - starts) * 1000,
+        'endsInMs', extract(epoch from starts + ('1 ' || asked.period)::interval - clock_timestamp()) * 1000
+      )
+    );
+  end loop;
+  -- The sweep runs rarely, because it reads an index of all windows.
+  if random() < 0.002 then
+    perform quota_sweep();
+  end if;
+  return to_jsonb(answers);
+end $$;
+
+-- limits/quota_note.sql
+create or replace function quota_note(of_limit text, of_series bigint, level int) returns void language plpgsql
+set enable_seqscan = off set jit = off as $$
+declare
+  owner account;
+  parent uuid;
+  noted limit_quota;
+begin
+  select * into owner from account a where a.id = split_part(of_limit, ':', 2)::uuid;
+  if not found then
+    return;
+  end if;
+  parent := coalesce(owner.parent_id, owner.id);
+  perform event_tick(parent);
+  update limit_quota q set noted = level
+    where q.limit_name = of_limit and q.series = of_series and q.noted < level
+    returning * into noted;
+  if found then
+    perform event_add(
+      parent,
+      array[case level when 1 then 'quota.near' else 'quota.reached' end],
+      array[case when owner.parent_id is not null then owner.id end],
+      array[jsonb_build_object(
+        'period', split_part(of_limit, ':', 3), 'unit', split_part(quota_column(of_limit), '_', 1), 'quota', noted.quota, 'used', least(noted.used, noted.quota),
+        'starts_at', noted.starts_at
+      )],
+      array[null::jsonb]
+    );
+  end if;
+end $$;
+
+-- limits/usage_since.sql
+create or replace function usage_since(of_limit text, starts timestamptz) returns bigint language plpgsql stable
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+declare
+  owner constant uuid := split_part(of_limit, ':', 2);
+  since constant date := usage_day_of(starts);
+  counts_units constant boolean := quota_column(of_limit) like 'units%';
+  root uuid;
+  subs int;
+begin
+  select coalesce(a.parent_id, a.id), coalesce(a.sub_accounts, 0) into root, subs from account a where a.id = owner;
+  if not found or subs > 5000 then
+    return 0;
+  end if;
+  return (
+    select least(coalesce(sum(case when counts_units then u.units else u.requests end), 0), 9007199254740991)
+      from (
+        select owner as id
+        union all
+        select a.id from account a where a.parent_id = owner
+      ) of_account
+      cross join usage_kept k
+      cross join lateral (
+        select d.requests, d.units from usage_daily d
+          where d.root_id = root and d.account_id = of_account.id and d.day >= since
+            and d.day < usage_rolled_until(k, root, of_account.id)
+        union all
+        select h.requests, h.units from usage_hourly h
+          where h.root_id = root and h.account_id = of_account.id
+            and h.hour >= greatest(since, usage_rolled_until(k, root, of_account.id))::timestamp at time zone 'UTC'
+        offset 0
+      ) u
+  );
+end $$;
+
+-- usage/usage_add_hours.sql
+create or replace function usage_add_hours(added usage_hourly[], keys_per_account_hour int) returns usage_hourly[]
+language plpgsql set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off as $$
+declare
+  nil constant uuid := '00000000-0000-0000-0000-000000000000';
+  past usage_hourly[];
+begin
+  with of_hour as (
+    select s.root_id, s.account_id, s.hour, array_agg(s order by s.key_id) as rows from unnest(added) s
+    group by 1, 2, 3 order by 1, 2, 3
+  ), upserted as (
+    insert into usage_hourly
+    select r.* from of_hour s cross join lateral unnest(case
+      when cardinality(s.rows) + (
+        select count(*) from (
+          select from usage_hourly h
+          where h.root_id = s.root_id and h.account_id = s.account_id and h.hour = s.hour and h.key_id > nil
+          order by h.key_id limit keys_per_account_hour
+        ) h
+      ) <= keys_per_account_hour then s.rows
+      else usage_share_keys(s.rows, keys_per_account_hour)
+    end) r
+    on conflict (root_id, account_id, hour, key_id) do update set
+      requests = usage_hourly.requests + excluded.requests,
+      reads = usage_hourly.reads + excluded.reads,
+      writes = usage_hourly.writes + excluded.writes,
+      client_errors = usage_hourly.client_errors + excluded.client_errors,
+      server_errors = usage_hourly.server_errors + excluded.server_errors,
+      bytes_in = usage_hourly.bytes_in + excluded.bytes_in,
+      bytes_out = usage_hourly.bytes_out + excluded.bytes_out,
+      units = units_sum(usage_hourly.units + excluded.units)
+    returning usage_hourly.*
+  )
+  select array_agg(row(u.*)::usage_hourly) into past from upserted u
+    where u.hour < date_trunc('day', clock_timestamp() + interval '10 minutes', 'UTC');
+  return past;
+end $$;
+
+-- usage/usage_export_begin.sql
+create or replace function usage_export_begin(replica uuid, lease interval, settle interval, lost_after interval) returns boolean
+language plpgsql as $$
+declare
+  ready timestamptz;
+begin
+  update usage_export e set holder = replica, held_until = clock_timestamp() + lease
+    where e.holder = replica or e.held_until < clock_timestamp();
+  if not found then
+    return false;
+  end if;
+  select date_trunc('hour', least(c.through, clock_timestamp() - settle), 'UTC') into ready
+    from usage_completeness(lost_after, now(), now()) c;
+  if exists (select from usage_export e where e.began is null or e.closed_until < ready) then
+    if usage_fence() then
+      -- The first export closes all earlier hours without exporting them. Operators can export them later by
+      -- the command `usage export`.
+      update usage_export e set closed_until = greatest(e.closed_until, ready), began = coalesce(e.began, ready),
+        hour = coalesce(e.hour, ready);
+    end if;
+  end if;
+  if exists (select from usage_late l where l.number = 0) then
+    perform usage_late_lock();
+    delete from usage_late l where l.number = 0
+      and (l.requests, l.reads, l.writes, l.client_errors, l.server_errors, l.bytes_in, l.bytes_out, l.units)
+        = (0, 0, 0, 0, 0, 0, 0, 0);
+    update usage_late l set number = nextval('usage_late_number') where l.number = 0;
+    delete from usage_late l using usage_export e, usage_kept k
+      where l.number between 1 and e.corrections and l.hour < k.hours_from;
+  end if;
+  return true;
+end $$;
+
+-- usage/usage_export_hour.sql
+create or replace function usage_export_hour(of_hour timestamptz, after uuid, most int)
+returns table (account_id uuid, root_id uuid, external_id text, counts bigint[]) language sql stable
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+  with begun as (
+    -- Parent of the account `after`; `after` itself if it is a parent or if there is no such account.
+    select coalesce((select coalesce(a.parent_id, a.id) from account a where a.id = after), after) as root
+  ), roots as materialized (
+    select a.id from account a, begun b where a.parent_id is null and a.id >= b.root order by a.id limit most + 1
+  ), used as materialized (
+    select h.account_id, r.id as root_id, h.counts
+    from roots r cross join begun b cross join lateral (
+      select h.account_id, array[sum(h.requests), sum(h.reads), sum(h.writes), sum(h.client_errors),
+        sum(h.server_errors), sum(h.bytes_in), sum(h.bytes_out), units_sum(sum(h.units))]::bigint[] as counts
+      from usage_hourly h
+      where h.root_id = r.id and h.hour = of_hour and (r.id <> b.root or h.account_id > after)
+        -- A restored backup may lack accounts that were used after it was made.
+        and exists (select from account a where a.id = h.account_id)
+      group by 1 order by 1 limit most
+    ) h
+    order by r.id, h.account_id limit most
+  )
+  select u.account_id, u.root_id, a.external_id, array(
+      select n.count - coalesce(l.late[n.at], 0) from unnest(u.counts) with ordinality n (count, at) order by n.at
+    )
+    from used u join account a on a.id = u.account_id cross join lateral (
+      select array[sum(l.requests), sum(l.reads), sum(l.writes), sum(l.client_errors), sum(l.server_errors),
+        sum(l.bytes_in), sum(l.bytes_out), sum(l.units)]::bigint[] as late
+      from usage_late l where l.account_id = u.account_id and l.hour = of_hour
+    ) l
+  union all
+  select coalesce((select u.account_id from used u where u.root_id = r.id order by u.account_id desc limit 1), r.id), r.id, null, null from (
+    select id, row_number() over (order by id) as number from roots
+  ) r
+  where r.number > most and (select count(*) from used) < most
+$$;
+
+-- usage/usage_note_late.sql
+create or replace function usage_note_late(changes usage_hourly[], sign int) returns void language plpgsql as $$
+declare
+  closed timestamptz;
+  kept usage_kept;
+begin
+  select e.closed_until into closed from usage_export e;
+  select k.* into kept from usage_kept k;
+
+  insert into usage_late as l (root_id, account_id, hour, requests, reads, writes, client_errors, server_errors, bytes_in, bytes_out, units)
+    select c.root_id, c.account_id, c.hour, sign * sum(c.requests), sign * sum(c.reads), sign * sum(c.writes),
+      sign * sum(c.client_errors), sign * sum(c.server_errors), sign * sum(c.bytes_in), sign * sum(c.bytes_out),
+      sign * units_sum(sum(c.units))
+    from unnest(changes) c where c.hour < closed group by 1, 2, 3 order by 1, 2, 3
+  on conflict (account_id, hour, number) do update set
+    requests = l.requests + excluded.requests, reads = l.reads + excluded.reads, writes = l.writes + excluded.writes,
+    client_errors = l.client_errors + excluded.client_errors, server_errors = l.server_errors + excluded.server_errors,
+    bytes_in = l.bytes_in + excluded.bytes_in, bytes_out = l.bytes_out + excluded.bytes_out,
+    units = units_sum(l.units + excluded.units);
+
+  insert into usage_daily as d
+    select c.root_id, c.account_id, usage_day_of(c.hour), c.key_id, sign * sum(c.requests), sign * sum(c.reads),
+      sign * sum(c.writes), sign * sum(c.client_errors), sign * sum(c.server_errors), sign * sum(c.bytes_in),
+      sign * sum(c.bytes_out), sign * units_sum(sum(c.units))
+    from unnest(changes) c
+    where usage_day_of(c.hour) < usage_rolled_until(kept, c.root_id, c.account_id) group by 1, 2, 3, 4 order by 1, 2, 3, 4
+  on conflict (root_id, account_id, day, key_id) do update set
+    requests = d.requests + excluded.requests, reads = d.reads + excluded.reads, writes = d.writes + excluded.writes,
+    client_errors = d.client_errors + excluded.client_errors, server_errors = d.server_errors + excluded.server_errors,
+    bytes_in = d.bytes_in + excluded.bytes_in, bytes_out = d.bytes_out + excluded.bytes_out,
+    units = units_sum(d.units + excluded.units);
+  if sign < 0 then
+    delete from usage_daily d
+      using (select distinct c.root_id, c.account_id, usage_day_of(c.hour) as day, c.key_id from unnest(changes) c) h
+      where (d.root_id, d.account_id, d.day, d.key_id) = (h.root_id, h.account_id, h.day, h.key_id)
+        and (d.requests, d.reads, d.writes, d.client_errors, d.server_errors, d.bytes_in, d.bytes_out, d.units)
+          = (0, 0, 0, 0, 0, 0, 0, 0);
+  end if;
+end $$;
+
+-- usage/usage_roll_up.sql
+create or replace function usage_roll_up(most int) returns boolean language plpgsql
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+declare
+  nil constant uuid := '00000000-0000-0000-0000-000000000000';
+  kept usage_kept;
+  ready date;
+  rows_read bigint := 0;
+begin
+  if not pg_try_advisory_xact_lock(7311970459) then
+    return false;
+  end if;
+  select k.* into kept from usage_kept k;
+  if kept.rolling_until = kept.rolled_until then
+    select usage_day_of(c.through) into ready from usage_completeness('1 day', now(), now()) c;
+    if ready <= kept.rolled_until then
+      return false;
+    end if;
+    if not usage_fence() then
+      return false;
+    end if;
+    update usage_kept k set rolling_until = ready;
+    return true;
+  end if;
+  perform usage_late_lock();
+  -- Each account takes two index look-ups. They cost about as much as reading five rows, so an account counts as five
+  -- rows in addition to its own rows.
+  while rows_read < most loop
+    select h.root_id, h.account_id into kept.root_id, kept.account_id from usage_hourly h
+      where (h.root_id, h.account_id) > (kept.root_id, kept.account_id) order by h.root_id, h.account_id limit 1;
+    if not found then
+      update usage_kept k set rolled_until = k.rolling_until, root_id = nil, account_id = nil;
+      return false;
+    end if;
+    with of_day as (
+      select usage_day_of(h.hour) as day, h.key_id, count(*) as n, sum(h.requests) as requests, sum(h.reads) as reads,
+        sum(h.writes) as writes, sum(h.client_errors) as client_errors, sum(h.server_errors) as server_errors,
+        sum(h.bytes_in) as bytes_in, sum(h.bytes_out) as bytes_out, units_sum(sum(h.units)) as units
+      from usage_hourly h
+      where h.root_id = kept.root_id and h.account_id = kept.account_id
+        and h.hour >= kept.rolled_until::timestamp at time zone 'UTC'
+        and h.hour < kept.rolling_until::timestamp at time zone 'UTC'
+      group by 1, 2
+    ), written as (
+      insert into usage_daily
+        select kept.root_id, kept.account_id, d.day, d.key_id, d.requests, d.reads, d.writes, d.client_errors,
+          d.server_errors, d.bytes_in, d.bytes_out, d.units from of_day d
+      on conflict (root_id, account_id, day, key_id) do update set
+        requests = excluded.requests, reads = excluded.reads, writes = excluded.writes,
+        client_errors = excluded.client_errors, server_errors = excluded.server_errors,
+        bytes_in = excluded.bytes_in, bytes_out = excluded.bytes_out, units = excluded.units
+    )
+    select rows_read + 5 + coalesce(sum(n), 0) into rows_read from of_day;
+  end loop;
+  update usage_kept k set root_id = kept.root_id, account_id = kept.account_id;
+  return true;
+end $$;
+
+-- usage/usage_share_keys.sql
+create or replace function usage_share_keys(added usage_hourly[], keys_per_account_hour int) returns usage_hourly[]
+language sql stable as $$
+  with present as (
+    select h.key_id from usage_hourly h
+    where (h.root_id, h.account_id, h.hour) = (added[1].root_id, added[1].account_id, added[1].hour)
+      and h.key_id > '00000000-0000-0000-0000-000000000000'
+    order by h.key_id
+  ), numbered as (
+    select s, p.key_id is null and row_number() over (partition by p.key_id is null order by s.key_id)
+        > keys_per_account_hour - (select count(*) from present) as shares
+    from unnest(added) s left join present p using (key_id)
+  ), final as (
+    select (n.s).root_id, (n.s).account_id, (n.s).hour,
+      case when n.shares then '00000000-0000-0000-0000-000000000000' else (n.s).key_id end as key_id,
+      sum((n.s).requests), sum((n.s).reads), sum((n.s).writes), sum((n.s).client_errors), sum((n.s).server_errors),
+      sum((n.s).bytes_in), sum((n.s).bytes_out), units_sum(sum((n.s).units))
+    from numbered n group by 1, 2, 3, 4
+  )
+  select array_agg(row(f.*)::usage_hourly order by f.key_id) from final f
+$$;

@@ -359,6 +359,11 @@ create or replace function result_is_deleted(made jsonb) returns boolean languag
   )
 $$;
 
+-- limits/quota_column.sql
+create or replace function quota_column(of_limit text) returns text language sql immutable as $$
+  select case split_part(of_limit, ':', 4) when '' then 'requests' else 'units' end || '_per_' || split_part(of_limit, ':', 3)
+$$;
+
 -- plans/account_plan_index.sql
 create or replace function account_plan_index() returns trigger language plpgsql as $$
 begin
@@ -372,12 +377,20 @@ begin
 end $$;
 
 -- plans/account_quota.sql
-create or replace function account_quota(of_account account, period text) returns bigint language sql stable as $$
+create or replace function account_quota(of_account account, quota text) returns bigint language sql stable as $$
   select coalesce(
-    case period when 'day' then of_account.requests_per_day else of_account.requests_per_month end,
+    case quota
+      when 'requests_per_day' then of_account.requests_per_day
+      when 'requests_per_month' then of_account.requests_per_month
+      when 'units_per_month' then of_account.units_per_month
+    end,
     (
-      select case period when 'day' then p.requests_per_day else p.requests_per_month end from plan p
-      where p.name = of_account.plan and 'requests_per_' || period <> all (of_account.unlimited)
+      select case quota
+        when 'requests_per_day' then p.requests_per_day
+        when 'requests_per_month' then p.requests_per_month
+        when 'units_per_month' then p.units_per_month
+      end
+      from plan p where p.name = of_account.plan and quota <> all (of_account.unlimited)
     )
   )
 $$;
@@ -407,14 +420,19 @@ begin
   if tg_op = 'DELETE' then
     perform change_touch(array['+p:' || old.name]);
   elsif tg_op = 'UPDATE' then
-    if (old.requests_per_second, old.burst, old.requests_per_minute, old.requests_per_day, old.requests_per_month)
-      is distinct from
-      (new.requests_per_second, new.burst, new.requests_per_minute, new.requests_per_day, new.requests_per_month)
+    if (
+        old.requests_per_second, old.burst, old.requests_per_minute, old.requests_per_day, old.requests_per_month,
+        old.units_per_month
+      ) is distinct from (
+        new.requests_per_second, new.burst, new.requests_per_minute, new.requests_per_day, new.requests_per_month,
+        new.units_per_month
+      )
     then
       perform change_touch(array['+p:' || new.name]);
     end if;
     perform plan_quota_changed(new.name, 'day', old.requests_per_day, new.requests_per_day);
     perform plan_quota_changed(new.name, 'month', old.requests_per_month, new.requests_per_month);
+    perform plan_quota_changed(new.name, 'month:units', old.units_per_month, new.units_per_month);
   end if;
   return null;
 end $$;
@@ -507,7 +525,8 @@ begin
         set max_sub_accounts = made.max_sub_accounts, max_api_keys = made.max_api_keys,
           requests_per_second = made.requests_per_second, burst = made.burst,
           requests_per_minute = made.requests_per_minute, requests_per_day = made.requests_per_day,
-          requests_per_month = made.requests_per_month, updated_at = now()
+          requests_per_month = made.requests_per_month,
+          units_per_month = made.units_per_month, updated_at = now()
         where p.name = of_name;
     end if;
   end if;
@@ -517,10 +536,11 @@ begin
 end $$;
 
 -- plans/plan_quota_changed.sql
-create or replace function plan_quota_changed(of_plan text, period text, before bigint, after bigint)
+create or replace function plan_quota_changed(of_plan text, quota text, before bigint, after bigint)
 returns void language plpgsql set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
 declare
-  starts constant timestamptz := date_trunc(period, now(), 'UTC');
+  starts constant timestamptz := date_trunc(split_part(quota, ':', 1), now(), 'UTC');
+  quota_of constant text := quota_column('parent::' || quota);
   limits text[];
 begin
   if after is null or before is not distinct from after then
@@ -528,9 +548,13 @@ begin
   end if;
   limits := array(
     select q.limit_name from limit_quota q join account a on a.id = split_part(q.limit_name, ':', 2)::uuid
-    where q.starts_at = starts and q.limit_name like 'parent:%:' || period and (before is null or q.noted > 0)
-      and a.plan = of_plan and 'requests_per_' || period <> all (a.unlimited)
-      and case period when 'day' then a.requests_per_day else a.requests_per_month end is null
+    where q.starts_at = starts and q.limit_name like 'parent:%:' || quota and (before is null or q.noted > 0)
+      and a.plan = of_plan and quota_of <> all (a.unlimited)
+      and case quota_of
+        when 'requests_per_day' then a.requests_per_day
+        when 'requests_per_month' then a.requests_per_month
+        else a.units_per_month
+      end is null
   );
   perform from limit_quota q where q.limit_name = any (limits) order by q.limit_name, q.starts_at for update;
   if before is null then
@@ -550,8 +574,103 @@ create or replace function unlimited_after(unlimited text[], change jsonb) retur
     select m.key from jsonb_each(change) m
       where m.value = '"unlimited"' and m.key in (
         'max_sub_accounts', 'max_api_keys', 'requests_per_second', 'requests_per_minute', 'requests_per_day',
-        'requests_per_month'
+        'requests_per_month', 'units_per_month'
       )
     order by 1
   )
 $$;
+
+-- usage/units_sum.sql
+create or replace function units_sum(total numeric) returns bigint language sql immutable as $$
+  select least(total, 9007199254740991)::bigint
+$$;
+
+-- usage/usage_add_rows.sql
+create or replace function usage_add_rows(
+  journal text, from_position bigint, to_position bigint, counts usage_counted[], units bigint[],
+  keys_per_account_hour int, through_ms double precision, of_host text
+) returns table (rows_in bigint, now_ms double precision) language plpgsql as $$
+declare
+  known bigint;
+begin
+  insert into usage_journal (id, through, host) values (journal, coalesce(to_timestamp(through_ms / 1000), now()), of_host)
+    on conflict (id) do update set at = now(), forgotten = false
+    returning position into known;
+  if from_position >= known and to_position > known then
+    perform usage_count(counts, units, keys_per_account_hour);
+    known := to_position;
+  end if;
+  if to_position <= known then
+    update usage_journal j set position = known, at = now(),
+      through = greatest(j.through, coalesce(to_timestamp(through_ms / 1000), j.through))
+      where j.id = journal;
+  end if;
+  -- A journal's first batch also deletes old journals, so this runs about once per process.
+  if known = 0 then
+    delete from usage_journal j where j.at < now() - interval '400 days';
+  end if;
+  return query select known, extract(epoch from clock_timestamp())::double precision * 1000;
+end $$;
+
+-- usage/usage_count.sql
+create or replace function usage_count(counts usage_counted[], units bigint[], keys_per_account_hour int) returns void
+language plpgsql as $$
+declare
+  nil constant uuid := '00000000-0000-0000-0000-000000000000';
+  added constant usage_hourly[] := array(
+    select row(s.*)::usage_hourly from (
+      select c.root_id, c.account_id, c.hour, c.key_id, sum(c.requests), sum(c.reads), sum(c.writes),
+        sum(c.client_errors), sum(c.server_errors), sum(c.bytes_in), sum(c.bytes_out),
+        units_sum(coalesce(sum(units[c.ordinality]), 0))
+      from unnest(counts) with ordinality c
+      where (c.requests, c.client_errors, c.server_errors, c.bytes_in, c.bytes_out, coalesce(units[c.ordinality], 0))
+        <> (0, 0, 0, 0, 0, 0)
+      group by 1, 2, 3, 4
+    ) s
+  );
+  written usage_hourly[];
+  late_until timestamptz;
+  late usage_hourly[];
+begin
+  -- The trigger is off: it would note each late row by itself, under a lock that no other batch can share.
+  perform set_config('tenancy_gateway.usage_noted', 'on', true);
+  written := usage_add_hours(added, keys_per_account_hour);
+  perform set_config('tenancy_gateway.usage_noted', 'off', true);
+  late_until := usage_late_until();
+  late := array(
+    select row(s.*)::usage_hourly from (
+      select r.root_id, r.account_id, r.hour, coalesce(w.key_id, nil), sum(r.requests), sum(r.reads), sum(r.writes),
+        sum(r.client_errors), sum(r.server_errors), sum(r.bytes_in), sum(r.bytes_out), units_sum(sum(r.units))
+      from unnest(added) r left join unnest(written) w using (root_id, account_id, hour, key_id)
+      where r.hour < late_until group by 1, 2, 3, 4
+    ) s
+  );
+  if cardinality(late) > 0 then
+    -- `usage_late_lock` in shared mode.
+    perform pg_advisory_xact_lock_shared(7311970458);
+    perform usage_note_late(late, 1);
+  end if;
+
+  -- `write_by_default` has nine slots per key, and days that are nine days apart share a slot. If a batch was delayed
+  -- for days and contains two such days, only the later day is kept.
+  insert into write_by_default as w
+    select distinct on (1, 2, 3) c.account_id, c.key_id, (usage_day_of(c.hour) - date '2000-01-01') % 9,
+      usage_day_of(c.hour), sum(c.writes_by_default), max(c.last_by_default)
+    from unnest(counts) c join account a on a.id = c.account_id
+    where c.writes_by_default > 0
+    group by 1, 2, 3, 4 order by 1, 2, 3, 4 desc
+  on conflict (account_id, key_id, slot) do update set
+    requests = excluded.requests + case when w.day = excluded.day then w.requests else 0 end,
+    last_at = case when w.day = excluded.day then greatest(w.last_at, excluded.last_at) else excluded.last_at end,
+    day = excluded.day
+    where w.day <= excluded.day;
+
+  with used as (
+    select c.key_id, least(now(), max(c.last_used)) as at from unnest(counts) c group by 1
+  ), locked as materialized (
+    select k.id, u.at from api_key k join used u on u.key_id = k.id
+    where k.last_used_at is null or k.last_used_at < u.at - interval '30 seconds'
+    order by k.id for no key update of k skip locked
+  )
+  update api_key k set last_used_at = l.at from locked l where k.id = l.id;
+end $$;
