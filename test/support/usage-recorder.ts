@@ -86,6 +86,7 @@ export async function recorderInManualTime(t: Test, { journalBytes = 2 ** 30 } =
     warn: (...what: unknown[]) => void said.push(String(what.at(-1))),
     info: (...what: unknown[]) => void said.push(String(what.at(-1))),
   };
+  let malformed = 0;
   const locked = new Set<string>();
   const lock: LockFolder = async (path) => {
     if (locked.has(path)) return null;
@@ -97,6 +98,7 @@ export async function recorderInManualTime(t: Test, { journalBytes = 2 ** 30 } =
   const recorder = new UsageRecorder({
     ...{ store, journal, clock, timers, host: 'test', logger },
     keysPerAccountHour: 200,
+    onMalformedUnits: () => void (malformed += 1),
   });
   /** The process is gone, and its lock with it. */
   const killed = (): void => {
@@ -135,8 +137,19 @@ export async function recorderInManualTime(t: Test, { journalBytes = 2 ** 30 } =
       ...{ ...first, lastUsedMs: Math.max(...found.map((row) => row.lastUsedMs)) },
       ...{ requests: sum('requests'), reads: sum('reads'), writes: sum('writes') },
       ...{ clientErrors: sum('clientErrors'), serverErrors: sum('serverErrors') },
-      ...{ bytesIn: sum('bytesIn'), bytesOut: sum('bytesOut') },
+      ...{ bytesIn: sum('bytesIn'), bytesOut: sum('bytesOut'), units: sum('units') },
     };
   };
-  return { recorder, world, unlocked, setAside, said, killed, next, usageOf, folder };
+  return {
+    recorder,
+    world,
+    unlocked,
+    setAside,
+    said,
+    malformed: () => malformed,
+    killed,
+    next,
+    usageOf,
+    folder,
+  };
 }

@@ -33,6 +33,34 @@ t.test('requests are counted by account, key and hour, and added when it is time
   t.equal(world.throughMs, world.nowMs - 1_000);
 });
 
+t.test('units count in the hour of the hand-over, and their sum ends at 2^53 - 1', async (t) => {
+  const { recorder, world, usageOf } = await recorderInManualTime(t);
+  await recorder.begin();
+  const counted = recorder.count(used(key), 'read');
+  const other = recorder.count(used('other' as KeyId), 'read');
+  await world.pass(hourMs);
+  recorder.noteUnits(counted, 7);
+  recorder.noteUnits(counted, 5);
+  for (let i = 0; i < 3; i++) recorder.noteUnits(other, Number.MAX_SAFE_INTEGER - 1);
+  await world.tick();
+  t.match(usageOf(key, 0), { requests: 1, units: 12 });
+  t.match(usageOf('other', 0), { requests: 1, units: Number.MAX_SAFE_INTEGER });
+});
+
+t.test('units that cannot be read are all counted, and logged once a minute', async (t) => {
+  const { recorder, world, said, malformed } = await recorderInManualTime(t);
+  await recorder.begin();
+  const lines = (): number => said.filter((line) => line.includes('units_header')).length;
+  for (let i = 0; i < 100; i++) recorder.noteMalformedUnits('/');
+  t.same([lines(), malformed()], [1, 100]);
+  await world.pass(59_999);
+  recorder.noteMalformedUnits('/');
+  t.same([lines(), malformed()], [1, 101]);
+  await world.pass(1);
+  recorder.noteMalformedUnits('/');
+  t.same([lines(), malformed()], [2, 102]);
+});
+
 t.test('a request that was not sent after all is not counted', async (t) => {
   const { recorder, world, usageOf } = await recorderInManualTime(t);
   await recorder.begin();

@@ -1,5 +1,5 @@
 /**
- * The usage that reports show, against what an upstream has counted, while the gateway is killed at random moments under load,
+ * The usage that reports show, against what an upstream has counted and clients have received, while the gateway is killed at random moments under load,
  * PostgreSQL is away, Redis is flushed and the disk of the journal is full; and while its workers are.
  *
  * TEST_USAGE_KILLS says how often it is killed (3), TEST_USAGE_RATE how many requests a second there are (300),
@@ -21,7 +21,7 @@ import { startRedis } from '../../support/redis.ts';
 import { valueOf } from '../../support/scrape.ts';
 import { rawSql } from '../../support/store.ts';
 import { unusedPort } from '../../support/unused-port.ts';
-import { CountingUpstream, startNumberedLoad } from './support/numbered-load.ts';
+import { CountingUpstream, startNumberedLoad, unitsOf } from './support/numbered-load.ts';
 
 const kills = Number(process.env['TEST_USAGE_KILLS'] ?? 3);
 const perSecond = Number(process.env['TEST_USAGE_RATE'] ?? 300);
@@ -113,10 +113,12 @@ async function expectExact(t: Test, setting: Setting, killed: number, about: obj
   // Of those that were counted and did not arrive, each broke at a kill.
   const mayBe = load.broken.filter((number) => !upstream.received.has(number)).length;
   const total = [...counted.values()].reduce((sum, requests) => sum + requests, 0);
+  const units = await expectUnits(t, setting);
   const figures = {
     ...{ processes_killed: killed, per_second: perSecond, ...about },
     ...{ sent: load.sent, received: upstream.received.size, counted: total, lost },
     ...{ counted_though_not_received: unreceived, broken_and_not_received: mayBe },
+    ...units,
     statuses: Object.fromEntries(load.statuses),
   };
   t.comment(JSON.stringify(figures));
@@ -128,6 +130,28 @@ async function expectExact(t: Test, setting: Setting, killed: number, about: obj
   t.ok(unreceived <= mayBe, 'nothing is counted twice: what did not arrive was lost in a kill');
   t.ok(unreceived <= killed * 64, 'and was in the last turn of a process');
   t.same(setting.journals(), [], 'no journal is left');
+}
+
+/** Each response that a client received has its units in the report. Nothing else has, but for what broke at a kill. */
+async function expectUnits(t: Test, { load, keyIds, countedUnits }: Setting): Promise<object> {
+  const counted = await countedUnits();
+  const ofBroken = keyIds.map(() => 0);
+  for (const number of load.broken) {
+    const key = number % keyIds.length;
+    ofBroken[key] = (ofBroken[key] ?? 0) + unitsOf(number);
+  }
+  let [received, lost, beyond, mayBe] = [0, 0, 0, 0];
+  for (const [i, key] of keyIds.entries()) {
+    const more = (counted.get(key) ?? 0) - (load.units[i] ?? 0);
+    received += load.units[i] ?? 0;
+    lost += Math.max(0, -more);
+    beyond += Math.max(0, more);
+    mayBe += ofBroken[i] ?? 0;
+    t.ok(more <= (ofBroken[i] ?? 0), 'no units are counted twice');
+  }
+  t.ok(received > 1_000_000);
+  t.equal(lost, 0, 'no units of a response that a client received are missing');
+  return { units_received: received, units_lost: lost, units_beyond: beyond, units_of_broken: mayBe };
 }
 
 type Setting = Awaited<ReturnType<typeof start>>;
@@ -142,15 +166,18 @@ async function start(t: Test, more: Readonly<Record<string, string>> = {}) {
   const folder = tempFolder(t);
   const disk = smallDisk(t, folder);
   const journal = join(folder, 'usage');
+  const config = join(folder, 'gateway.yaml');
+  writeFileSync(config, 'usage: { units_header: X-Units }\n');
   const env = {
     ...{ PORT: String(await unusedPort()), INTERNAL_PORT: String(await unusedPort()) },
     ...{ DATABASE_URL: postgres.url, REDIS_URL: redisServer.url, UPSTREAM_URL: upstreamUrl },
-    ...{ ADMIN_TOKEN: operatorToken, LOG_LEVEL: 'warn', USAGE_JOURNAL_DIR: journal },
+    ...{ ADMIN_TOKEN: operatorToken, LOG_LEVEL: 'warn', USAGE_JOURNAL_DIR: journal, CONFIG: config },
     ...more,
   };
   const gateway = await keptGateway(t, env);
   const internal = httpClient(t, gateway.internalUrl);
   const keys: string[] = [];
+  const keyIds: string[] = [];
   for (let i = 0; i < 20; i++) {
     const { body } = await internal('POST', '/admin/v1/accounts', {
       key: operatorToken,
@@ -159,12 +186,18 @@ async function start(t: Test, more: Readonly<Record<string, string>> = {}) {
     const path = `/admin/v1/accounts/${String(body['id'])}/api-keys`;
     const made = await internal('POST', path, { key: operatorToken, body: { name: 'k', scopes: [] } });
     keys.push(String(made.body['api_key']));
+    keyIds.push(String(made.body['id']));
   }
   const load = startNumberedLoad(gateway.url, keys, perSecond);
   t.teardown(() => load.stop());
   const sql = rawSql(t, postgres.url);
   return {
-    ...{ gateway, upstream, postgres, redis, load, disk },
+    ...{ gateway, upstream, postgres, redis, load, disk, keyIds },
+    countedUnits: async () => {
+      const rows = await sql<{ key: string; units: number }[]>`
+        select key_id as key, sum(units)::float8 as units from usage_hourly group by 1`;
+      return new Map(rows.map(({ key, units }) => [key, units]));
+    },
     counted: async () => {
       const rows = await sql<{ of: string; requests: number }[]>`
         select account_id || ' ' || key_id as of, sum(requests)::int as requests from usage_hourly group by 1`;

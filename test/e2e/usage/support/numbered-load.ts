@@ -4,6 +4,15 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { Pool } from 'undici';
 
+/** Units that the response to a request states: as if drawn by chance, and nothing for every sixteenth. */
+export function unitsOf(number: number): number {
+  const drawn = Math.imul(number ^ 0x9e3779b9, 0x85ebca6b) >>> 0;
+  return drawn % 16 === 0 ? 0 : drawn % 1_000_003;
+}
+
+/** Values of `X-Units` that cannot be read: every thousandth response has one of them, and counts as 0. */
+const malformed = ['-1', '1.5', '9007199254740992', '1e3', '', '5, 7', 'ten'];
+
 /** What was received of one tenant with one key. */
 export type Counts = Map<string, number>;
 
@@ -21,7 +30,9 @@ export class CountingUpstream {
     this.received.add(number);
     const of = `${String(headers['x-service-resolved-tenant'])} ${String(headers['x-service-caller-key'])}`;
     this.counts.set(of, (this.counts.get(of) ?? 0) + 1);
-    request.resume().on('end', () => response.end('ok'));
+    const units =
+      number % 1_000 === 999 ? (malformed[number % malformed.length] ?? '') : String(unitsOf(number));
+    request.resume().on('end', () => response.writeHead(200, { 'X-Units': units }).end('ok'));
   });
 
   async start(): Promise<string> {
@@ -40,6 +51,8 @@ export class CountingUpstream {
 export interface Sent {
   sent: number;
   responded: number;
+  /** Units of the responses that arrived, by the key that was sent. */
+  readonly units: number[];
   /** Numbers of those that got no response: their connection broke while they were on it. */
   readonly broken: number[];
   readonly statuses: Map<number, number>;
@@ -56,6 +69,7 @@ export function startNumberedLoad(url: string, keys: readonly string[], perSecon
   const load: Sent = {
     sent: 0,
     responded: 0,
+    units: keys.map(() => 0),
     broken: [],
     statuses: new Map(),
     stop: async () => {
@@ -74,6 +88,8 @@ export function startNumberedLoad(url: string, keys: readonly string[], perSecon
       });
       await body.dump();
       load.responded += 1;
+      if (statusCode === 200 && number % 1_000 !== 999)
+        load.units[number % keys.length] = (load.units[number % keys.length] ?? 0) + unitsOf(number);
       load.statuses.set(statusCode, (load.statuses.get(statusCode) ?? 0) + 1);
     } catch (error) {
       // Where there was no connection, no gateway has counted it.
