@@ -74,6 +74,35 @@ export async function quotaContract(t: Test, store: Store): Promise<void> {
     );
   });
 
+  await t.test('a replica may spend more units than it was granted, and the others know', async (t) => {
+    const limit = `${newLimit()}:units`;
+    const [a, b] = [new Asking(replicas[0], limit, 100), new Asking(replicas[1], limit, 100)];
+    t.equal(await a.use(1), 1);
+    a.spent += 249;
+    t.equal((await a.ask()).left, 0);
+    t.equal(await b.use(1), 0);
+    for (const replica of [a, b]) {
+      replica.spent = Number.MAX_SAFE_INTEGER;
+      t.equal((await replica.ask()).left, 0);
+    }
+    t.equal(await new Asking(replicas[2], limit, Number.MAX_SAFE_INTEGER).use(1), 0, 'however much that is');
+  });
+
+  await t.test('a quota of units begins with the units that were used in the month', async (t) => {
+    const { id: parent } = await createParent(tenants);
+    const { id: sub } = (await createSub(tenants, parent)).value;
+    const nowMs = Date.now();
+    await addUsage({ store }, [
+      usageRow(sub, nowMs, { requests: 3, reads: 3, units: 40 }),
+      usageRow(parent, nowMs, { requests: 1, reads: 1, units: 2 }),
+    ]);
+    const left = async (limit: string): Promise<number> =>
+      (await new Asking(replicas[0], limit, 100).ask()).left;
+    t.equal(await left(`sub_account:${sub}:month:units`), 60);
+    t.equal(await left(`parent:${parent}:month:units`), 58);
+    t.equal(await left(`parent:${parent}:month`), 96);
+  });
+
   await t.test('the window is the present day or month of UTC', async (t) => {
     const { window } = await new Asking(replicas[0], newLimit(), 5).ask();
     const now = new Date();
@@ -175,7 +204,7 @@ export async function quotaContract(t: Test, store: Store): Promise<void> {
     t.equal(await one.use(1), 0);
     const [now, about] = [new Date(), { subAccountId: sub.id, actor: 'system' }];
     const startsAt = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth()));
-    const use = { period: 'month', quota: 10, startsAt };
+    const use = { period: 'month', unit: 'requests', quota: 10, startsAt };
     t.same(await events(), [
       { ...about, type: 'quota.near', use: { ...use, used: 8 } },
       { ...about, type: 'quota.reached', use: { ...use, used: 10 } },

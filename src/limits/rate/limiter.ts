@@ -195,12 +195,16 @@ export class SharedRateLimiter implements RateLimiter {
   }
 
   #takeUnits(found: Found, units: number, told: () => void): boolean {
+    const nowMs = this.#parts.clock.monotonicMs();
     const beyond: Portion[] = [];
     for (const portions of found) {
       for (const portion of portions) {
         if (portion.figures.unit !== 'units') continue;
+        const questions = this.#questionsOf(portion);
         if (portion.takeMore(units - 1)) beyond.push(portion);
-        this.#questionsOf(portion).watch(portion);
+        // The token that a worthless request took may be the last one. Another replica may need it.
+        else if (units === 0 && portion.hasSurplus(nowMs, this.#waiting.replicas())) questions.ask(portion);
+        questions.watch(portion);
       }
     }
     return tellStores(beyond, this.#waiting, told);

@@ -198,6 +198,11 @@ export class Portion {
     return beyond > 0;
   }
 
+  /** Whether there are more tokens on hand than the requests expected soon need, so that other replicas lack them. */
+  hasSurplus(nowMs: number, replicas: number): boolean {
+    return !this.#isAsking && this.#hand > 2 * this.#expected(nowMs, replicas);
+  }
+
   /** Calls `told` once a query that begins later has been answered, or has failed. */
   whenTold(told: () => void): void {
     this.#untold.push(told);
@@ -299,7 +304,8 @@ export class Portion {
     this.#included = 0;
     const served = Math.min(this.#waiting.length, this.#hand);
     const isEmpty = untilTokenMs(left, 1) > 0;
-    if (isEmpty && this.#hand - served < 1) this.#emptyUntilMs = this.#nextTokenMs(left, nowMs);
+    if (!isEmpty) this.#emptyUntilMs = -Infinity;
+    else if (this.#hand - served < 1) this.#emptyUntilMs = this.#nextTokenMs(left, nowMs);
     // If the store is empty, requests that arrived after the query was sent are rejected as well.
     const settled = isEmpty
       ? this.#waiting.length
