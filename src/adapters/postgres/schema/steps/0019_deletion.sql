@@ -16,8 +16,8 @@ alter table account
 -- The erasure of each deleted account: what is left to do, and what has been done. Holds ids and counts only.
 --
 -- `step` is the part of the work that is under way: 'accounts' (the account, its sub-accounts and all their keys),
--- 'events', 'idempotency' or 'log'. `at_account`, `at_item`, `at_key` and `at_position` say how far it has come: all rows
--- up to there are done. Each batch saves them in its own transaction, so an interrupted erasure continues where it stopped.
+-- 'events', 'idempotency' or 'log'. `at_account`, `at_item` and `at_position` say how far it has come: all rows up to
+-- there are done. Each batch saves them in its own transaction, so an interrupted erasure continues where it stopped.
 create table erasure (
   -- Id of the deleted account.
   account_id uuid primary key,
@@ -30,7 +30,6 @@ create table erasure (
     check (step in ('accounts', 'events', 'idempotency', 'log')),
   at_account uuid,
   at_item uuid,
-  at_key bytea,
   at_position bigint,
   accounts int not null default 0,
   api_keys int not null default 0,
@@ -39,6 +38,20 @@ create table erasure (
 );
 create index erasure_of_parent on erasure (parent_id) where parent_id is not null;
 create index erasure_pending on erasure (deleted_at) where erased_at is null;
+
+-- One row: how far the results of requests with an Idempotency-Key have been read for all erasures together
+-- (`erase_idempotency`). A pass is under way if `at_caller` is not null.
+create table erasure_pass (
+  one boolean primary key default true check (one),
+  -- Results about accounts that were deleted until then have been erased.
+  served_until timestamptz(3) not null default '-infinity',
+  -- The same once the pass under way has ended.
+  serves_until timestamptz(3),
+  -- The pass has erased the results up to this one, in primary key order.
+  at_caller uuid,
+  at_key bytea
+);
+insert into erasure_pass default values;
 
 -- One row: events up to this id have no addresses any more, because they are older than their retention.
 create table event_addresses (

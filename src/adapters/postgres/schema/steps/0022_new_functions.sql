@@ -188,31 +188,28 @@ begin
 end $$;
 
 -- erasure/erase_idempotency.sql
-create or replace function erase_idempotency(job erasure, most int) returns erasure language plpgsql as $$
+create or replace function erase_idempotency(job erasure, settled interval, most int) returns erasure
+language plpgsql as $$
 declare
-  looked_at int;
-  found_keys int;
+  pass erasure_pass;
 begin
-  with looked as materialized (
-    select i.caller_key_id, i.key, i.made from idempotency i
-    where (i.caller_key_id, i.key)
-      > (coalesce(job.at_account, '00000000-0000-0000-0000-000000000000'), coalesce(job.at_key, ''))
-    order by i.caller_key_id, i.key limit most
-  ), changed as (
-    update idempotency i set made = result_erased(i.made), fingerprint = decode(repeat('00', 32), 'hex')
-      from looked l
-      where i.caller_key_id = l.caller_key_id and i.key = l.key and result_is_deleted(l.made)
-      returning i.key
-  )
-  select (select count(*) from looked), (select count(*) from changed), l.caller_key_id, l.key
-    into looked_at, found_keys, job.at_account, job.at_key
-    from (select 1) one left join lateral (
-      select caller_key_id, key from looked order by caller_key_id desc, key desc limit 1
-    ) l on true;
-  job.idempotency_records := job.idempotency_records + found_keys;
-  if looked_at < most then
+  select * into pass from erasure_pass for update;
+  if job.deleted_at <= pass.served_until then
     job.step := 'log';
+    return job;
   end if;
+  if pass.at_caller is null then
+    pass.serves_until := clock_timestamp() - settled;
+    pass.at_caller := '00000000-0000-0000-0000-000000000000';
+    pass.at_key := '';
+  end if;
+  select r.at_caller, r.at_key into pass.at_caller, pass.at_key from erase_results(pass.at_caller, pass.at_key, most) r;
+  if pass.at_caller is null then
+    pass.served_until := pass.serves_until;
+  end if;
+  update erasure_pass p
+    set served_until = pass.served_until, serves_until = pass.serves_until, at_caller = pass.at_caller,
+      at_key = pass.at_key;
   return job;
 end $$;
 
@@ -242,6 +239,40 @@ begin
   return job;
 end $$;
 
+-- erasure/erase_results.sql
+create or replace function erase_results(inout at_caller uuid, inout at_key bytea, most int) language plpgsql as $$
+declare
+  looked_at int;
+begin
+  with looked as materialized (
+    select i.caller_key_id, i.key, i.made, result_erased(i.made) as erased from idempotency i
+    where (i.caller_key_id, i.key) > (at_caller, at_key) order by i.caller_key_id, i.key limit most
+  ), changed as (
+    update idempotency i
+      set made = l.erased,
+        fingerprint = case when result_is_deleted(l.made) then erased_fingerprint() else i.fingerprint end
+      from looked l
+      where i.caller_key_id = l.caller_key_id and i.key = l.key and l.erased is distinct from l.made
+      returning i.caller_key_id, i.key, i.made
+  ), counted as (
+    select j.account_id, count(distinct (c.caller_key_id, c.key)) as results
+    from changed c, result_records(c.made) r
+      join account a on a.id = record_account(r.record)
+      join erasure j on j.account_id in (a.id, a.parent_id) and j.erased_at is null
+    group by j.account_id
+  ), noted as (
+    update erasure j set idempotency_records = j.idempotency_records + c.results
+      from counted c where j.account_id = c.account_id
+  )
+  select l.n, l.caller_key_id, l.key into looked_at, at_caller, at_key
+    from (select count(*) over () as n, caller_key_id, key from looked) l
+    order by l.caller_key_id desc, l.key desc limit 1;
+  if looked_at is distinct from most then
+    at_caller := null;
+    at_key := null;
+  end if;
+end $$;
+
 -- erasure/erased.sql
 create or replace function erased(of_record jsonb) returns jsonb language sql immutable as $$
   select of_record || coalesce(
@@ -251,6 +282,11 @@ create or replace function erased(of_record jsonb) returns jsonb language sql im
     ),
     '{}'
   )
+$$;
+
+-- erasure/erased_fingerprint.sql
+create or replace function erased_fingerprint() returns bytea language sql immutable as $$
+  select decode(repeat('00', 32), 'hex')
 $$;
 
 -- erasure/erased_name.sql
@@ -277,7 +313,7 @@ begin
   job := case job.step
     when 'accounts' then erase_accounts(job, most)
     when 'events' then erase_events(job, most)
-    when 'idempotency' then erase_idempotency(job, most)
+    when 'idempotency' then erase_idempotency(job, settled, most)
     else erase_log(job, most)
   end;
   if job.account_id is null then
@@ -285,9 +321,8 @@ begin
   end if;
   update erasure j
     set erased_at = job.erased_at, step = job.step, at_account = job.at_account, at_item = job.at_item,
-      at_key = job.at_key, at_position = job.at_position, accounts = job.accounts, api_keys = job.api_keys, events = job.events,
-      idempotency_records = job.idempotency_records
-    where j.account_id = job.account_id;
+      at_position = job.at_position, accounts = job.accounts, api_keys = job.api_keys, events = job.events
+    where j.account_id = job.account_id returning * into job;
   perform set_config('tenancy_gateway.uncounted', '', true);
   perform change_position();
   perform set_config('tenancy_gateway.erasing', 'off', true);
@@ -330,33 +365,37 @@ begin
   return cardinality(ids);
 end $$;
 
+-- erasure/record_account.sql
+create or replace function record_account(of_record jsonb) returns uuid language sql immutable as $$
+  select coalesce(of_record ->> 'account_id', of_record ->> 'id')::uuid
+$$;
+
 -- erasure/result_erased.sql
 create or replace function result_erased(made jsonb) returns jsonb language sql stable as $$
-  select case jsonb_typeof(made -> 'keys')
-    when 'array' then jsonb_set(made, '{keys}', (
-      select jsonb_agg(case when result_is_deleted(k.key) then erased(k.key) || jsonb_build_object('name', erased_name()) else k.key end order by k.n)
-      from jsonb_array_elements(made -> 'keys') with ordinality k (key, n)
-    ))
-    else erased(made)
-  end
+  select case when jsonb_typeof(made -> 'keys') = 'array'
+    then jsonb_set(made, '{keys}', coalesce(r.records, '[]')) else coalesce(r.records -> 0, made) end
+  from (
+    select jsonb_agg(
+      case when account_is_there(record_account(e.record)) then e.record
+        else erased(e.record) || jsonb_build_object('name', erased_name()) end
+      order by e.n
+    ) as records
+    from result_records(made) e
+  ) r
 $$;
 
 -- erasure/result_is_deleted.sql
 create or replace function result_is_deleted(made jsonb) returns boolean language sql stable as $$
-  select exists (
-    select from account a left join account p on p.id = a.parent_id
-    where a.id in (
-        select (r.record ->> m.member)::uuid
-        from (values ('id'), ('parent_id'), ('account_id')) m (member),
-          (
-            select made
-            union all
-            select k from jsonb_array_elements(case jsonb_typeof(made -> 'keys') when 'array' then made -> 'keys' end) k
-          ) r (record)
-        where jsonb_typeof(r.record) = 'object'
-      )
-      and (a.deleted_at is not null or p.deleted_at is not null)
-  )
+  select coalesce(bool_and(not account_is_there(record_account(r.record))), false) from result_records(made) r
+$$;
+
+-- erasure/result_records.sql
+create or replace function result_records(made jsonb) returns table (n bigint, record jsonb) language sql immutable as $$
+  select r.n, r.record
+  from jsonb_array_elements(
+    case when jsonb_typeof(made -> 'keys') = 'array' then made -> 'keys' else jsonb_build_array(made) end
+  ) with ordinality r (record, n)
+  where record_account(r.record) is not null
 $$;
 
 -- limits/quota_column.sql
@@ -451,7 +490,8 @@ begin
   end if;
   -- Nothing is stored, so a delete of a plan that does not exist must not keep replicas of 0.2.0 out.
   perform fleet_check(3);
-  -- An account that is given the plan locks it, too. So the count below includes all such accounts.
+  -- A change that gives the plan to an account holds this lock, too. So the count below includes all such accounts.
+  perform pg_advisory_xact_lock(plan_lock_key(of_name));
   select to_jsonb(p) into plan from plan p where p.name = of_name for update;
   if not found then
     outcome := 'none';
@@ -471,11 +511,11 @@ end $$;
 -- plans/plan_hold.sql
 create or replace function plan_hold(names text[]) returns boolean language plpgsql as $$
 declare
-  held text[];
+  there constant text[] := array(select p.name from plan p where p.name = any (names) order by p.name);
 begin
-  select array_agg(h.name) into held
-    from (select p.name from plan p where p.name = any (names) order by p.name for share) h;
-  return array_remove(names, null) <@ coalesce(held, '{}');
+  perform pg_advisory_xact_lock_shared(plan_lock_key(t.name)) from unnest(there) t (name);
+  -- This query's snapshot is newer than the locks, so it does not see a plan that was deleted during the wait.
+  return array_remove(names, null) <@ array(select p.name from plan p where p.name = any (there));
 end $$;
 
 -- plans/plan_hold_of.sql
@@ -484,6 +524,11 @@ create or replace function plan_hold_of(accounts uuid[]) returns void language s
     select distinct parent.plan from account a join account parent on parent.id = coalesce(a.parent_id, a.id)
     where a.id = any (accounts) and parent.plan is not null
   ))
+$$;
+
+-- plans/plan_lock_key.sql
+create or replace function plan_lock_key(name text) returns bigint language sql immutable as $$
+  select hashtextextended('plan ' || name, 0)
 $$;
 
 -- plans/plan_put.sql
@@ -495,7 +540,6 @@ declare
   made plan;
   old plan;
 begin
-  created := false;
   select b.outcome into outcome from change_begin(request) b;
   if outcome is not null then
     return;
@@ -509,15 +553,12 @@ begin
     return;
   end if;
   perform plan_begin();
-  loop
-    insert into plan select (made).* on conflict (name) do nothing;
-    created := found;
-    exit when created;
-    -- The plan may have been deleted in the meantime.
-    select * into old from plan p where p.name = of_name for no key update;
-    exit when found;
-  end loop;
-  if not created then
+  perform pg_advisory_xact_lock(plan_lock_key(of_name));
+  select * into old from plan p where p.name = of_name for no key update;
+  created := not found;
+  if created then
+    insert into plan select (made).*;
+  else
     made.created_at := old.created_at;
     made.updated_at := old.updated_at;
     if made is distinct from old then

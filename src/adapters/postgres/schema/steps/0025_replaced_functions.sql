@@ -1103,11 +1103,46 @@ begin
     from idempotency_claim(
       (claim ->> 'caller')::uuid, decode(claim ->> 'key', 'hex'), decode(claim ->> 'fingerprint', 'hex')
     ) c;
-  -- The account may have been deleted since. Then the earlier result is not shown any more, even before it is erased.
-  if outcome = 'again' and result_is_deleted(made) then
-    outcome := 'no-account';
-    made := null;
+  -- Accounts may have been deleted since. Then the earlier result does not show them any more, even before it is erased.
+  if outcome = 'again' then
+    if result_is_deleted(made) then
+      outcome := 'no-account';
+      made := null;
+    else
+      made := result_erased(made);
+    end if;
   end if;
+end $$;
+
+-- changes/idempotency_claim.sql
+create or replace function idempotency_claim(
+  caller uuid, request_key bytea, request_fingerprint bytea, out outcome text, out made jsonb
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+  kept_for constant interval := '24 hours';
+  noted idempotency;
+begin
+  if not pg_try_advisory_xact_lock(hashtextextended(caller || encode(request_key, 'hex'), 0)) then
+    outcome := 'in-flight';
+    return;
+  end if;
+  select * into noted from idempotency i
+    where i.caller_key_id = caller and i.key = request_key and i.at > now() - kept_for for update;
+  if found then
+    if current_setting('synchronous_commit') = 'off' then
+      perform set_config('synchronous_commit', 'on', true);
+    end if;
+    outcome := case when noted.fingerprint in (request_fingerprint, erased_fingerprint()) then 'again' else 'mismatch' end;
+    made := case when outcome = 'again' then noted.made end;
+    return;
+  end if;
+  outcome := 'new';
+  delete from idempotency i where i.caller_key_id = caller and i.key = request_key;
+  delete from idempotency i where i.ctid = any (array(
+    select e.ctid from idempotency e
+    where e.at < now() - kept_for - interval '1 hour' order by e.at limit 20 for update skip locked
+  ));
 end $$;
 
 -- coherence/fleet_require.sql

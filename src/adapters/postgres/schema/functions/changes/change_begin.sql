@@ -1,10 +1,11 @@
 -- Begins a change. `outcome` is null if the change may proceed. Otherwise, it is the outcome of the whole change:
 -- - 'key-unknown', 'key-revoked', 'key-expired' or 'account-suspended' if the caller may no longer make changes; such a
 --   caller does not get the result of an earlier request either;
--- - 'no-account' if the owner in `request` does not exist, or if an earlier request with the same claim made an account
---   or a key of an account that has been deleted since;
+-- - 'no-account' if the owner in `request` does not exist, or if everything that an earlier request with the same claim
+--   made belongs to accounts that have been deleted since;
 -- - 'again' if an earlier request with the same claim already made the change; `made` is the record that the change
---   created or changed. It is null for a status change or a revocation that a replica of 0.1.0 made;
+--   created or changed, or the keys that it imported, those of deleted accounts without their names. It is null for a
+--   status change or a revocation that a replica of 0.1.0 made;
 -- - 'mismatch' or 'in-flight', as in `idempotency_claim`.
 --
 -- A repeated request is never carried out again, because another request may have deliberately undone its effect.
@@ -81,9 +82,13 @@ begin
     from idempotency_claim(
       (claim ->> 'caller')::uuid, decode(claim ->> 'key', 'hex'), decode(claim ->> 'fingerprint', 'hex')
     ) c;
-  -- The account may have been deleted since. Then the earlier result is not shown any more, even before it is erased.
-  if outcome = 'again' and result_is_deleted(made) then
-    outcome := 'no-account';
-    made := null;
+  -- Accounts may have been deleted since. Then the earlier result does not show them any more, even before it is erased.
+  if outcome = 'again' then
+    if result_is_deleted(made) then
+      outcome := 'no-account';
+      made := null;
+    else
+      made := result_erased(made);
+    end if;
   end if;
 end $$;

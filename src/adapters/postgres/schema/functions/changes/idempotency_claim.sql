@@ -1,7 +1,8 @@
 -- Compares a request with earlier requests under the same claim. `outcome` is 'new' if there is none. `outcome` is
 -- 'again' if the request repeats an earlier one; `made` is then the record that the earlier one made. `outcome` is
--- 'mismatch' if the earlier request had a different fingerprint. `outcome` is 'in-flight' if the earlier request's
--- transaction has not ended; this function does not wait for the transaction's end.
+-- 'mismatch' if the earlier request had a different fingerprint; once its fingerprint has been erased (`erase_results`),
+-- every request under its claim counts as repeated. `outcome` is 'in-flight' if the earlier request's transaction has
+-- not ended; this function does not wait for the transaction's end.
 --
 -- The first `delete` below may wait for a transaction that is deleting the same expired row. So a change calls this
 -- function before it locks the row of any account or key: the other transaction then cannot be waiting for a row that
@@ -31,7 +32,7 @@ begin
     if current_setting('synchronous_commit') = 'off' then
       perform set_config('synchronous_commit', 'on', true);
     end if;
-    outcome := case when noted.fingerprint = request_fingerprint then 'again' else 'mismatch' end;
+    outcome := case when noted.fingerprint in (request_fingerprint, erased_fingerprint()) then 'again' else 'mismatch' end;
     made := case when outcome = 'again' then noted.made end;
     return;
   end if;

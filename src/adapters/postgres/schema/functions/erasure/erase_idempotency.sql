@@ -1,31 +1,30 @@
--- Erases the results of requests with an Idempotency-Key that are about deleted accounts, and the fingerprints of these
--- requests. Looks at the next `most` requests, in primary key order; the last of them that is done is
--- (`at_account`, `at_key`). The records themselves stay until they expire, so that a request that is sent again does not
--- create the account again.
-create or replace function erase_idempotency(job erasure, most int) returns erasure language plpgsql as $$
+-- Erases the results of requests with an Idempotency-Key that are about deleted accounts, about `most` at a time. The
+-- records stay until they expire, so that a request that is sent again does not create the account again.
+--
+-- One pass over all results (`erasure_pass`) serves every account that had been deleted for `settled` when the pass
+-- began, also those whose erasures have not come to this step yet: however many accounts are deleted, the results are
+-- read once. An erasure that a finished pass has served goes on at once.
+create or replace function erase_idempotency(job erasure, settled interval, most int) returns erasure
+language plpgsql as $$
 declare
-  looked_at int;
-  found_keys int;
+  pass erasure_pass;
 begin
-  with looked as materialized (
-    select i.caller_key_id, i.key, i.made from idempotency i
-    where (i.caller_key_id, i.key)
-      > (coalesce(job.at_account, '00000000-0000-0000-0000-000000000000'), coalesce(job.at_key, ''))
-    order by i.caller_key_id, i.key limit most
-  ), changed as (
-    update idempotency i set made = result_erased(i.made), fingerprint = decode(repeat('00', 32), 'hex')
-      from looked l
-      where i.caller_key_id = l.caller_key_id and i.key = l.key and result_is_deleted(l.made)
-      returning i.key
-  )
-  select (select count(*) from looked), (select count(*) from changed), l.caller_key_id, l.key
-    into looked_at, found_keys, job.at_account, job.at_key
-    from (select 1) one left join lateral (
-      select caller_key_id, key from looked order by caller_key_id desc, key desc limit 1
-    ) l on true;
-  job.idempotency_records := job.idempotency_records + found_keys;
-  if looked_at < most then
+  select * into pass from erasure_pass for update;
+  if job.deleted_at <= pass.served_until then
     job.step := 'log';
+    return job;
   end if;
+  if pass.at_caller is null then
+    pass.serves_until := clock_timestamp() - settled;
+    pass.at_caller := '00000000-0000-0000-0000-000000000000';
+    pass.at_key := '';
+  end if;
+  select r.at_caller, r.at_key into pass.at_caller, pass.at_key from erase_results(pass.at_caller, pass.at_key, most) r;
+  if pass.at_caller is null then
+    pass.served_until := pass.serves_until;
+  end if;
+  update erasure_pass p
+    set served_until = pass.served_until, serves_until = pass.serves_until, at_caller = pass.at_caller,
+      at_key = pass.at_key;
   return job;
 end $$;

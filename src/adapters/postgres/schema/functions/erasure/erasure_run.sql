@@ -26,7 +26,7 @@ begin
   job := case job.step
     when 'accounts' then erase_accounts(job, most)
     when 'events' then erase_events(job, most)
-    when 'idempotency' then erase_idempotency(job, most)
+    when 'idempotency' then erase_idempotency(job, settled, most)
     else erase_log(job, most)
   end;
   if job.account_id is null then
@@ -34,9 +34,8 @@ begin
   end if;
   update erasure j
     set erased_at = job.erased_at, step = job.step, at_account = job.at_account, at_item = job.at_item,
-      at_key = job.at_key, at_position = job.at_position, accounts = job.accounts, api_keys = job.api_keys, events = job.events,
-      idempotency_records = job.idempotency_records
-    where j.account_id = job.account_id;
+      at_position = job.at_position, accounts = job.accounts, api_keys = job.api_keys, events = job.events
+    where j.account_id = job.account_id returning * into job;
   perform set_config('tenancy_gateway.uncounted', '', true);
   perform change_position();
   perform set_config('tenancy_gateway.erasing', 'off', true);

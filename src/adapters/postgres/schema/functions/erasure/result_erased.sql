@@ -1,11 +1,14 @@
 -- Returns the result of a request with an Idempotency-Key without the names, external_ids and metadata of deleted
--- accounts and of their keys. Of an import, the other accounts' keys stay unchanged.
+-- accounts and of their keys. The other keys of an import stay unchanged.
 create or replace function result_erased(made jsonb) returns jsonb language sql stable as $$
-  select case jsonb_typeof(made -> 'keys')
-    when 'array' then jsonb_set(made, '{keys}', (
-      select jsonb_agg(case when result_is_deleted(k.key) then erased(k.key) || jsonb_build_object('name', erased_name()) else k.key end order by k.n)
-      from jsonb_array_elements(made -> 'keys') with ordinality k (key, n)
-    ))
-    else erased(made)
-  end
+  select case when jsonb_typeof(made -> 'keys') = 'array'
+    then jsonb_set(made, '{keys}', coalesce(r.records, '[]')) else coalesce(r.records -> 0, made) end
+  from (
+    select jsonb_agg(
+      case when account_is_there(record_account(e.record)) then e.record
+        else erased(e.record) || jsonb_build_object('name', erased_name()) end
+      order by e.n
+    ) as records
+    from result_records(made) e
+  ) r
 $$;

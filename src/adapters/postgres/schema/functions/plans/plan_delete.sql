@@ -13,7 +13,8 @@ begin
   end if;
   -- Nothing is stored, so a delete of a plan that does not exist must not keep replicas of 0.2.0 out.
   perform fleet_check(3);
-  -- An account that is given the plan locks it, too. So the count below includes all such accounts.
+  -- A change that gives the plan to an account holds this lock, too. So the count below includes all such accounts.
+  perform pg_advisory_xact_lock(plan_lock_key(of_name));
   select to_jsonb(p) into plan from plan p where p.name = of_name for update;
   if not found then
     outcome := 'none';

@@ -12,7 +12,6 @@ declare
   made plan;
   old plan;
 begin
-  created := false;
   select b.outcome into outcome from change_begin(request) b;
   if outcome is not null then
     return;
@@ -26,15 +25,12 @@ begin
     return;
   end if;
   perform plan_begin();
-  loop
-    insert into plan select (made).* on conflict (name) do nothing;
-    created := found;
-    exit when created;
-    -- The plan may have been deleted in the meantime.
-    select * into old from plan p where p.name = of_name for no key update;
-    exit when found;
-  end loop;
-  if not created then
+  perform pg_advisory_xact_lock(plan_lock_key(of_name));
+  select * into old from plan p where p.name = of_name for no key update;
+  created := not found;
+  if created then
+    insert into plan select (made).*;
+  else
     made.created_at := old.created_at;
     made.updated_at := old.updated_at;
     if made is distinct from old then
