@@ -1,7 +1,7 @@
 /** Deleted accounts: from the change on, nothing of them can be found, changed, used or made again. */
 import type { Test } from 'tap';
 import type { Store } from '../../src/adapters/postgres/store.ts';
-import { digestSecret } from '../../src/domain/api-key.ts';
+import { digestSecret, type ApiKey } from '../../src/domain/api-key.ts';
 import type { AccountId } from '../../src/domain/ids.ts';
 import { operatorCaller, type Operator } from '../../src/ports/changes.ts';
 import { factKey, type AccountFact } from '../../src/ports/facts.ts';
@@ -154,7 +154,7 @@ async function parentDeleted(t: Test, { tenants, facts, log, events, erasures }:
   });
 }
 
-async function comeAgain(t: Test, { tenants }: Store): Promise<void> {
+async function comeAgain(t: Test, { tenants, erasures }: Store): Promise<void> {
   const claim = (caller: ReturnType<typeof newKeyId> | typeof operatorCaller = newKeyId()) => {
     const name = digestSecret(newKeyId());
     return { caller, key: name, fingerprint: name };
@@ -178,5 +178,49 @@ async function comeAgain(t: Test, { tenants }: Store): Promise<void> {
     await tenants.deleteParent(parent);
     const refounded = tenants.createParent({ id: newAccountId(), name: 'Parent' }, founding);
     t.equal(await problemCode(refounded), 'not_found');
+
+    while ((await erasures.run({ settledMs: 0, most: 100 })) !== null);
+    t.equal(await problemCode(again()), 'not_found', 'the same once it has been erased');
+    t.equal(
+      await problemCode(tenants.createParent({ id: newAccountId(), name: 'Parent' }, founding)),
+      'not_found',
+    );
+  });
+
+  await t.test('show the import of keys as it was, but nothing of deleted accounts', async (t) => {
+    const { id: parent } = await createParent(tenants);
+    const [one, other] = [await createSub(tenants, parent), await createSub(tenants, parent)];
+    const keys = [parent, one.value.id, other.value.id].map((owner) => ({ ...keyDraft(), owner }));
+    const importing = claim();
+    const imports = async (claimed = importing, drafts = keys): Promise<readonly ApiKey[]> => {
+      const made = await tenants.importKeys(parent, drafts, most, claimed);
+      if (made === null || !('value' in made)) throw new Error(`not imported: ${JSON.stringify(made)}`);
+      return made.value.keys;
+    };
+    const remove = async (sub: AccountId): Promise<void> => {
+      await tenants.setSubAccountStatus(parent, sub, 'deactivated');
+      await tenants.deleteSubAccount(parent, sub);
+    };
+    const erase = async (): Promise<void> => {
+      while ((await erasures.run({ settledMs: 0, most: 100 })) !== null);
+    };
+    const [own, first, second] = await imports();
+    await remove(one.value.id);
+    t.same(await imports(), [own, { ...first, name: '(deleted)' }, second], 'before the erasure');
+    await erase();
+    t.same(await imports(), [own, { ...first, name: '(deleted)' }, second], 'and after it');
+    const another = { ...importing, fingerprint: claim().fingerprint };
+    t.equal(await problemCode(imports(another)), 'idempotency_mismatch');
+
+    const [ofOther, drafts] = [claim(), [{ ...keyDraft(), owner: other.value.id }]];
+    await imports(ofOther, drafts);
+    await remove(other.value.id);
+    t.equal(await problemCode(imports(ofOther, drafts)), 'not_found', 'nothing is left');
+    await erase();
+    t.equal(await problemCode(imports(ofOther, drafts)), 'not_found');
+    t.same(
+      (await imports()).map(({ name }) => name),
+      ['Key', '(deleted)', '(deleted)'],
+    );
   });
 }

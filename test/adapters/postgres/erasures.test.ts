@@ -187,6 +187,35 @@ t.test('an account of any size is deleted by one row, and erased without a slow 
     t.same(await sql`select from ${sql(table)} x where x::text like '%canary%' limit 1`, [], table);
 });
 
+t.test('one pass over the results serves all accounts that had been deleted when it began', async (t) => {
+  const { url, store } = await freshStore(t);
+  const sql = rawSql(t, url);
+  const [most, others] = [10, 95];
+  const deleted = async (): Promise<AccountId> => {
+    const { id } = await createParent(store.tenants, { name: 'canary' }, newClaim());
+    await store.tenants.setParentStatus(id, 'suspended', newClaim());
+    await store.tenants.deleteParent(id);
+    return id;
+  };
+  const first = [await deleted(), await deleted(), await deleted()];
+  await sql`insert into idempotency (caller_key_id, key, fingerprint, made)
+    select gen_random_uuid(), sha256(n::text::bytea), sha256('x'), '{"revoked": 1}'
+    from generate_series(1, ${others}) n`;
+  const places: string[] = [];
+  let late: AccountId | undefined;
+  while ((await store.erasures.run({ settledMs: 0, most })) !== null) {
+    const [pass] = await sql<[{ place: string | null }]>`
+      select at_caller || encode(at_key, 'hex') as place from erasure_pass`;
+    if (pass.place !== null && pass.place !== places.at(-1)) places.push(pass.place);
+    if (places.length > 0) late ??= await deleted();
+  }
+  const batches = Math.floor((others + 2 * first.length + 2) / most);
+  t.equal(places.length, 2 * batches, 'the second pass serves the one that was deleted during the first');
+  for (const id of [...first, late as AccountId])
+    t.match(await store.erasures.get(id), { idempotencyRecords: 2, erasedAt: Date });
+  t.same(await tablesWith(sql, 'canary'), []);
+});
+
 t.test('a batch that is interrupted leaves nothing half done, and the next process goes on', async (t) => {
   const { url, store } = await freshStore(t);
   const sql = rawSql(t, url);

@@ -28,6 +28,7 @@
 -- - `change_begin`, before the change locks anything;
 -- - `change_fence`, if the change takes rights away from a key or a parent account;
 -- - the row locks, top down (parent, sub-account, key);
+-- - `plan_hold`, if it reads the limits of plans;
 -- - the writes; triggers write their events, and note the facts to log;
 -- - `change_end`, which takes the change's position in the coherence log.
 --

@@ -1,0 +1,79 @@
+/** Plans in PostgreSQL: what waits for what, which only other connections can show. */
+import t from 'tap';
+import { noLimits } from '../../../src/domain/limits/limits.ts';
+import type { PlanTerms } from '../../../src/domain/limits/plan.ts';
+import { eventually } from '../../support/eventually.ts';
+import { createParent, createSub, freshStore, newAccountId, rawSql } from '../../support/store.ts';
+
+function terms(requestsPerSecond: number, requestsPerDay: number | null = null): PlanTerms {
+  return {
+    limits: { ...noLimits, requestsPerSecond, requestsPerDay },
+    maxSubAccounts: null,
+    maxApiKeys: null,
+  };
+}
+
+t.test(
+  'a change of a plan waits for accounts that came before it, and for none that came after',
+  async (t) => {
+    const { url, store } = await freshStore(t);
+    const { tenants } = store;
+    const sql = rawSql(t, url);
+    const waiting = async (): Promise<number> => {
+      const [row] = await sql<[{ n: number }]>`
+      select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      return row.n;
+    };
+    await tenants.putPlan('gold', terms(1));
+    const before = rawSql(t, url);
+    const [change, account] = await before.begin(async (tx) => {
+      await tx`select plan_hold(array['gold'])`;
+      const change = tenants.putPlan('gold', terms(2));
+      await eventually(async () => (await waiting()) === 1);
+      const account = createParent(tenants, { plan: 'gold' });
+      await eventually(async () => (await waiting()) === 2);
+      return [change, account] as const;
+    });
+    t.match(await change, { value: { limits: { requestsPerSecond: 2 } } });
+    t.match(await account, { effectiveLimits: { requestsPerSecond: 2 } }, 'it came after the change');
+  },
+);
+
+t.test('changes of plans, of accounts with them, and imports of both never deadlock', async (t) => {
+  const { url, store } = await freshStore(t, { maxConnections: 10 });
+  const { tenants } = store;
+  const sql = rawSql(t, url);
+  const names = ['bronze', 'gold', 'silver'];
+  for (const name of names) await tenants.putPlan(name, terms(1));
+  const parents = await Promise.all(
+    ['a', 'b'].map((externalId) => createParent(tenants, { externalId, plan: 'gold' })),
+  );
+  const rounds = Array.from({ length: 20 }, (_, i) => i);
+  const name = (i: number) => names[i % names.length] ?? '';
+  const row = (externalId: string, plan: string) =>
+    ({ id: newAccountId(), externalId, name: externalId, metadata: {}, plan }) as const;
+  const loops = [
+    ...names.map((of, n) => async (i: number) => tenants.putPlan(of, terms(i + 2 + n, 100 + i))),
+    ...parents.map(
+      ({ id }, n) =>
+        async (i: number) =>
+          tenants.updateParent(id, { plan: name(i + n) }),
+    ),
+    ...parents.map(
+      ({ id }) =>
+        async () =>
+          createSub(tenants, id),
+    ),
+    async (i: number) =>
+      tenants.importParents([row('b', name(i)), row(`new-${i}`, name(i + 1)), row('a', name(i + 2))]),
+    async (i: number) => createParent(tenants, { plan: name(i) }),
+  ];
+  await Promise.all(
+    loops.map(async (loop) => {
+      for (const i of rounds) await loop(i);
+    }),
+  );
+  const [found] = await sql`select deadlocks::int from pg_stat_database where datname = current_database()`;
+  t.equal(found?.['deadlocks'], 0);
+  t.match(await tenants.getPlan('gold'), { limits: { requestsPerDay: 119 } });
+});
