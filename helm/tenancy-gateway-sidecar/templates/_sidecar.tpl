@@ -3,15 +3,28 @@ What a pod with a gateway beside its service is made of. Every template takes
   dict "gateway" (the library's values) "name" (of the ConfigMap that holds "…config")
 */}}
 
+{{/* The gateway's file: `config`, and the operators with their roles and the files of their tokens. */}}
+{{- define "tenancy-gateway-sidecar.file" -}}
+{{- $config := deepCopy .gateway.config -}}
+{{- with .gateway.admin.roles -}}
+{{- $operators := dict -}}
+{{- range $name, $role := . -}}
+{{- $_ := set $operators $name (dict "token_file" (printf "/etc/tenancy-gateway/operators/%s" $name) "role" $role) -}}
+{{- end -}}
+{{- $_ := set $config "internal" (merge (dict "admin_tokens" $operators) ($config.internal | default dict)) -}}
+{{- end -}}
+{{- toYaml $config -}}
+{{- end }}
+
 {{/* The data of that ConfigMap. */}}
 {{- define "tenancy-gateway-sidecar.config" -}}
 gateway.yaml: |
-  {{- toYaml .gateway.config | nindent 2 }}
+  {{- include "tenancy-gateway-sidecar.file" . | nindent 2 }}
 {{- end }}
 
 {{/* For the pod's annotations: a file that changes under a running gateway does nothing, so a change has to make new pods. */}}
 {{- define "tenancy-gateway-sidecar.podAnnotations" -}}
-checksum/gateway-config: {{ toYaml .gateway.config | sha256sum }}
+checksum/gateway-config: {{ include "tenancy-gateway-sidecar.file" . | sha256sum }}
 {{- end }}
 
 {{/* For the pod's volumes. */}}
@@ -21,6 +34,10 @@ checksum/gateway-config: {{ toYaml .gateway.config | sha256sum }}
 # What was counted and is not in the database yet; it survives a container that is killed.
 - name: gateway-usage
   emptyDir: {}
+{{- with .gateway.admin.tokensSecret }}
+- name: gateway-operator-tokens
+  secret: { secretName: {{ . }} }
+{{- end }}
 {{- end }}
 
 {{/* Seconds from SIGTERM to the gateway's exit; 25000 is its default. */}}
@@ -50,6 +67,9 @@ preStop: { sleep: { seconds: {{ add .gateway.preStopSeconds (include "tenancy-ga
 {{- if not (or .config.upstream_url .config.routes) -}}
 {{- fail "config of the gateway: set upstream_url, or routes, to the port that the service has on 127.0.0.1" -}}
 {{- end -}}
+{{- if and .admin.roles (not .admin.tokensSecret) -}}
+{{- fail "admin.roles of the gateway: set admin.tokensSecret to the Secret with the tokens of these operators" -}}
+{{- end -}}
 - name: gateway
   image: {{ required "image.repository of the gateway: say where the cluster pulls the image from" .image.repository }}:{{ .image.tag }}
   imagePullPolicy: {{ .image.pullPolicy }}
@@ -64,6 +84,9 @@ preStop: { sleep: { seconds: {{ add .gateway.preStopSeconds (include "tenancy-ga
     {{- if $from.existingSecret }}
     {{- include "tenancy-gateway-sidecar.secretEnv" (dict "name" $name "from" $from) | nindent 4 }}
     {{- end }}
+    {{- end }}
+    {{- if and .admin.tokensSecret (not .admin.roles) }}
+    - { name: ADMIN_TOKENS_DIR, value: /etc/tenancy-gateway/operators }
     {{- end }}
     {{- with .extraEnv }}
     {{- toYaml . | nindent 4 }}
@@ -94,6 +117,9 @@ preStop: { sleep: { seconds: {{ add .gateway.preStopSeconds (include "tenancy-ga
   volumeMounts:
     - { name: gateway, mountPath: /etc/tenancy-gateway/gateway.yaml, subPath: gateway.yaml, readOnly: true }
     - { name: gateway-usage, mountPath: /var/lib/tenancy-gateway/usage }
+    {{- if .admin.tokensSecret }}
+    - { name: gateway-operator-tokens, mountPath: /etc/tenancy-gateway/operators, readOnly: true }
+    {{- end }}
     {{- with .extraVolumeMounts }}
     {{- toYaml . | nindent 4 }}
     {{- end }}

@@ -24,6 +24,7 @@ t.test('Kubernetes accepts what it makes', { skip: withoutHelm || withoutSchemas
   const everything = {
     preStopSeconds: 3,
     redis: { existingSecret: 'cache' },
+    admin: { tokensSecret: 'operators', roles: { alice: 'support' } },
     extraEnv: [{ name: 'LOG_LEVEL', value: 'warn' }],
     envFrom: [{ secretRef: { name: 'tracing' } }],
     extraVolumeMounts: [{ name: 'gateway', mountPath: '/x' }],
@@ -35,12 +36,47 @@ t.test('Kubernetes accepts what it makes', { skip: withoutHelm || withoutSchemas
   t.equal(spec?.terminationGracePeriodSeconds, 23);
 });
 
+t.test('each operator has a token of its own, as in the main chart', { skip: withoutHelm }, async (t) => {
+  const made = (admin: Values): readonly [config: unknown, container: Container | undefined, pod: string] => {
+    const { text, complaint } = shop(t, { admin: { existingSecret: '', ...admin } });
+    const rendered = readManifests(text);
+    t.equal(complaint, '');
+    const spec = podOf(only(rendered, 'Deployment'))?.spec;
+    const container = spec?.containers.find(({ name }) => name === 'gateway');
+    return [
+      parse(String(only(rendered, 'ConfigMap').data?.['gateway.yaml'])),
+      container as Container | undefined,
+      text,
+    ];
+  };
+  const folder = '/etc/tenancy-gateway/operators';
+  const mount = { name: 'gateway-operator-tokens', mountPath: folder, readOnly: true };
+  const [config, withRoles, text] = made({ tokensSecret: 'operators', roles: { alice: 'support' } });
+  t.match(config, {
+    internal: { admin_tokens: { alice: { token_file: `${folder}/alice`, role: 'support' } } },
+  });
+  t.ok(withRoles?.volumeMounts.some((one) => JSON.stringify(one) === JSON.stringify(mount)));
+  t.notOk(withRoles?.env.some(({ name }) => name.startsWith('ADMIN_TOKEN')));
+  t.match(text, /secret: \{ secretName: operators \}|secretName: operators/);
+  const [plain, withoutRoles] = made({ tokensSecret: 'operators' });
+  t.notMatch(plain, { internal: {} });
+  t.match(
+    withoutRoles?.env.find(({ name }) => name === 'ADMIN_TOKENS_DIR'),
+    { value: folder },
+  );
+  const annotation = /gateway-config: (\w+)/;
+  const [, , other] = made({ tokensSecret: 'operators', roles: { alice: 'admin' } });
+  t.not(annotation.exec(text)?.[1], annotation.exec(other)?.[1], 'another role makes new pods');
+});
+
 t.test('what is missing or misspelled is said, and nothing is made', { skip: withoutHelm }, async (t) => {
   const wrong: [Values, RegExp][] = [
     [{ image: { repository: '' } }, /image.repository of the gateway/],
     [{ database: { existingSecret: '' } }, /database.existingSecret of the gateway/],
     [{ config: { upstream_url: '' } }, /upstream_url, or routes/],
     [{ databse: {} }, /databse/],
+    [{ admin: { roles: { alice: 'admin' } } }, /set admin.tokensSecret/],
+    [{ admin: { tokensSecret: 'operators', roles: { alice: 'owner' } } }, /roles.alice|\/roles\/alice/],
   ];
   for (const [values, complaint] of wrong) {
     const { ok, complaint: said } = shop(t, values);
@@ -48,6 +84,12 @@ t.test('what is missing or misspelled is said, and nothing is made', { skip: wit
     t.match(said, complaint);
   }
 });
+
+/** A container as the library makes it. */
+interface Container {
+  readonly env: readonly { readonly name: string; readonly value?: string }[];
+  readonly volumeMounts: readonly object[];
+}
 
 /** The example's chart, with these values of the sidecar on top of its own. */
 function shop(t: Test, gateway: Values): Rendered {
