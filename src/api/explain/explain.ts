@@ -84,7 +84,8 @@ export function explainRoute(app: OperatorApp, deps: ExplainDeps): void {
     const [explained, limits] = await lookAtLimits(await explain(destination, request, deps), deps);
     return {
       ...responseBody(destination, body, explained, request),
-      ended_by: 'problem' in explained ? await endedBy(explained.problem.code, id, deps) : null,
+      ended_by:
+        'problem' in explained ? await endedBy(explained.problem.code, id, request.acting, deps) : null,
       limits: limits.map(limitToBody),
       ...decisionToBody(explained, deps.config.problems.typeBase),
     };

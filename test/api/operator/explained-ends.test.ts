@@ -4,6 +4,30 @@ import { startReplicas } from '../../support/replicas.ts';
 
 const alice = 'the-token-of-alice-in-these-tests-01';
 
+t.test('so is who ended the sub-account that a request would act as', async (t) => {
+  const { operator, parent: newParent } = await startReplicas(
+    t,
+    `internal: {admin_tokens: {alice: ${alice}}}`,
+  );
+  const [parent, stranger] = [await newParent(), await newParent()];
+  const child = await parent.create({ name: 'Child', external_id: 'child' });
+  const endedBy = async (key: string, acting: string): Promise<unknown> => {
+    const body = { key_id: key, method: 'GET', path: '/x', acting_tenant: acting };
+    return (await operator('POST', '/explain', { body })).body['ended_by'];
+  };
+  const path = `/accounts/${parent.id}/sub-accounts/${child.id}`;
+  t.equal(await endedBy(parent.keyId, child.id), null);
+  t.equal(await endedBy(parent.keyId, 'ext:unknown'), null);
+
+  t.equal((await operator('POST', `${path}/deactivate`, { key: alice })).status, 200);
+  for (const acting of [child.id, 'ext:child'])
+    t.match(await endedBy(parent.keyId, acting), { type: 'sub_account.deactivated', name: 'alice' });
+  t.equal((await operator('DELETE', path, { key: alice })).status, 204);
+  t.match(await endedBy(parent.keyId, child.id), { type: 'sub_account.deleted', name: 'alice' });
+  t.equal(await endedBy(parent.keyId, 'ext:child'), null, 'nothing knows what it was called');
+  t.equal(await endedBy(stranger.keyId, child.id), null, 'of another parent');
+});
+
 t.test('the operator who suspended, deactivated, revoked or rotated is named', async (t) => {
   const { operator, parent: newParent } = await startReplicas(
     t,

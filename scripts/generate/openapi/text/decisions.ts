@@ -122,7 +122,7 @@ export const decisions: Subject = {
       'The account of the key, with the key; `null` if the path needs no key, or if the key is revoked, has expired or may not be used for another reason.',
     decision: 'Whether the request would be let through.',
     ended_by:
-      'The change that revoked the key, suspended its parent account or deactivated its sub-account, if that is the reason of the rejection and its event is still kept; otherwise `null`.',
+      'The change that revoked the key, suspended its parent account, deactivated its sub-account, or deactivated or deleted the sub-account that it would act as (a deleted one only by its id), if that is the reason of the rejection and its event is still kept; otherwise `null`.',
     key_id: 'The key.',
     kind: 'Whether it is a parent or a sub-account.',
     last_at: 'When the key last wrote without the acting header.',
