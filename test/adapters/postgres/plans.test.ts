@@ -26,13 +26,13 @@ t.test(
     };
     await tenants.putPlan('gold', terms(1));
     const before = rawSql(t, url);
-    const [change, account] = await before.begin(async (tx) => {
+    const { change, account } = await before.begin(async (tx) => {
       await tx`select plan_hold(array['gold'])`;
       const change = tenants.putPlan('gold', terms(2));
       await eventually(async () => (await waiting()) === 1);
       const account = createParent(tenants, { plan: 'gold' });
       await eventually(async () => (await waiting()) === 2);
-      return [change, account] as const;
+      return { change, account };
     });
     t.match(await change, { value: { limits: { requestsPerSecond: 2 } } });
     t.match(await account, { effectiveLimits: { requestsPerSecond: 2 } }, 'it came after the change');
