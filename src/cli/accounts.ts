@@ -215,10 +215,12 @@ function showList(page: Listing<Account>): string {
     account.name,
     status(account.status),
     account.external_id ?? '',
+    account.plan ?? '',
     String(account.active_sub_accounts),
     account.created_at,
   ]);
   return (
-    table(['ID', 'NAME', 'STATUS', 'EXTERNAL ID', 'ACTIVE SUB-ACCOUNTS', 'CREATED'], rows) + moreNote(page)
+    table(['ID', 'NAME', 'STATUS', 'EXTERNAL ID', 'PLAN', 'ACTIVE SUB-ACCOUNTS', 'CREATED'], rows) +
+    moreNote(page)
   );
 }

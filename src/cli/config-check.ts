@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { openPostgres } from '../adapters/postgres/store.ts';
 import { formatFaults, type Fault } from '../config/fault.ts';
 import { loadConfig } from '../config/load.ts';
-import type { Config } from '../config.ts';
+import type { Config, RouteConfig } from '../config.ts';
 import { usualKeyPrefix } from '../domain/api-key.ts';
 import { KeyPrefixTaken, refuseTakenPrefix } from '../wiring/key-prefix.ts';
 import { exitCode, Failure } from './failure.ts';
@@ -70,14 +70,22 @@ function soon(warnings: readonly Fault[]): string {
   return ['Warnings:', ...warnings.map(({ where, detail }) => `  ${where}  ${detail}`)].join('\n');
 }
 
-function summary({ listen, internal, operators, store, redisUrl, routes }: Config): string {
-  const upstreams = routes.map(({ prefix, upstream }) => `  ${prefix} → ${upstream}`);
+function summary(config: Config): string {
+  const { listen, internal, operators, store, redisUrl, routes, authentication, headers } = config;
+  const keysIn = [`Authorization (${authentication.schemes.join(', ')})`, ...headers.apiKey];
   return [
     `  public listener    ${listen.host}:${listen.port}${listen.tls === null ? '' : ' (TLS)'}`,
     `  internal listener  ${internal.host}:${internal.port}`,
     `  store              ${store.kind === 'embedded' ? `embedded, in ${store.dataDir}` : 'PostgreSQL'}`,
     `  Redis              ${redisUrl === null ? 'none' : 'yes'}`,
     `  operator API       ${operators.length > 0 || store.kind === 'embedded' ? 'on' : 'off (no ADMIN_TOKEN)'}`,
-    ...(upstreams.length === 0 ? ['  / → the built-in echo'] : upstreams),
+    `  API keys in        ${keysIn.join(', ')}`,
+    ...(routes.length === 0 ? ['  / → the built-in echo'] : routes.map(showRoute)),
   ].join('\n');
+}
+
+/** Formats a route on one line. An open route is marked, so that no operator overlooks one. */
+function showRoute({ prefix, upstream, open }: RouteConfig): string {
+  const without = open === null ? '' : `, without a key, ${open.perSecond} a second`;
+  return `  ${prefix} → ${upstream}${without}`;
 }
