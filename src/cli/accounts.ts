@@ -204,7 +204,7 @@ function show(account: Account): string {
 
 /** Says where a maximum comes from that the account has not got itself. */
 function inherited({ plan }: Account): string {
-  return plan === null ? '(as configured)' : '(by its plan, or as configured)';
+  return plan === null ? '(as configured)' : `(as in \`plans show ${plan}\`)`;
 }
 
 function showList(page: Listing<Account>): string {

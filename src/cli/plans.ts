@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { readNumber } from './account-options.ts';
 import { makeChange } from './change.ts';
 import type { Context } from './context.ts';
+import { Failure } from './failure.ts';
 import { limitsMember, planLimitOptions, showLimits, type LimitOptions } from './limit-options.ts';
 import type { Listing } from './operator-api.ts';
 import type { Plan } from './operator-types.ts';
@@ -37,14 +38,15 @@ export function planCommands(program: Command, context: Context): void {
   planLimitOptions(
     plans
       .command('set')
-      .description('create a plan, or replace what it says; without its option a limit is none')
+      .description('create a plan, or replace it as a whole: a limit without its option is taken out')
       .argument('<plan-name>', nameForm)
       .option('--max-sub-accounts <number>', 'how many sub-accounts an account may have', readNumber)
       .option('--max-api-keys <number>', 'how many active keys an account may have', readNumber),
   ).action(async (name: string, options: SetOptions) => {
     const { maxSubAccounts = null, maxApiKeys = null } = options;
     const body = { max_sub_accounts: maxSubAccounts, max_api_keys: maxApiKeys, ...limitsMember(options) };
-    await makeChange(context, ['PUT', pathOf(name), body], show);
+    const before = await findPlan(context, name);
+    await makeChange<Plan>(context, ['PUT', pathOf(name), body], (plan) => showReplaced(plan, before));
   });
 
   plans
@@ -60,15 +62,43 @@ function pathOf(name: string): string {
   return `/plans/${encodeURIComponent(name)}`;
 }
 
+/** Returns the plan, or `null` if there is none of this name. */
+async function findPlan(context: Context, name: string): Promise<Plan | null> {
+  try {
+    return await context.api().call<Plan>('GET', pathOf(name));
+  } catch (error) {
+    const { problem } = (error instanceof Failure ? error.details : {}) as {
+      readonly problem?: { readonly code: string };
+    };
+    if (problem?.code === 'not_found') return null;
+    throw error;
+  }
+}
+
 function show(plan: Plan): string {
   return fields([
     ['name', plan.name],
-    ['limits', showLimits(plan.limits)],
-    ['most sub-accounts', plan.max_sub_accounts?.toString() ?? asConfigured],
-    ['most API keys', plan.max_api_keys?.toString() ?? asConfigured],
+    ...figures(plan),
     ['created', plan.created_at],
     ['updated', plan.updated_at],
   ]);
+}
+
+/** Shows a plan with its former figures, because an option left out by mistake takes a limit out of the plan. */
+function showReplaced(plan: Plan, before: Plan | null): string {
+  const former = new Map(before === null ? [] : figures(before));
+  const changed = figures(plan).filter(([name, value]) => (former.get(name) ?? value) !== value);
+  if (changed.length === 0) return show(plan);
+  const lines = fields(changed.map(([name]) => [name, former.get(name) ?? '']));
+  return `${show(plan)}\n\nBefore:\n${lines}`;
+}
+
+function figures(plan: Plan): [string, string][] {
+  return [
+    ['limits', showLimits(plan.limits)],
+    ['most sub-accounts', plan.max_sub_accounts?.toString() ?? asConfigured],
+    ['most API keys', plan.max_api_keys?.toString() ?? asConfigured],
+  ];
 }
 
 const asConfigured = '(as configured)';

@@ -46,6 +46,8 @@ export interface ImportedRow {
   readonly outcome: 'created' | 'updated' | 'unchanged' | LeftOut;
   /** Id of the account or key, if known. */
   readonly id?: string | null;
+  /** Whether an unchanged key has scopes that differ from its row's. An import never changes the scopes of a key. */
+  readonly otherScopes?: true;
 }
 
 /** Options of an import. */

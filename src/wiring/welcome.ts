@@ -88,8 +88,8 @@ function firstSteps(url: string, key: string, actingHeader: string): string[] {
 }
 
 const nextSteps = [
-  'A new key for an account:   npx tenancy-gateway accounts list',
-  '                            npx tenancy-gateway keys create <account-id> --name <name>',
+  'A new key for an account:   node dist/cli.js accounts list',
+  '                            node dist/cli.js keys create <account-id> --name <name>',
 ];
 
 function origin(scheme: string, { host, port }: { readonly host: string; readonly port: number }): string {

@@ -165,6 +165,18 @@ export async function importRowsContract(t: Test, { tenants, log, facts }: Store
       { outcome: 'unchanged', id: made.value[1]?.id },
     ]);
     t.equal(again.seq, before + 1);
+    for (const options of [plan, {}]) {
+      const other = { ...(rows[0] as KeyRowToImport), scopes: ['other:read'] };
+      const marked = await tenants.importKeyRows([other, rows[1] as KeyRowToImport], noLimit, options);
+      t.same(
+        marked.value.map(({ outcome, otherScopes }) => [outcome, otherScopes]),
+        [
+          ['unchanged', true],
+          ['unchanged', undefined],
+        ],
+        'a key keeps its scopes, and the result says so',
+      );
+    }
     t.same(await outcomes(tenants.importKeyRows([keyRow('keys-1'), keyRow('keys-1')], 3)), [
       'created',
       'limit',

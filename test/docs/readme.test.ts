@@ -48,7 +48,7 @@ t.test(
     });
     await becomes(internalUrl, 200);
 
-    const commands = [...read('README.md').matchAll(/^npx tenancy-gateway (.+)$/gm)].map(
+    const commands = [...read('README.md').matchAll(/^tenancy-gateway (.+)$/gm)].map(
       (match) => match[1] ?? '',
     );
     t.equal(commands.length, 2);

@@ -125,8 +125,10 @@ export class Applying {
   }
 
   #note(row: FileRow, { outcome, code, detail }: ImportedRow, tally: Tally): void {
-    if (outcome !== 'rejected') tally[outcome] += 1;
-    else if (this.#deps.isPlan && code === 'not_found' && this.#willBeThere(row)) tally.created += 1;
+    if (outcome !== 'rejected') {
+      tally[outcome] += 1;
+      if (detail !== null) this.#deps.report.note(row, detail);
+    } else if (this.#deps.isPlan && code === 'not_found' && this.#willBeThere(row)) tally.created += 1;
     else this.#leaveOut(row, tally, code ?? '', detail ?? '');
   }
 

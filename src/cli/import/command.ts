@@ -42,8 +42,8 @@ export function importCommand(program: Command, context: Context): void {
     .argument('<file>', 'CSV or JSON lines (docs/import.md says which columns)')
     .option('--format <format>', 'csv or jsonl, if the file name does not end in either')
     .option('--type <type>', 'type of the rows that have none: account, sub_account or api_key')
-    .option('--plan', 'show what would be done, and change nothing')
-    .option('--dry-run', 'the same')
+    .option('--dry-run', 'show what would be done, and change nothing')
+    .option('--plan', 'the same')
     .option('--report <file>', 'write the rows left out, and why, to this file: one JSON object a line')
     .action(async (path: string, options: ImportCommandOptions) => {
       const file: RowFile = {
@@ -150,11 +150,17 @@ function show(
   const heads = isPlan
     ? ['', 'TO CREATE', 'TO UPDATE', 'UNCHANGED', 'TO LEAVE OUT']
     : ['', 'CREATED', 'UPDATED', 'UNCHANGED', 'LEFT OUT'];
-  const left = report.shown.map(({ line, reason }) => `  line ${line}: ${reason}`);
+  const lineOf = ({ line, reason }: { readonly line: number; readonly reason: string }): string =>
+    `  line ${line}: ${reason}`;
+  const left = report.shown.map(lineOf);
   const more = report.count - report.shown.length;
   if (more > 0) left.push(`  and ${inThousands(more)} more: ${path ?? 'name a file for them by --report'}`);
+  const kept = report.notes.map(lineOf);
+  const moreKept = report.noteCount - report.notes.length;
+  if (moreKept > 0) kept.push(`  and ${inThousands(moreKept)} more`);
   const parts = [rows.length === 0 ? 'The file has no rows.' : table(heads, rows)];
   if (left.length > 0) parts.push(`Left out:\n${left.join('\n')}`);
-  if (isPlan) parts.push('Dry run: nothing was changed. Run without --plan to apply.');
+  if (kept.length > 0) parts.push(`Unchanged, but not as in the file:\n${kept.join('\n')}`);
+  if (isPlan) parts.push('Dry run: nothing was changed. Run without --dry-run to apply.');
   return parts.join('\n\n');
 }

@@ -26,6 +26,9 @@ export class Report {
   readonly #file: FileHandle | undefined;
   readonly shown: LeftOutRow[] = [];
   count = 0;
+  /** The first rows that exist and keep a value that differs from the file's. They are not left out. */
+  readonly notes: { readonly line: number; readonly reason: string }[] = [];
+  noteCount = 0;
   #writing: Promise<unknown> = Promise.resolve();
 
   private constructor(path = '', file?: FileHandle) {
@@ -54,6 +57,12 @@ export class Report {
     if (!file) return;
     this.#writing = this.#writing.then(() => file.appendFile(`${JSON.stringify(left)}\n`));
     this.#writing.catch(() => undefined);
+  }
+
+  /** Notes that a row exists and keeps a value that differs from the file's. The report file has no notes. */
+  note({ line }: FileRow, reason: string): void {
+    this.noteCount += 1;
+    if (this.notes.length < mostShown) this.notes.push({ line, reason });
   }
 
   /** Fails if the report file lacks a row. To be called last, as the changes have been made. @throws {Failure} */

@@ -39,8 +39,8 @@ export function syncCommand(program: Command, context: Context): void {
     .option('--gateway <url>', 'public address of the gateway (otherwise HOST and PORT)')
     .option('--stdin', 'read the API key from standard input')
     .option('--format <format>', 'csv or jsonl, if the file name does not end in either')
-    .option('--plan', 'show what would be done, and change nothing')
-    .option('--dry-run', 'the same')
+    .option('--dry-run', 'show what would be done, and change nothing')
+    .option('--plan', 'the same')
     .option(
       '--deactivate-missing',
       'deactivate sub-accounts that have an external_id and are not in the file',
@@ -142,6 +142,6 @@ function show(counts: Counts, report: Report, isPlan: boolean): string {
     );
   }
   if (unnamed > 0) parts.push(`${inThousands(unnamed)} have no external_id, and are left alone.`);
-  if (isPlan) parts.push('Dry run: nothing was changed. Run without --plan to apply.');
+  if (isPlan) parts.push('Dry run: nothing was changed. Run without --dry-run to apply.');
   return parts.join('\n\n');
 }

@@ -127,6 +127,16 @@ t.test('CSV: columns by name, quotes, pairs of metadata, scopes, an empty cell s
   );
   t.match(await run(accounts, '--type', 'account'), { code: 0, stdout: /accounts +2 +0 +0 +0/ });
   t.match(await run(keys), { code: 0, stdout: /keys +1 +0 +0 +0/ });
+  const otherScopes = file(
+    'other-scopes.csv',
+    'type,account_external_id,name,scopes,sha256',
+    `api_key,csv-1,CI,orders:read,${sha256}`,
+  );
+  t.match(await run(otherScopes), {
+    code: 0,
+    stdout:
+      /keys +0 +0 +1 +0\n\nUnchanged, but not as in the file:\n +line 2: The key exists with other scopes/,
+  });
   t.match((await operator('GET', `/accounts/${id}`)).body, {
     name: 'Freight, "Acme"',
     external_id: 'csv-1',

@@ -111,7 +111,8 @@ export const imports: Subject = {
     accounts: 'Accounts.',
     code: 'The error code of a rejected row; `null` for other rows.',
     created: 'How many rows were created.',
-    detail: 'The reason for a rejected row, for people; `null` for other rows.',
+    detail:
+      'The reason for a rejected row, for people, or what an unchanged key keeps that its row has otherwise; `null` for other rows.',
     existing: 'How many of the keys already belonged to their owners.',
     imported: 'How many keys were imported.',
     keys: 'The keys.',

@@ -113,18 +113,20 @@ function toBody(rows: readonly ImportedRow[]) {
   };
 }
 
-function toRow({ outcome, id = null }: ImportedRow) {
+function toRow({ outcome, id = null, otherScopes }: ImportedRow) {
   switch (outcome) {
     case 'created':
     case 'updated':
     case 'unchanged':
-      return { outcome, id, code: null, detail: null };
+      return { outcome, id, code: null, detail: otherScopes === undefined ? null : keptScopes };
     default: {
       const [code, detail] = leftOut[outcome];
       return { outcome: 'rejected' as const, id, code, detail };
     }
   }
 }
+
+const keptScopes = 'The key exists with other scopes, and keeps them.';
 
 const leftOut: Readonly<Record<LeftOut, readonly [ProblemCode, string]>> = {
   'no-account': ['not_found', 'There is no such account.'],

@@ -783,6 +783,7 @@ declare
   keys_of_owner int;
   most int;
   of_row text;
+  of_scopes text[];
   of_id uuid;
   list jsonb[];
 begin
@@ -821,7 +822,7 @@ begin
       keys_of_owner := api_key_count(owner);
       most := api_key_limit(owner, max_keys);
     end if;
-    select k.id, k.account_id into there from api_key k where k.digest = (entry.row_data ->> 'digest')::bytea;
+    select k.id, k.account_id, k.scopes into there from api_key k where k.digest = (entry.row_data ->> 'digest')::bytea;
     if found and there.account_id is distinct from owner then
       of_row := 'key-taken';
       of_id := null;
@@ -847,6 +848,12 @@ begin
       end if;
     end if;
     list[entry.n] := jsonb_build_object('outcome', of_row, 'id', of_id);
+    if of_row = 'unchanged' then
+      of_scopes := array(select jsonb_array_elements_text(entry.row_data -> 'scopes'));
+      if not (there.scopes @> of_scopes and there.scopes <@ of_scopes) then
+        list[entry.n] := list[entry.n] || '{"otherScopes": true}';
+      end if;
+    end if;
   end loop;
   if is_plan then
     -- This is only a plan: the actual import may first create an account that does not exist yet. So a row for a
