@@ -101,7 +101,7 @@ t.test('the requests of the Terraform example get what a provider for REST APIs 
   const [gold, ada] = resources as [Block, Block];
   const plan = await lifeOf(t, gold, senderOf(gold, providers, variables));
   t.equal(plan.after.status, 404);
-  t.match(await plan.again(), { status: 200 });
+  t.match(await plan.again(), { status: 201 });
   const sub = await lifeOf(t, ada, senderOf(ada, providers, variables));
   t.match(sub.after, { status: 200, body: { status: 'deactivated' } });
   t.match(await sub.again(), { status: 200, body: { status: 'deactivated' } }, 'which the page says');
