@@ -34,7 +34,7 @@ export function filterOptions(command: Command, statuses: readonly string[]): Co
     .option('--external-id <id>', 'only the one with this external_id')
     .option(
       '--near-quota',
-      'only those that have used nine tenths of their monthly requests; for parents also through a sub-account',
+      'only those that have used nine tenths of a quota by the day or month; for parents also a sub-account of theirs',
     )
     .option('--name-start <text>', 'only those whose name begins with this, in upper or lower case');
 }

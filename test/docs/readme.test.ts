@@ -1,4 +1,4 @@
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
@@ -26,6 +26,47 @@ t.test('the scripts that README and docs name are there, and so are their files'
       t.ok(existsSync(new URL(file, root)), `${name}: ${file}`);
 });
 
+/** Runs README's commands for a first account and a key of it, in order. */
+async function runCommands(t: Test, env: Readonly<Record<string, string>>, pattern: RegExp) {
+  const commands = [...read('README.md').matchAll(pattern)].map((match) => match[1] ?? '');
+  t.equal(commands.length, 2);
+  let accountId = '';
+  let key = '';
+  for (const command of commands) {
+    const args = [...command.replace(/<account-id>|ACCOUNT_ID/, accountId).matchAll(/"([^"]*)"|(\S+)/g)];
+    const { code, stdout, stderr } = await cli(
+      env,
+      '--json',
+      ...args.map(([, quoted, bare]) => quoted ?? bare ?? ''),
+    );
+    t.equal(code, 0, stderr);
+    const made = JSON.parse(stdout) as { id: string; api_key?: string };
+    if (made.api_key === undefined) accountId = made.id;
+    else key = made.api_key;
+  }
+  return { accountId, key };
+}
+
+t.test(
+  'README’s recipe for Docker: its variables start the gateway, and its commands wait for it',
+  async (t) => {
+    const [recipe = ''] = /^docker network create [^]*?(?=^```)/m.exec(read('README.md')) ?? [];
+    const [, run = ''] = /^docker run (.*--name gateway [^]*?)\n(?! )/m.exec(recipe) ?? [];
+    const variables = [...run.matchAll(/--env ([A-Z_]+)=/g)].map((match) => match[1] ?? '');
+    t.same(variables, ['DATABASE_URL', 'UPSTREAM_URL', 'ADMIN_TOKEN']);
+    t.match(read('Dockerfile'), /ln -s \/app\/dist\/cli\.js \/usr\/local\/bin\/tenancy-gateway/);
+    const { env } = await startProcess(t, {
+      DATABASE_URL: await freshDatabase(t),
+      UPSTREAM_URL: 'http://127.0.0.1:9',
+      ADMIN_TOKEN: 'a-token-of-the-operator-of-this-test',
+    });
+    const [, ready = ''] = /^until docker exec gateway tenancy-gateway (\w+) /m.exec(recipe) ?? [];
+    await eventually(async () => (await cli(env, ready)).code === 0);
+    const { key } = await runCommands(t, env, /^docker exec gateway tenancy-gateway (.+)$/gm);
+    t.match(key, /^tgw_/);
+  },
+);
+
 t.test(
   'README’s recipe for an API of one’s own works, before the service of docs/upstreams.md',
   async (t) => {
@@ -48,24 +89,7 @@ t.test(
     });
     await becomes(internalUrl, 200);
 
-    const commands = [...read('README.md').matchAll(/^tenancy-gateway (.+)$/gm)].map(
-      (match) => match[1] ?? '',
-    );
-    t.equal(commands.length, 2);
-    let accountId = '';
-    let key = '';
-    for (const command of commands) {
-      const args = [...command.replace('<account-id>', accountId).matchAll(/"([^"]*)"|(\S+)/g)];
-      const { code, stdout, stderr } = await cli(
-        env,
-        '--json',
-        ...args.map(([, quoted, bare]) => quoted ?? bare ?? ''),
-      );
-      t.equal(code, 0, stderr);
-      const made = JSON.parse(stdout) as { id: string; api_key?: string };
-      if (made.api_key === undefined) accountId = made.id;
-      else key = made.api_key;
-    }
+    const { accountId, key } = await runCommands(t, env, /^tenancy-gateway (.+)$/gm);
 
     const call = httpClient(t, url);
     // The service may still be on its way up.
