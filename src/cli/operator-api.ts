@@ -174,7 +174,8 @@ const hints: Readonly<Record<string, string>> = {
   still_active: '`tenancy-gateway accounts suspend` or `sub-accounts deactivate` comes first.',
   not_found:
     '`accounts list`, `sub-accounts list`, `keys find` and `events list` of `tenancy-gateway` show the ids.',
-  unavailable: 'The gateway cannot reach its database yet, or not any more; it recovers by itself. Its /readyz says more.',
+  unavailable:
+    'The gateway cannot reach its database yet, or not any more; it recovers by itself. Its /readyz says more.',
 };
 
 function isProblem(body: unknown): body is Problem {

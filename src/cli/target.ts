@@ -77,7 +77,7 @@ function noToken(store: Config['store']): Failure {
     store.kind === 'embedded'
       ? `Looked in ${operatorTokenFile(store.dataDir)}. Run this where the gateway was started, name its folder ` +
         `(DATA_DIR), or set ${tokenVariable} to your token.`
-      : `Set ${tokenVariable} to your token.`;
+      : `Set ${tokenVariable} to your token, or ADMIN_TOKEN to the one that the gateway was started with.`;
   return new Failure(exitCode.notAllowed, 'There is no operator token.', hint);
 }
 

@@ -82,7 +82,10 @@ t.test('the page puts an API with customers behind the gateway, and they change 
       USAGE_JOURNAL_DIR: join(folder, 'usage'),
     },
   });
-  const printed = stdout.split('\n@@').slice(1).map((text) => text.trim());
+  const printed = stdout
+    .split('\n@@')
+    .slice(1)
+    .map((text) => text.trim());
   /** What the command printed that contains `part`. */
   const of = (part: string): string => printed[commands.findIndex((each) => each.includes(part))] ?? '';
   const json = (part: string): unknown => JSON.parse(of(part));
@@ -100,7 +103,10 @@ t.test('the page puts an API with customers behind the gateway, and they change 
   const branch = { owner: `sub-account:${made.id}`, things: [{ label: 'for Paris' }] };
   t.same(json('--json \'{"label"'), branch);
   t.same(json(`-H 'X-Service-Acting-Tenant: ext:paris'`), branch);
-  t.match(of('--requests-per-second 1 '), /limits +1 a second, 2 at once[^]*Before:\nlimits +50 a second, 100 at once\n[^]*In force on 1 replica/);
+  t.match(
+    of('--requests-per-second 1 '),
+    /limits +1 a second, 2 at once[^]*Before:\nlimits +50 a second, 100 at once\n[^]*In force on 1 replica/,
+  );
   t.match(of('accounts update'), /limits in force +5 a second, 10 at once[^]*In force on 1 replica/);
   t.match(of('accounts limits'), /parent/);
 
