@@ -71,6 +71,19 @@ t.test('an account that 0.2.0 wrote is as good as absent: it says of no plan and
   t.ok(decodeFact(`a:${id}`, text({ ...subOf020, plan: null })));
 });
 
+t.test("0.2.0 finds no account with a plan: it reads the account's own limits from PostgreSQL", async (t) => {
+  const fact = (value: unknown) => ({ value: value as FactValue, seq: 12, incarnation: 'here' });
+  const stored = (value: unknown) =>
+    JSON.parse(encodeFact(fact(value))) as { readonly f: Readonly<Record<string, unknown>> };
+  const plan = { name: 'gold', own };
+  t.notOk('limits' in stored({ ...parentAccount, plan }).f, '0.2.0 reads no account without limits');
+  t.ok('limits' in stored(parentAccount).f);
+  t.equal(
+    decodeFact(`a:${id}`, JSON.stringify({ v: 1, s: 12, i: 'here', f: { ...parentAccount, plan } })),
+    undefined,
+  );
+});
+
 t.test('a value that PostgreSQL could not hold under this key is as good as absent', async (t) => {
   const bad: [FactKey, unknown][] = [
     ['k:digest', { ...key, revoked: 'no' }],
