@@ -216,6 +216,36 @@ t.test('plans are not used beside a replica that does not know them, and none re
   await log.register({ id: 'newer', nonce: 'n', leaseMs: 3_000 });
 });
 
+t.test(
+  'beside such a replica no account is given a plan that does not exist; later that is a mistake',
+  async (t) => {
+    const { url, store } = await freshStore(t);
+    const sql = rawSql(t, url);
+    const { tenants } = store;
+    const { id } = await createParent(tenants);
+    await register020(sql);
+    const row = { id: newAccountId(), externalId: 'e', name: 'N', metadata: {}, plan: 'none' };
+    const calls: Readonly<Record<string, () => Promise<unknown>>> = {
+      'a new account': () => tenants.createParent({ id: newAccountId(), name: 'N', plan: 'none' }),
+      'an account': () => tenants.updateParent(id, { plan: 'none' }),
+      'an import': () => tenants.importParents([row]),
+    };
+    for (const [name, call] of Object.entries(calls))
+      t.match(
+        await call().catch((error: unknown) => error),
+        { problem: { code: 'unavailable', detail: /\(0\.2\.0\)/ } },
+        name,
+      );
+    t.match(await tenants.updateParent(id, { plan: null }), { value: { plan: null } });
+
+    await sql`delete from replica`;
+    for (const call of Object.values(calls)) await call();
+    t.same((await tenants.listParents({ plan: 'none' }, { limit: 10 })).rows, []);
+    await register020(sql);
+    t.pass('they keep no replica out, because they stored no plan');
+  },
+);
+
 t.test('an older replica cannot register between the check and the change, nor after it', async (t) => {
   const { url, store } = await freshStore(t);
   const [sql, other, looking] = [rawSql(t, url), rawSql(t, url), rawSql(t, url)];

@@ -107,6 +107,11 @@ begin
   end if;
 end $$;
 
+-- compat-0.2.0/plan_event_object.sql
+create or replace function plan_event_object(of_plan plan) returns jsonb language sql immutable as $$
+  select to_jsonb(of_plan) || '{"scopes": [], "last_used_at": null, "expires_at": null, "revoked_at": null}'
+$$;
+
 -- erasure/erase_accounts.sql
 create or replace function erase_accounts(job erasure, most int) returns erasure language plpgsql as $$
 declare
@@ -449,6 +454,16 @@ create or replace function plan_begin() returns void language sql volatile as $$
   select fleet_require(3)
 $$;
 
+-- plans/plan_begin_named.sql
+create or replace function plan_begin_named(names text[]) returns void language plpgsql as $$
+begin
+  if exists (select from plan p where p.name = any (names)) then
+    perform plan_begin();
+  elsif array_remove(names, null) <> '{}' then
+    perform fleet_check(3);
+  end if;
+end $$;
+
 -- plans/plan_changed.sql
 create or replace function plan_changed() returns trigger language plpgsql as $$
 begin
@@ -456,7 +471,7 @@ begin
     '00000000-0000-0000-0000-000000000000',
     array['plan.' || case tg_op when 'INSERT' then 'created' when 'UPDATE' then 'updated' else 'deleted' end],
     array[null::uuid],
-    array[case tg_op when 'DELETE' then to_jsonb(old) else to_jsonb(new) end],
+    array[case tg_op when 'DELETE' then plan_event_object(old) else plan_event_object(new) end],
     array[case tg_op when 'UPDATE' then event_previous(to_jsonb(old), to_jsonb(new)) end]
   );
   if tg_op = 'DELETE' then

@@ -20,9 +20,7 @@ begin
     seq := case when outcome = 'again' and account ->> 'external_id' is not null then coherence_position() end;
     return;
   end if;
-  if exists (select from plan p where p.name = request ->> 'plan') then
-    perform plan_begin();
-  end if;
+  perform plan_begin_named(array[request ->> 'plan']);
   if new_external_id is not null then
     perform parent_external_id_begin(new_external_id);
     select p.account_id into holder from parent_external_id p where p.external_id = new_external_id;
@@ -137,9 +135,7 @@ begin
     return;
   end if;
   if not is_plan then
-    if exists (select from jsonb_array_elements(new_rows) r join plan p on p.name = r ->> 'plan') then
-      perform plan_begin();
-    end if;
+    perform plan_begin_named(array(select distinct r ->> 'plan' from jsonb_array_elements(new_rows) r));
     perform import_begin();
     -- Another plan may lower the maximum number of keys; see `account_update_parent`.
     perform change_fence(f.account_id) from (
@@ -472,9 +468,8 @@ begin
     return;
   end if;
   perform limits_begin(change -> 'limits');
-  if exists (select from plan p where p.name = change ->> 'plan')
-    or unlimited_after('{}', change || coalesce(change -> 'limits', '{}')) <> '{}'
-  then
+  perform plan_begin_named(array[change ->> 'plan']);
+  if unlimited_after('{}', change || coalesce(change -> 'limits', '{}')) <> '{}' then
     perform plan_begin();
   end if;
   if change ?| array['max_api_keys', 'plan'] then

@@ -14,9 +14,7 @@ begin
     seq := case when outcome = 'again' and account ->> 'external_id' is not null then coherence_position() end;
     return;
   end if;
-  if exists (select from plan p where p.name = request ->> 'plan') then
-    perform plan_begin();
-  end if;
+  perform plan_begin_named(array[request ->> 'plan']);
   if new_external_id is not null then
     perform parent_external_id_begin(new_external_id);
     select p.account_id into holder from parent_external_id p where p.external_id = new_external_id;

@@ -38,9 +38,7 @@ begin
     return;
   end if;
   if not is_plan then
-    if exists (select from jsonb_array_elements(new_rows) r join plan p on p.name = r ->> 'plan') then
-      perform plan_begin();
-    end if;
+    perform plan_begin_named(array(select distinct r ->> 'plan' from jsonb_array_elements(new_rows) r));
     perform import_begin();
     -- Another plan may lower the maximum number of keys; see `account_update_parent`.
     perform change_fence(f.account_id) from (

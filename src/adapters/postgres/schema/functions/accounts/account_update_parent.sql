@@ -15,9 +15,8 @@ begin
     return;
   end if;
   perform limits_begin(change -> 'limits');
-  if exists (select from plan p where p.name = change ->> 'plan')
-    or unlimited_after('{}', change || coalesce(change -> 'limits', '{}')) <> '{}'
-  then
+  perform plan_begin_named(array[change ->> 'plan']);
+  if unlimited_after('{}', change || coalesce(change -> 'limits', '{}')) <> '{}' then
     perform plan_begin();
   end if;
   if change ?| array['max_api_keys', 'plan'] then
