@@ -1,131 +1,180 @@
-/** From 0.1.0 to this version and back, under load, beside sessions that hold locks on all tables. */
-import t from 'tap';
+/** From each earlier version to this one and back, under load. */
+import t, { type Test } from 'tap';
 import { configFile } from '../../support/config-files.ts';
 import { eventually } from '../../support/eventually.ts';
-import { freshDatabase } from '../../support/postgres.ts';
-import { becomes, startProcess, type GatewayProcess } from '../../support/process.ts';
-import { freshRedis } from '../../support/redis.ts';
-import { rawSql } from '../../support/store.ts';
-import { startUpstream } from '../faults/support/upstream.ts';
-import { Balancer } from './support/balancer.ts';
+import { becomes, readiness } from '../../support/process.ts';
+import { startUpstream } from '../../support/upstreams.ts';
+import { isNotTakenOver, isOpenThere, isRefused, newerYaml, olderFile } from './support/configuration.ts';
 import { idleTransaction, stoppedDump } from './support/locks.ts';
-import { startTraffic } from './support/traffic.ts';
-import { buildOf010, buildWithStep } from './support/versions.ts';
+import {
+  apisOf,
+  areMade,
+  areRefused,
+  deletions,
+  listedEvents,
+  makeCustomers,
+  ownPolicy,
+  plans,
+  stayClosed,
+  type Customers,
+} from './support/newer-changes.ts';
+import { Rollout, type Build, type Replicas } from './support/rollout.ts';
+import { buildOf, buildWithStep, v010, v020, type Release } from './support/versions.ts';
 
-const perSecond = 300;
-const replicasEach = 3;
 const migratedWithinMs = 30_000;
-/** Of requests, where the machine cannot keep the pace: a statement that is late fails there. Otherwise none may fail. */
-const lateOnSlowMachine = 0.001;
-
-const old = buildOf010();
-const noOld = 'missing' in old && `NO UPGRADE WAS TESTED: ${old.missing}`;
-if (noOld !== false) process.stderr.write(`${noOld}\n`);
 
 /** What 0.1.0 went down under: renewals of leases queued behind it for 10 s at a time. */
 const lockingStep = `-- compatible with: 4
 alter table replica add column of_the_test int`;
 
-t.test(
-  'an upgrade beside a pg_dump and an idle transaction, and back: no request fails, no decision is stale',
-  { skip: noOld },
-  async (t) => {
-    if ('missing' in old) return;
-    const added = buildWithStep(t, lockingStep);
-    const url = await freshDatabase(t);
-    const env = {
-      DATABASE_URL: url,
-      REDIS_URL: await freshRedis(t),
-      UPSTREAM_URL: await startUpstream(t),
-      ADMIN_TOKEN: 'token-of-this-test',
-      LOG_LEVEL: 'warn',
-      CONFIG: configFile(t, 'drain_delay_ms: 4000\nlimits: { max_event_loop_delay_ms: 0 }\n'),
-    };
-    const balancer = new Balancer(t);
-    const start = (dist: string): Promise<GatewayProcess[]> =>
-      Promise.all(
-        Array.from({ length: replicasEach }, async () => {
-          const replica = await startProcess(t, env, dist);
-          balancer.add(replica);
-          return replica;
-        }),
-      );
-    const used = (replicas: readonly GatewayProcess[]): Promise<void> =>
-      eventually(() => replicas.every((replica) => balancer.uses(replica)));
-    const stop = async (replicas: readonly GatewayProcess[]): Promise<void> => {
-      const codes = await Promise.all(replicas.map(({ program }) => program.kill('SIGTERM')));
-      t.same([...new Set(codes)], [0], 'all end in order');
-    };
+function test(release: Release, name: string, run: (t: Test, dist: string) => Promise<void>): void {
+  const built = buildOf(release);
+  if ('missing' in built) process.stderr.write(`NO UPGRADE WAS TESTED: ${built.missing}\n`);
+  t.test(`${release.version}: ${name}`, { skip: 'missing' in built && built.missing }, async (t) => {
+    if ('dist' in built) await run(t, built.dist);
+  });
+}
 
-    const olds = await start(old.dist);
-    await used(olds);
-    const traffic = startTraffic(balancer, await makeParentKey(olds[0]), perSecond);
-    await eventually(() => traffic.revoked() > 2);
+/** This version, as a replica of it waits for its migrations beside sessions that hold locks on all tables. */
+async function migrates(t: Test, rollout: Rollout, newer: Build, step: number): Promise<Replicas> {
+  const held = [await stoppedDump(t, rollout.url), await idleTransaction(t, rollout.url)];
+  t.comment(held[0] === null ? 'without pg_dump, which is not on this machine' : 'beside a real pg_dump');
+  const news = await rollout.start(newer);
+  for (const { internalUrl } of news) await becomes(internalUrl, 503, 'migrations_pending');
+  // One tries at a time, and the others say that they wait for it. Each table is held: the first step that needs one waits.
+  const holder = /AccessExclusiveLock on \w+/;
+  await eventually(() => news.some(({ program }) => holder.test(program.stdout)));
+  t.pass('the log says which lock a migration waits for');
+  await rollout.traffic.goesOn();
+  rollout.nothingFailed('old replicas serve while new ones wait');
 
-    const held = [await stoppedDump(t, url), await idleTransaction(t, url)];
-    t.comment(held[0] === null ? 'without pg_dump, which is not on this machine' : 'beside a real pg_dump');
-    const news = await start(added.dist);
-    for (const { internalUrl } of news) await becomes(internalUrl, 503, 'migrations_pending');
-    // One tries at a time, and the others say that they wait for it. Each table is held: the first step that needs one waits.
-    const holder = /AccessExclusiveLock on \w+/;
-    await eventually(() => news.some(({ program }) => holder.test(program.stdout)));
-    t.pass('the log says which lock a migration waits for');
-    const before = traffic.revoked();
-    await eventually(() => traffic.revoked() > before + 5);
-    const failedMost = (): number => (traffic.missed() > 0 ? balancer.sent * lateOnSlowMachine : 0);
-    t.ok(
-      balancer.failed <= failedMost(),
-      `old replicas serve while new ones wait: ${balancer.failures.join('\n')}`,
-    );
+  const released = performance.now();
+  for (const one of held) await one?.release();
+  await eventually(async () => {
+    const [row] = await rollout.sql<
+      [{ version: number }]
+    >`select max(version) as version from schema_migration`;
+    return row.version === step;
+  });
+  const tookMs = performance.now() - released;
+  t.ok(tookMs < migratedWithinMs, `migrated ${Math.round(tookMs)} ms after the locks were released`);
+  return news;
+}
 
-    const released = performance.now();
-    for (const one of held) await one?.release();
-    const sql = rawSql(t, url);
-    await eventually(async () => {
-      const [row] = await sql<[{ version: number }]>`select max(version) as version from schema_migration`;
-      return row.version === added.version;
+/** The way back is open after deletions: 0.2.0 starts, and the deleted accounts stay closed there. */
+async function startsAfterDeletions(
+  t: Test,
+  rollout: Rollout,
+  dist: string,
+  customers: Customers,
+): Promise<void> {
+  const config = configFile(t, 'drain_delay_ms: 0\n');
+  const old = await rollout.startOne({ dist, config });
+  await becomes(old.internalUrl, 200);
+  await stayClosed(t, apisOf(t, old), customers, closedAt020);
+  t.equal(await old.program.kill('SIGTERM'), 0);
+}
+
+/** Once erased, the keys are revoked, too. */
+const closedAt020 = [
+  /^403 account_suspended$|^401 api_key_revoked$/,
+  /^403 account_deactivated$|^401 api_key_revoked$/,
+  /^403 acting_tenant_deactivated$/,
+];
+
+/** After the first plan 0.2.0 serves nothing, until an operator gives up what it cannot enforce. */
+async function startsAfterPlans(
+  t: Test,
+  rollout: Rollout,
+  older: Build,
+  { planned }: Customers,
+): Promise<Replicas> {
+  const back = await rollout.start(older);
+  for (const replica of back) {
+    await eventually(() => replica.program.stdout.includes('TG002'));
+    t.match(await readiness(replica.internalUrl), { status: 503 });
+    const response = await apisOf(t, replica).call('GET', '/item', { key: planned.key });
+    t.match(response, { status: 503, body: { code: 'unavailable' } }, 'it serves nothing');
+  }
+  await rollout.traffic.goesOn();
+  await rollout.sql`update fleet set level = 2`;
+  await rollout.used(back);
+  for (const replica of back) {
+    const { call } = apisOf(t, replica);
+    const { headers } = await call('GET', '/item', { key: planned.key });
+    t.match(headers, { 'ratelimit-policy': ownPolicy }, "an account's own limit holds");
+    const { status } = await call('POST', '/v1/sub-accounts', {
+      key: planned.key,
+      body: { name: 'One more' },
     });
-    const tookMs = performance.now() - released;
-    t.ok(tookMs < migratedWithinMs, `migrated ${Math.round(tookMs)} ms after the locks were released`);
+    t.equal(status, replica === back[0] ? 201 : 409, "and its plan's maximum");
+  }
+  return back;
+}
 
-    await used(news);
-    const mixed = traffic.revoked();
-    await eventually(() => traffic.revoked() > mixed + 5);
-    await stop(olds);
-    const upgraded = traffic.revoked();
-    await eventually(() => traffic.revoked() > upgraded + 5);
+test(
+  v020,
+  'an upgrade beside a pg_dump and an idle transaction, and back: no request fails, no decision is stale',
+  async (t, dist) => {
+    const upstream = await startUpstream(t);
+    const yaml = newerYaml(t, upstream);
+    const added = buildWithStep(t, lockingStep);
+    const [older, newer] = [
+      { dist, config: olderFile(t) },
+      { dist: added.dist, config: configFile(t, yaml) },
+    ];
+    const rollout = await Rollout.begin(t);
+    const olds = await rollout.start(older);
+    await rollout.used(olds);
+    const customers = await makeCustomers(apisOf(t, olds[0]));
+    await rollout.startTraffic(customers.parent.key);
 
-    const back = await start(old.dist);
-    await used(back);
-    await stop(news);
-    const rolledBack = traffic.revoked();
-    await eventually(() => traffic.revoked() > rolledBack + 5);
+    const news = await migrates(t, rollout, newer, added.step);
+    await rollout.used(news);
+    const [old, there] = [apisOf(t, olds[0]), apisOf(t, news[0])];
+    await areRefused(t, there, [...deletions(customers), ...plans(customers)], '0.2.0');
+    await isOpenThere(t, { old, there, upstream, customers });
+    await isRefused(t, rollout, older, yaml);
+    await isNotTakenOver(t, olds[0], older, yaml);
+    await rollout.traffic.goesOn();
+    await rollout.stop(olds);
+    await rollout.traffic.goesOn();
 
-    const seconds = await traffic.stop();
-    const { decisions, stale, odd } = traffic.history;
-    const failed = `${balancer.failed} of ${balancer.sent} requests failed`;
-    t.ok(balancer.failed <= failedMost(), `${failed}: ${balancer.failures.join('\n')}`);
-    t.same(stale, [], `${decisions} decisions about ${traffic.revoked()} revoked keys`);
-    t.same(odd, []);
-    const pace = `${balancer.sent} requests in ${seconds.toFixed(1)} s, ${traffic.missed()} left out on a slow machine`;
-    t.ok(balancer.sent + traffic.missed() > 0.9 * perSecond * seconds, pace);
-    t.comment(
-      `${balancer.sent} requests, ${decisions} decisions, ${traffic.revoked()} revokes in ${seconds.toFixed(1)} s; migrated after ${Math.round(tookMs)} ms`,
-    );
+    await areMade(t, there, deletions(customers));
+    for (const replica of news) await stayClosed(t, apisOf(t, replica), customers, closed);
+    await startsAfterDeletions(t, rollout, dist, customers);
+    await areMade(t, there, plans(customers));
+    for (const replica of news) await apisOf(t, replica).call('GET', '/item', { key: customers.planned.key });
+    const back = await startsAfterPlans(t, rollout, older, customers);
+    await areRefused(t, there, plans(customers), '0.2.0');
+    await rollout.stop(news);
+    await rollout.traffic.goesOn();
+    for (const replica of back) await stayClosed(t, apisOf(t, replica), customers, closedAt020);
+    const listed = await listedEvents(apisOf(t, back[0]));
+    for (const type of ['account.deleted', 'sub_account.deleted', 'plan.created'])
+      t.ok(listed.has(type), `0.2.0 lists ${type}`);
+    await rollout.end();
   },
 );
 
-async function makeParentKey(replica: GatewayProcess | undefined): Promise<string> {
-  const post = async (path: string, body: object): Promise<Record<string, unknown>> => {
-    const response = await fetch(`${replica?.internalUrl}/admin/v1${path}`, {
-      method: 'POST',
-      headers: { authorization: 'Bearer token-of-this-test', 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    return (await response.json()) as Record<string, unknown>;
-  };
-  const { id } = await post('/accounts', { name: 'Parent' });
-  const scopes = ['sub_accounts:read', 'sub_accounts:write'];
-  const { api_key: key } = await post(`/accounts/${String(id)}/api-keys`, { name: 'Key', scopes });
-  return String(key);
-}
+const closed = [/^401 api_key_revoked$/, /^401 api_key_revoked$/, /^403 acting_tenant_unknown$/];
+
+test(v010, 'an upgrade and back: no request fails, no decision is stale', async (t, dist) => {
+  const added = buildWithStep(t, lockingStep);
+  const older = { dist, config: olderFile(t) };
+  const rollout = await Rollout.begin(t);
+  const olds = await rollout.start(older);
+  await rollout.used(olds);
+  const customers = await makeCustomers(apisOf(t, olds[0]));
+  await rollout.startTraffic(customers.parent.key);
+  const news = await rollout.start({ ...older, dist: added.dist });
+  await rollout.used(news);
+  await areRefused(t, apisOf(t, news[0]), [...deletions(customers), ...plans(customers)], '0.1.0');
+  await rollout.traffic.goesOn();
+  await rollout.stop(olds);
+  await rollout.traffic.goesOn();
+  await rollout.used(await rollout.start(older));
+  await rollout.stop(news);
+  await rollout.traffic.goesOn();
+  await rollout.end();
+});

@@ -1,4 +1,5 @@
 /** Requests at a steady pace, and keys that are minted and revoked meanwhile. */
+import { eventually } from '../../../support/eventually.ts';
 import { History } from '../../faults/support/history.ts';
 import type { Balancer } from './balancer.ts';
 
@@ -6,6 +7,8 @@ export interface Traffic {
   readonly history: History;
   /** Keys that were revoked so far. */
   revoked(): number;
+  /** Resolves when some more keys have been revoked. */
+  goesOn(): Promise<void>;
   /** Requests that were left out, because the machine was too slow for the pace. */
   missed(): number;
   /** Ends it; resolves when the last request has its response. Returns how many seconds it lasted. */
@@ -15,6 +18,7 @@ export interface Traffic {
 const tickMs = 10;
 /** Half a second's. */
 const mostUnderWay = 150;
+const someKeys = 5;
 
 /** Every third request bears a key that is about to be revoked, or was. */
 export function startTraffic(balancer: Balancer, parentKey: string, perSecond: number): Traffic {
@@ -81,6 +85,10 @@ export function startTraffic(balancer: Balancer, parentKey: string, perSecond: n
   return {
     history,
     revoked: () => revoked,
+    goesOn: () => {
+      const before = revoked;
+      return eventually(() => revoked > before + someKeys);
+    },
     missed: () => missed,
     stop: async () => {
       clearInterval(ticking);
