@@ -26,7 +26,7 @@ export const v010: Release = { version: '0.1.0', commit: '7220acfb520baa308cb415
 export const v020: Release = { version: '0.2.0', commit: '6a0d640a3155f2fc5a005e9ce7659db7b3545ece' };
 
 /** Version of {@link buildWithStep}: until its release, this version's package.json names the release before. */
-export const newVersion = '9.9.9';
+const newVersion = '9.9.9';
 
 const project = fileURLToPath(new URL('../../../../', import.meta.url));
 /** In the project, so that packages are found from there. */
