@@ -193,6 +193,7 @@ t.test('plans are not used beside a replica that does not know them, and none re
     'an account': () => tenants.updateParent(id, { plan: 'gold' }),
     'an import': () => tenants.importParents([row]),
     'a lifted limit': () => tenants.updateParent(id, { limits: { requestsPerDay: 'unlimited' } }),
+    'a limit of units': () => tenants.updateParent(id, { limits: { unitsPerMonth: 5 } }),
     'a lifted maximum': () => tenants.updateParent(id, { maxApiKeys: 'unlimited' }),
   };
   const { seq } = await log.replicas();

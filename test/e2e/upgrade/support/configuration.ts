@@ -17,7 +17,7 @@ export function olderFile(t: Test): string {
   return configFile(t, common);
 }
 
-/** An open route, operators with roles and further schemes. */
+/** Every kind of setting that is new. */
 export function newerYaml(t: Test, upstream: Upstream): string {
   const token = join(tempFolder(t), 'token');
   writeFileSync(token, 'a-token-of-a-viewer-in-a-file-of-its-own');
@@ -30,6 +30,7 @@ export function newerYaml(t: Test, upstream: Upstream): string {
 internal: { admin_tokens: { alice: { token_file: ${token}, role: viewer } } }
 authentication: { schemes: [Bearer, ApiKey] }
 events: { address_retention_days: 90 }
+usage: { units_header: X-Units }
 `;
 }
 
@@ -40,6 +41,7 @@ const faults = [
   /admin_tokens/,
   /schemes/,
   /address_retention_days/,
+  /units_header/,
 ];
 
 /** An earlier version does not start with the file, and does not take it over: it serves on with its own. */

@@ -66,7 +66,7 @@ const ownPerMinute = 54_321;
 /** `RateLimit-Policy` of the customer where its own limits hold, and those of its plan do not. */
 export const ownPolicy = `"parent-minute";q=${ownPerMinute};w=60`;
 
-/** A plan and accounts with it. */
+/** A plan, accounts with it, and limits that an earlier version does not know. */
 export function plans({ planned }: Customers): readonly NewerChange[] {
   const limits = { requests_per_minute: ownPerMinute };
   const change = (
@@ -85,6 +85,9 @@ export function plans({ planned }: Customers): readonly NewerChange[] {
       accounts: [{ external_id: 'imported', name: 'Imported', plan: 'gold' }],
     }),
     change('a lifted limit', 200, 'PATCH', `/accounts/${planned.id}`, { max_api_keys: 'unlimited' }),
+    change('a limit of units', 200, 'PATCH', `/accounts/${planned.id}`, {
+      limits: { units_per_month: 1_000 },
+    }),
   ];
 }
 

@@ -1147,6 +1147,14 @@ begin
   ));
 end $$;
 
+-- changes/limits_begin.sql
+create or replace function limits_begin(limits jsonb) returns void language plpgsql as $$
+begin
+  if exists (select from jsonb_each(limits) l where l.value <> 'null') then
+    perform fleet_require(case when limits -> 'units_per_month' <> 'null' then 3 else 2 end);
+  end if;
+end $$;
+
 -- coherence/fleet_require.sql
 create or replace function fleet_require(needed int) returns void language plpgsql as $$
 begin
