@@ -10,6 +10,7 @@ const none = {
   requests_per_minute: null,
   requests_per_day: null,
   requests_per_month: null,
+  units_per_month: null,
 };
 const five = { ...none, requests_per_second: 5 };
 const receipt = { 'x-service-enforced': /^replicas=/ };

@@ -55,27 +55,11 @@ export function makeCounting(parts: CountingParts): Counting {
   const id = randomUUID();
   const { journalDir: dir, journalMaxBytes: mostBytes, keysPerAccountHour } = config;
   const journal = new Journal({ dir, id, mostBytes, lock });
-  const setAside = counter(
-    registry,
-    'usage_rows_set_aside_total',
-    'Rows of usage whose content the database rejected; the log has them.',
-  );
-  const lost = counter(
-    registry,
-    'usage_lost_requests_total',
-    'Requests that were not counted, because the journal cannot be written and memory is full.',
-  );
-  const malformed = counter(
-    registry,
-    'usage_malformed_units_total',
-    'Responses whose units (`usage.units_header`) could not be read and count as 0.',
-  );
-  const onSetAside = (): void => setAside.count();
+  const { onSetAside, ...onFault } = countedFaults(registry);
   const host = hostname();
   const usage = new UsageRecorder({
     ...{ ...parts, keysPerAccountHour, host, journal, onSetAside },
-    onLost: () => lost.count(),
-    onMalformedUnits: () => malformed.count(),
+    ...onFault,
   });
   gauge(
     registry,
@@ -115,6 +99,30 @@ export function makeCounting(parts: CountingParts): Counting {
         );
       return requests;
     },
+  };
+}
+
+/** Makes the metrics of what is not counted as it should be. */
+function countedFaults(registry: Registry) {
+  const setAside = counter(
+    registry,
+    'usage_rows_set_aside_total',
+    'Rows of usage whose content the database rejected; the log has them.',
+  );
+  const lost = counter(
+    registry,
+    'usage_lost_requests_total',
+    'Requests that were not counted, because the journal cannot be written and memory is full.',
+  );
+  const malformed = counter(
+    registry,
+    'usage_malformed_units_total',
+    'Responses whose units (`usage.units_header`) could not be read and count as 0.',
+  );
+  return {
+    onSetAside: () => setAside.count(),
+    onLost: () => lost.count(),
+    onMalformedUnits: () => malformed.count(),
   };
 }
 

@@ -46,6 +46,7 @@ const others: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     requests_per_minute: '6',
     requests_per_day: '8',
     requests_per_month: '9',
+    units_per_month: '9',
     deleted_at: "now(), status = 'deactivated', deactivated_at = now(), external_id = null",
   },
   api_key: {
@@ -148,8 +149,9 @@ t.test(
       burst: 9,
       requests_per_minute: 7,
       requests_per_month: 8,
+      units_per_month: 8,
     })) {
-      const also = column === 'requests_per_month' ? { 'q:gold': false } : {};
+      const also = column.endsWith('_per_month') ? { 'q:gold': false } : {};
       t.same(await logged(`update plan set ${column} = ${value}`), { [gold]: false, ...also }, column);
     }
     t.same(await logged(`update plan set max_api_keys = 8, max_sub_accounts = 8`), {});

@@ -6,7 +6,7 @@ import type { HttpResponse } from '../../support/http-client.ts';
 const apis = await startApis(t, { limits: { subAccountsPerParent: 1, keysPerAccount: 2 } });
 const none = {
   ...{ requests_per_second: null, burst: null, requests_per_minute: null },
-  ...{ requests_per_day: null, requests_per_month: null },
+  ...{ requests_per_day: null, requests_per_month: null, units_per_month: null },
 };
 const put = (name: string, body: object): Promise<HttpResponse> =>
   apis.operator('PUT', `/plans/${name}`, { body });

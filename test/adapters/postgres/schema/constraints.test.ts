@@ -39,6 +39,7 @@ t.test('the database rejects what the code must never store', async (t) => {
     ['no request a minute', { ...newSub, requests_per_minute: 0 }],
     ['no request a day', { ...newSub, requests_per_day: 0 }],
     ['no request a month', { ...newSub, requests_per_month: 0 }],
+    ['no unit a month', { ...newSub, units_per_month: 0 }],
     ['fewer than none', { ...newParent, active_sub_accounts: -1 }],
     ['more active than there are', { ...newParent, active_sub_accounts: 1 }],
     ['a child of a sub-account', { ...newSub, parent_id: sub.id }],

@@ -7,19 +7,19 @@ create or replace function account_quota_changed() returns trigger language plpg
 declare
   account constant text := case when new.parent_id is null then 'parent:' else 'sub_account:' end || new.id;
   resized text[] := '{}';
-  quota text;
+  quota_name text;
   before bigint;
   after bigint;
 begin
-  foreach quota in array array['day', 'month', 'month:units'] loop
-    quota := account || ':' || quota;
-    before := account_quota(old, quota_column(quota));
-    after := account_quota(new, quota_column(quota));
+  foreach quota_name in array array['day', 'month', 'month:units'] loop
+    quota_name := account || ':' || quota_name;
+    before := account_quota(old, quota_column(quota_name));
+    after := account_quota(new, quota_column(quota_name));
     if before is null and after is not null then
-      perform quota_forget(quota);
+      perform quota_forget(quota_name);
       perform change_touch(array['+q:' || new.id]);
     elsif before <> after then
-      resized := resized || quota;
+      resized := resized || quota_name;
     end if;
   end loop;
   update limit_quota q set noted = 0 where q.noted > 0 and q.limit_name = any (resized);

@@ -1,8 +1,6 @@
 -- compatible with: 6
--- locks for a moment: usage_hourly, usage_daily, usage_late
+-- locks for a moment: usage_hourly
 -- Counts the units that responses say their requests were worth (`usage.units_header`). Adding a column with a constant
 -- default neither rewrites a table nor reads its rows.
 
 alter table usage_hourly add column units bigint not null default 0;
-alter table usage_daily add column units bigint not null default 0;
-alter table usage_late add column units bigint not null default 0;

@@ -595,11 +595,11 @@ begin
 end $$;
 
 -- plans/plan_quota_changed.sql
-create or replace function plan_quota_changed(of_plan text, quota text, before bigint, after bigint)
+create or replace function plan_quota_changed(of_plan text, which text, before bigint, after bigint)
 returns void language plpgsql set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
 declare
-  starts constant timestamptz := date_trunc(split_part(quota, ':', 1), now(), 'UTC');
-  quota_of constant text := quota_column('parent::' || quota);
+  starts constant timestamptz := date_trunc(split_part(which, ':', 1), now(), 'UTC');
+  quota_of constant text := quota_column('parent::' || which);
   limits text[];
 begin
   if after is null or before is not distinct from after then
@@ -607,7 +607,7 @@ begin
   end if;
   limits := array(
     select q.limit_name from limit_quota q join account a on a.id = split_part(q.limit_name, ':', 2)::uuid
-    where q.starts_at = starts and q.limit_name like 'parent:%:' || quota and (before is null or q.noted > 0)
+    where q.starts_at = starts and q.limit_name like 'parent:%:' || which and (before is null or q.noted > 0)
       and a.plan = of_plan and quota_of <> all (a.unlimited)
       and case quota_of
         when 'requests_per_day' then a.requests_per_day
