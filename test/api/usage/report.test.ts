@@ -53,6 +53,7 @@ t.test('a report says what each account under the parent used, and no other acco
       server_errors: 1,
       bytes_in: 10,
       bytes_out: 20,
+      units: 30,
     },
     {
       sub_account_id: parent.id,
@@ -66,6 +67,7 @@ t.test('a report says what each account under the parent used, and no other acco
       server_errors: 0,
       bytes_in: 0,
       bytes_out: 0,
+      units: 0,
     },
   ]);
 });

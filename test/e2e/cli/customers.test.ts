@@ -98,7 +98,9 @@ t.test('customers come with ids and names of their own, from the command line', 
   t.match(await cli(env, 'sub-accounts', 'update', id, subId), { code: 64, stderr: /nothing to change/ });
   const limited = await json('keys', 'create', id, '--name', 'limited', ...given);
   const limitedId = String((limited as { id: string }).id);
-  t.match(limited, { limits: { ...limits, requests_per_day: null, requests_per_month: null, units_per_month: null } });
+  t.match(limited, {
+    limits: { ...limits, requests_per_day: null, requests_per_month: null, units_per_month: null },
+  });
   t.match(await text('keys', 'update', limitedId, '--no-burst'), /Limits: 5 a second/);
   t.match(await text('keys', 'show', limitedId), /limits +5 a second/);
   t.match(await cli(env, 'keys', 'update', limitedId, ...month), { code: 64 });
