@@ -20,6 +20,7 @@ t.test('a report says what each account under the parent used, and no other acco
       serverErrors: 1,
       bytesIn: 10,
       bytesOut: 20,
+      units: 30,
     }),
     usageRow(child.id, april + hour, { requests: 1 }),
     usageRow(parent.id, april, { requests: 5 }),

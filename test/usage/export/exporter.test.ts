@@ -50,6 +50,7 @@ t.test('each account has one event for an hour, once the hour is complete', asyn
           server_errors: 0,
           bytes_in: 14,
           bytes_out: 0,
+          units: 0,
         },
       },
     },
