@@ -34,7 +34,7 @@ export function limiterMetrics(
   const asked = counter(
     registry,
     'limiter_questions_total',
-    'Questions to the shared store about one limit each; a request with a unit at hand asks none.',
+    'Questions to the shared store about one limit each; a request with a token at hand asks none.',
   );
   const times = new Histogram(
     registry,
