@@ -232,8 +232,11 @@ export class Decision {
    */
   takeUnits(units: number, told: () => void): boolean {
     const tokens = this.#tokens;
+    if (tokens === null) return true;
     this.#tokens = null;
-    return tokens?.takeUnits(units, told) ?? true;
+    const isTold = tokens.takeUnits(units, told);
+    this.rateLimit = tokens.scarcest && rateLimitHeaders(tokens.scarcest);
+    return isTold;
   }
 
   #noteTaken(result: Taken | Full, limitedBy: readonly LimitedBy[]): Problem | undefined {

@@ -145,8 +145,9 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
     }
     this.upstreamMs = this.route.deps.clock.monotonicMs() - this.waitingSinceMs;
     const { headers, contentLength, units } = this.responseHeaders(status, rawHeaders);
+    const mayBegin = units === null || this.countUnits(units, this.#onTold);
     const head = { status, reason, headers: this.withOwn(headers), contentLength };
-    if (units === null || this.countUnits(units, this.#onTold)) this.#begin(head);
+    if (mayBegin) this.#begin(head);
     else this.#held = new HeldResponse(head);
   }
 
@@ -161,7 +162,8 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
     this.#held = null;
     if (held === null || this.state === 'finished') return;
     this.#begin(held.head);
-    const goesOn = held.body.every((chunk) => this.#writer.data(chunk));
+    let goesOn = true;
+    for (const chunk of held.body) goesOn = this.#writer.data(chunk);
     if (held.trailers !== null) this.onEnd(held.trailers);
     else if (goesOn) this.#inFlight?.resume();
   });

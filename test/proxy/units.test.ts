@@ -143,7 +143,7 @@ t.test(
     t.equal(usage.at(-1)?.units, 0);
     t.match((await call('POST', '/')).headers, {
       'ratelimit-policy': '"parent-month-units";q=10;w=2592000;qu="units"',
-      ratelimit: '"parent-month-units";r=5;t=2592000',
+      ratelimit: '"parent-month-units";r=2;t=2592000',
     });
   },
 );
@@ -202,6 +202,19 @@ t.test('a long response that waits for the store arrives whole', async (t) => {
   await answer();
   await answer();
   t.equal((await response).body, body);
+});
+
+t.test('all of a response that came while it waited arrives, however small its chunks', async (t) => {
+  const rows = Array.from({ length: 2_000 }, (_, i) => `${String(i).padStart(199, '.')}\n`);
+  const chunks = rows.map((row) => `c8\r\n${row}\r\n`).join('');
+  const upstream = await startTcpUpstream(t, (socket) => {
+    socket.write(`HTTP/1.1 200 OK\r\nX-Units: 5\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`);
+  });
+  const { call, answer } = await startHeld(t, { routes: { '/': upstream.url } });
+  const response = call('GET', '/');
+  await answer();
+  await answer();
+  t.equal((await response).body, rows.join(''));
 });
 
 t.test(

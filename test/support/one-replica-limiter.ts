@@ -48,11 +48,14 @@ export class OneReplicaLimiter implements RateLimiter {
     this.#use(limits, 1);
     return {
       full: false,
-      scarcest: scarcest(),
+      get scarcest() {
+        return scarcest();
+      },
       giveBack: () => this.#use(limits, -1),
       takeUnits: (units, told) => {
-        for (const limit of limits.filter(({ unit }) => unit === 'units')) this.#add(limit, units - 1);
-        if (this.#delay === null) return true;
+        const ofUnits = limits.filter(({ unit }) => unit === 'units');
+        for (const limit of ofUnits) this.#add(limit, units - 1);
+        if (this.#delay === null || ofUnits.length === 0 || units === 0) return true;
         this.#delay(told);
         return false;
       },

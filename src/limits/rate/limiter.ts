@@ -166,9 +166,13 @@ export class SharedRateLimiter implements RateLimiter {
   }
 
   #admitted(by: readonly LimitedBy[], found: Found): Taken {
+    for (const portions of found) for (const portion of portions) portion.underWay += 1;
+    const { clock } = this.#parts;
     return {
       full: false,
-      scarcest: scarcestOf(by, found, this.#parts.clock),
+      get scarcest() {
+        return scarcestOf(by, found, clock);
+      },
       giveBack: () => this.#giveBack(found),
       takeUnits: (units, told) => this.#takeUnits(found, units, told),
     };
@@ -188,6 +192,8 @@ export class SharedRateLimiter implements RateLimiter {
   #giveBack(found: Found): void {
     for (const portions of found) {
       for (const portion of portions) {
+        portion.underWay -= 1;
+        if (portion.isGone) continue;
         portion.putBack();
         this.#questionsOf(portion).watch(portion);
       }
@@ -199,7 +205,8 @@ export class SharedRateLimiter implements RateLimiter {
     const beyond: Portion[] = [];
     for (const portions of found) {
       for (const portion of portions) {
-        if (portion.figures.unit !== 'units') continue;
+        portion.underWay -= 1;
+        if (portion.figures.unit !== 'units' || portion.isGone) continue;
         const questions = this.#questionsOf(portion);
         if (portion.takeMore(units - 1)) beyond.push(portion);
         // The token that a worthless request took may be the last one. Another replica may need it.
@@ -232,7 +239,10 @@ export class SharedRateLimiter implements RateLimiter {
   }
 
   #apply(limited: Limited, limits: Limits, nowMs: number): void {
-    for (const gone of applyLimits(limited, limits, nowMs)) this.#questionsOf(gone).forget(gone);
+    for (const gone of applyLimits(limited, limits, nowMs)) {
+      gone.isGone = true;
+      this.#questionsOf(gone).forget(gone);
+    }
   }
 
   #mayForget({ portions, lastUseMs }: Limited, isFull: boolean): boolean {

@@ -58,6 +58,10 @@ export class Portion {
   readonly kind: LimitKind;
   readonly limit: string;
   figures: LimitFigures;
+  /** Number of requests that took a token and have neither a response nor given the token back. */
+  underWay = 0;
+  /** Whether the limit was removed. If it is set again, it gets another portion. */
+  isGone = false;
   readonly #pace: Pace;
   readonly #alone: Alone;
   #hand = 0;
@@ -81,6 +85,9 @@ export class Portion {
   /** Called once the store knows what this replica has spent: `#telling` with the current query, `#untold` with the next. */
   #telling: readonly (() => void)[] = [];
   #untold: (() => void)[] = [];
+  /** Whether tokens were spent that the store has not granted. `#sayingOverdraft`: whether the current query says so. */
+  #overdrawn = false;
+  #sayingOverdraft = false;
   /** Number of waiting requests that the current query covers. */
   #included = 0;
   #isAsking = false;
@@ -119,7 +126,8 @@ export class Portion {
    * on hand and nothing to report.
    */
   get isForgettable(): boolean {
-    if (this.#untold.length > 0) return false;
+    // A request that is under way still has something to say, and a second portion would contradict it.
+    if (this.underWay > 0 || this.#untold.length > 0) return false;
     return this.#waiting.length === 0 && !this.#isAsking && !(this.#isQuota && this.isHolding);
   }
 
@@ -128,12 +136,17 @@ export class Portion {
     if (this.#isAsking) return false;
     const { keptMs } = this.#pace;
     const isOld = nowMs - this.#demand.lastMs >= keptMs || nowMs - this.#sentMs >= keptMs;
-    return this.#alone.debt > 0 || (this.isHolding && isOld);
+    return this.#alone.debt > 0 || this.#overdrawn || (this.isHolding && isOld);
   }
 
   /** Whether there are tokens on hand, or spent tokens or a debt that the store does not know about yet. */
   get isHolding(): boolean {
-    return this.#hand > 0 || this.#alone.debt > 0 || (this.#isQuota && this.#spent !== this.#told);
+    return (
+      this.#hand > 0 ||
+      this.#alone.debt > 0 ||
+      this.#overdrawn ||
+      (this.#isQuota && this.#spent !== this.#told)
+    );
   }
 
   get #isQuota(): boolean {
@@ -195,6 +208,7 @@ export class Portion {
     this.#spent = Math.min(this.#spent + more, Number.MAX_SAFE_INTEGER);
     this.#demand.noteMore(more);
     this.#alone.takeMore(beyond);
+    this.#overdrawn ||= beyond > 0;
     return beyond > 0;
   }
 
@@ -261,6 +275,7 @@ export class Portion {
     this.#hand -= surplus;
     this.#included = this.#waiting.length;
     [this.#telling, this.#untold] = [this.#untold, []];
+    [this.#sayingOverdraft, this.#overdrawn] = [this.#overdrawn, false];
     this.#paying = this.#alone.pay();
     const back = surplus - this.#paying;
     return this.#questionOf(back, this.#included, Math.max(0, expected - this.#hand));
@@ -322,6 +337,7 @@ export class Portion {
   /** Called if the store did not answer: serves the waiting requests from this replica's own share. */
   failed(nowMs: number, replicas: number): void {
     this.#isAsking = false;
+    this.#overdrawn ||= this.#sayingOverdraft;
     this.#alone.owe(this.#paying);
     this.#paying = 0;
     for (const waiting of this.#waiting.splice(0)) waiting(this.takeAlone(nowMs, replicas));

@@ -17,7 +17,7 @@ export function tellStores(
   let callOff = (): void => undefined;
   const end = (): void => {
     open -= 1;
-    if (open > 0) return;
+    if (open !== 0) return;
     callOff();
     told();
   };
@@ -31,8 +31,8 @@ export function tellStores(
   if (open === 0) return true;
   callOff = timers.after(patienceMs, () => {
     if (open <= 0) return;
-    open = 1;
-    end();
+    open = 0;
+    told();
   });
   return false;
 }

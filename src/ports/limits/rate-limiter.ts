@@ -33,14 +33,16 @@ export interface LimitState extends LimitId {
 /** One token was taken from every limit. */
 export interface Taken {
   readonly full: false;
-  /** Limit with the smallest `remaining / quota` among those that responses may show; `null` if there is none. */
+  /**
+   * Limit with the smallest `remaining / quota` now, among those that responses may show; `null` if there is none.
+   */
   readonly scarcest: LimitState | null;
   /** Gives the tokens back. Call it at most once, and only if the request was not handed to an upstream. */
   giveBack(): void;
   /**
    * Takes what the response says that the request was worth from the limits that count units, in place of the token that
-   * the request took from each of them. Call it once for each request that was handed to an upstream; 0 stands for a
-   * request without a response.
+   * the request took from each of them. Call it once for each request that was handed to an upstream, whatever its limits
+   * are; 0 stands for a request without a response. Until this call, or {@link giveBack}, its limits stay in memory.
    *
    * @param units 0 to 2^53 - 1
    * @param told called once the shared store knows of all these units, or after 25 ms if it does not answer. From then

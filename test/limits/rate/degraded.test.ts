@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import { embeddedBuckets } from '../../../src/adapters/embedded/buckets.ts';
 import type { TokenStore } from '../../../src/ports/limits/token-store.ts';
 import { ManualTime } from '../../support/coherence/manual-time.ts';
-import { limitOf, openLimiter } from '../../support/limits/one-limiter.ts';
+import { limitOf, openLimiter, respond } from '../../support/limits/one-limiter.ts';
 
 const second = { requestsPerSecond: 100 };
 
@@ -29,7 +29,10 @@ function open(t: Test, how: { ask?: TokenStore['ask'] } = {}) {
     for (let i = 0; i < seconds * 100; i++) {
       await time.advance(10);
       for (let n = 0; n < 2; n++) {
-        void opened.take([limitOf('parent', second)]).then(({ full }) => (admitted += full ? 0 : 1));
+        void opened.take([limitOf('parent', second)]).then((result) => {
+          respond(result);
+          admitted += result.full ? 0 : 1;
+        });
       }
     }
     return admitted;

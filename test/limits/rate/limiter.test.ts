@@ -4,7 +4,7 @@ import { embeddedBuckets } from '../../../src/adapters/embedded/buckets.ts';
 import type { Limits } from '../../../src/domain/limits/limits.ts';
 import { bucketQuestion } from '../../contract/buckets.ts';
 import { ManualTime } from '../../support/coherence/manual-time.ts';
-import { limitOf, openLimiter } from '../../support/limits/one-limiter.ts';
+import { limitOf, openLimiter, respond } from '../../support/limits/one-limiter.ts';
 
 t.test('one replica lets through its burst and then its rate, exactly', async (t) => {
   const { time, take } = openLimiter();
@@ -201,7 +201,11 @@ t.test('limits that are not used are forgotten, and what was used of them is not
   const { time, limiter, take } = openLimiter();
   limiter.start();
   for (let i = 0; i < 1_000; i++)
-    await take([{ ...limitOf('sub_account', { requestsPerSecond: 100, requestsPerMonth: 2 }), id: `s${i}` }]);
+    respond(
+      await take([
+        { ...limitOf('sub_account', { requestsPerSecond: 100, requestsPerMonth: 2 }), id: `s${i}` },
+      ]),
+    );
   t.equal(limiter.tracked, 1_000);
   await time.advance(30_000);
   t.equal(limiter.tracked, 0);
@@ -214,9 +218,9 @@ t.test('quotas near their end are counted while they are used', async (t) => {
   const { time, limiter, take } = openLimiter();
   limiter.start();
   const limit = [limitOf('parent', { requestsPerMonth: 20 })];
-  for (let i = 0; i < 17; i++) await take(limit);
+  for (let i = 0; i < 17; i++) respond(await take(limit));
   t.equal(limiter.quotasNearEnd, 0);
-  await take(limit);
+  respond(await take(limit));
   t.equal(limiter.quotasNearEnd, 1);
   await time.advance(30_000);
   t.equal(limiter.quotasNearEnd, 0);

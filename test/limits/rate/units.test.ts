@@ -1,6 +1,6 @@
 /** What is promised of a quota of units, which are known only when the response comes; in virtual time. */
 import t from 'tap';
-import type { Full, Taken } from '../../../src/ports/limits/rate-limiter.ts';
+import type { Full, LimitState, Taken } from '../../../src/ports/limits/rate-limiter.ts';
 import { Random } from '../../support/coherence/random.ts';
 import { World, type Replica } from '../../support/limits/world.ts';
 
@@ -11,6 +11,14 @@ async function ask(world: World, replica: Replica): Promise<Taken | Full> {
   const asked = new Promise<Taken | Full>((resolve) => void world.ask(replica, resolve));
   await world.rest(60);
   return asked;
+}
+
+/** What is left of the limits, as a replica learns from the store. */
+async function look(world: World, replica: Replica): Promise<readonly LimitState[]> {
+  const limitedBy = { kind: 'sub_account', id: 'a', shown: true, limits: world.limits } as const;
+  const looked = replica.limiter.look([limitedBy]);
+  await world.rest(60);
+  return looked;
 }
 
 /** One request after the other: each is sent when the client has the response to the one before. */
@@ -112,7 +120,7 @@ void t.test(
     await world.rest(100);
     t.ok(toldMs - began <= 30, `${toldMs - began} ms`);
     world.storesAway = false;
-    await world.rest(15_000);
+    await world.rest(2_000);
     const later = await ask(world, b);
     t.ok(later.full, 'the other replica knows of the units once the store can be reached');
   },
@@ -129,4 +137,25 @@ void t.test('a request without a response, or one that is never sent, takes no u
     else result.giveBack();
   }
   t.equal(world.waiting, 0);
+});
+
+void t.test('requests that take longer than a limit is in memory lose no units', async (t) => {
+  const random = new Random(1);
+  const world = new World({ random: () => random.next(), limits: { unitsPerMonth: 100_000 }, rates: [1, 1] });
+  const [a, b] = world.replicas as [Replica, Replica];
+  await world.rest(1_000);
+  let used = 0;
+  for (let i = 0; i < 6; i++) {
+    const result = await ask(world, a);
+    if (result.full) throw new Error('the quota is used up');
+    world.time.after(40_000, () => {
+      used += 1_000 * (i + 1);
+      result.takeUnits(1_000 * (i + 1), () => undefined);
+    });
+    await world.rest(15_000);
+  }
+  await world.rest(60_000);
+  t.equal(used, 21_000);
+  const [state] = await look(world, b);
+  t.equal(state?.remaining, 100_000 - used);
 });

@@ -25,6 +25,11 @@ export function openLimiter(parts: Partial<LimiterParts> = {}) {
   return { time, limiter, quotas, take };
 }
 
+/** The response to a request comes, and is worth nothing. Until then its limits stay in memory. */
+export function respond(result: Taken | Full): void {
+  if (!result.full) result.takeUnits(0, () => undefined);
+}
+
 /** A limit of an account or key with a fixed id. */
 export function limitOf(kind: LimitKind, limits: Partial<Limits>, shown = true): LimitedBy {
   return { kind, id: `${kind}-id`, limits: { ...noLimits, ...limits }, shown };

@@ -3,6 +3,7 @@ import { noLimits, type Limits } from '../../../src/domain/limits/limits.ts';
 import { SharedRateLimiter } from '../../../src/limits/rate/limiter.ts';
 import type { Full, LimitedBy, Taken } from '../../../src/ports/limits/rate-limiter.ts';
 import { elsewhere, ModelBuckets, ModelQuotas, type Net } from './model-stores.ts';
+import { respond } from './one-limiter.ts';
 import { VirtualTime } from './virtual-time.ts';
 import { Counts } from './windows.ts';
 
@@ -112,7 +113,7 @@ export class World {
   }
 
   /** One request. @param done is told the result, perhaps later @returns whether it was let through at once */
-  ask(replica: Replica, done: (result: Taken | Full) => void = () => undefined): boolean {
+  ask(replica: Replica, done: (result: Taken | Full) => void = respond): boolean {
     const end = (result: Taken | Full): void => {
       this.waiting -= 1;
       if (!result.full && replica.alive) this.#admitted += 1;

@@ -1522,7 +1522,7 @@ begin
       server_errors = usage_hourly.server_errors + excluded.server_errors,
       bytes_in = usage_hourly.bytes_in + excluded.bytes_in,
       bytes_out = usage_hourly.bytes_out + excluded.bytes_out,
-      units = units_sum(usage_hourly.units + excluded.units)
+      units = units_sum(coalesce(usage_hourly.units, 0) + coalesce(excluded.units, 0))
     returning usage_hourly.*
   )
   select array_agg(row(u.*)::usage_hourly) into past from upserted u
@@ -1586,11 +1586,11 @@ set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off se
     order by r.id, h.account_id limit most
   )
   select u.account_id, u.root_id, a.external_id, array(
-      select n.count - coalesce(l.late[n.at], 0) from unnest(u.counts) with ordinality n (count, at) order by n.at
+      select greatest(0, n.count - coalesce(l.late[n.at], 0)) from unnest(u.counts) with ordinality n (count, at) order by n.at
     )
     from used u join account a on a.id = u.account_id cross join lateral (
       select array[sum(l.requests), sum(l.reads), sum(l.writes), sum(l.client_errors), sum(l.server_errors),
-        sum(l.bytes_in), sum(l.bytes_out), sum(l.units)]::bigint[] as late
+        sum(l.bytes_in), sum(l.bytes_out), units_sum(sum(l.units))]::bigint[] as late
       from usage_late l where l.account_id = u.account_id and l.hour = of_hour
     ) l
   union all

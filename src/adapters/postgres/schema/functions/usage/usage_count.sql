@@ -17,7 +17,7 @@ declare
     select row(s.*)::usage_hourly from (
       select c.root_id, c.account_id, c.hour, c.key_id, sum(c.requests), sum(c.reads), sum(c.writes),
         sum(c.client_errors), sum(c.server_errors), sum(c.bytes_in), sum(c.bytes_out),
-        units_sum(coalesce(sum(units[c.ordinality]), 0))
+        units_sum(sum(units[c.ordinality]))
       from unnest(counts) with ordinality c
       where (c.requests, c.client_errors, c.server_errors, c.bytes_in, c.bytes_out, coalesce(units[c.ordinality], 0))
         <> (0, 0, 0, 0, 0, 0)

@@ -27,11 +27,11 @@ set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off se
     order by r.id, h.account_id limit most
   )
   select u.account_id, u.root_id, a.external_id, array(
-      select n.count - coalesce(l.late[n.at], 0) from unnest(u.counts) with ordinality n (count, at) order by n.at
+      select greatest(0, n.count - coalesce(l.late[n.at], 0)) from unnest(u.counts) with ordinality n (count, at) order by n.at
     )
     from used u join account a on a.id = u.account_id cross join lateral (
       select array[sum(l.requests), sum(l.reads), sum(l.writes), sum(l.client_errors), sum(l.server_errors),
-        sum(l.bytes_in), sum(l.bytes_out), sum(l.units)]::bigint[] as late
+        sum(l.bytes_in), sum(l.bytes_out), units_sum(sum(l.units))]::bigint[] as late
       from usage_late l where l.account_id = u.account_id and l.hour = of_hour
     ) l
   union all
