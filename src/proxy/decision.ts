@@ -239,6 +239,12 @@ export class Decision {
     return isTold;
   }
 
+  /** Records that a request that was handed over is at its end. Without units of a response, it was worth nothing. */
+  endTokens(): void {
+    this.#tokens?.takeUnits(0, () => undefined);
+    this.#tokens = null;
+  }
+
   #noteTaken(result: Taken | Full, limitedBy: readonly LimitedBy[]): Problem | undefined {
     this.rateLimit = result.scarcest && rateLimitHeaders(result.scarcest);
     if (result.full) return limitFull(result.kind, result, result.retryAfterS);

@@ -133,8 +133,7 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
       this.route.deps.exchanges.leave(this);
       this.decision.leave();
       if (!this.counted.isHandedOver) this.decision.giveBackTokens();
-      // A request without a response is worth nothing.
-      else this.decision.takeUnits(0, () => undefined);
+      else this.decision.endTokens();
     } finally {
       this.release();
     }

@@ -201,7 +201,6 @@ export class SharedRateLimiter implements RateLimiter {
   }
 
   #takeUnits(found: Found, units: number, told: () => void): boolean {
-    const nowMs = this.#parts.clock.monotonicMs();
     const beyond: Portion[] = [];
     for (const portions of found) {
       for (const portion of portions) {
@@ -210,7 +209,8 @@ export class SharedRateLimiter implements RateLimiter {
         const questions = this.#questionsOf(portion);
         if (portion.takeMore(units - 1)) beyond.push(portion);
         // The token that a worthless request took may be the last one. Another replica may need it.
-        else if (units === 0 && portion.hasSurplus(nowMs, this.#waiting.replicas())) questions.ask(portion);
+        else if (units === 0 && portion.hasSurplus(this.#waiting.nowMs(), this.#waiting.replicas()))
+          questions.ask(portion);
         questions.watch(portion);
       }
     }
