@@ -11,17 +11,18 @@ const layers = {
   ports: ['domain'],
   timing: ['ports'],
   config: ['domain'],
-  http: ['ports', 'domain'],
+  http1: [],
+  http: ['http1', 'ports', 'domain'],
   authz: ['http', 'ports', 'domain'],
   limits: ['http', 'timing', 'ports', 'domain'],
   usage: ['timing', 'ports', 'domain'],
   coherence: ['timing', 'ports', 'domain'],
   retention: ['timing', 'ports', 'domain'],
   adapters: ['ports', 'domain'],
-  proxy: ['authz', 'limits', 'http', 'ports', 'domain'],
+  proxy: ['authz', 'limits', 'http', 'http1', 'ports', 'domain'],
   api: ['authz', 'limits', 'http', 'ports', 'domain'],
   ops: ['http', 'timing', 'coherence', 'ports', 'domain'],
-  server: ['http', 'ports', 'domain'],
+  server: ['http', 'http1', 'ports', 'domain'],
 };
 
 /** Below these two, nothing depends on how the gateway is configured. */

@@ -14,11 +14,11 @@ import { operatorReference, parentReference } from './api/reference/reference.ts
 import type { Config, RouteConfig } from './config.ts';
 import { challengesOf } from './domain/authorization.ts';
 import { managementPath, operatorPath } from './domain/paths.ts';
-import { clientErrors } from './http/client-error.ts';
+import { rawProblems } from './http/raw-problem.ts';
 import { installErrorReplies, problemOf, replyToError } from './http/errors.ts';
 import { notFound } from './http/not-found.ts';
 import { usualProblemForm } from './http/problem-body.ts';
-import { fastifyOptions, quiet } from './http/server-options.ts';
+import { fastifyOptions, quiet } from './http/fastify-options.ts';
 import { requestIds, trustedPeers } from './http/trusted-proxies.ts';
 import { shedLoad, type Pressure } from './limits/load-shedding.ts';
 import { healthRoutes, type Unreadiness } from './ops/health.ts';
@@ -41,11 +41,11 @@ import type { UsageReplay } from './ports/usage/replay.ts';
 import { corsPolicy } from './proxy/headers/cors.ts';
 import { headerRules } from './proxy/headers/header-rules.ts';
 import { dispatcher, ingressReader, type IngressReader } from './proxy/ingress/ingress.ts';
-import { sendContinue } from './proxy/ingress/expect-continue.ts';
+import { sendContinue } from './http/expect-continue.ts';
 import { rejecter } from './proxy/ingress/reject.ts';
 import { targetNames, type Target } from './proxy/ingress/target.ts';
 import { openProxy, type ProxyDeps } from './proxy/proxy.ts';
-import type { Application } from './server/listener.ts';
+import type { Application } from './server/served.ts';
 
 /** Dependencies of the public and the internal application. Neither application uses global state. */
 export interface AppDeps
@@ -132,10 +132,7 @@ export async function publicServer(
   if (tracer !== null) traceReplies(app, (url) => url ?? 'none', tracer);
   // 3. Load is shed before any work is done, because only then is a rejection cheap.
   const shedding = shedLoad(app, config.limits, deps.pressure);
-  app.addHook('preParsing', (request, _reply, payload, done) => {
-    sendContinue(request.raw);
-    done(null, payload);
-  });
+  continueBeforeBodies(app);
   let findOperation: FindOperation = unknownOperation;
   const destinationOf = destinations(config, ingress, (method, path) => findOperation(method, path));
   // The API reference is public, so it is registered outside the plugin that requires a key.
@@ -168,15 +165,15 @@ export async function publicServer(
   });
 
   return {
-    ...dispatcher({
+    request: dispatcher({
       ingress,
       shedding,
       reject,
-      management: (request, response) => app.routing(request, response),
+      management: (request) => request.serveByNode((message, reply) => app.routing(message, reply)),
       proxy: proxy.take,
       broke: broken(logger),
     }),
-    clientError: clientErrors(newRequestId, typeBase),
+    rawProblem: rawProblems(newRequestId, typeBase),
     broke: broken(logger),
     destinationOf,
     close: async () => {
@@ -203,6 +200,7 @@ export async function internalServer(
   });
 
   installErrorReplies(app, { ...usualProblemForm, typeBase: config.problems.typeBase });
+  continueBeforeBodies(app);
   // Probes and scrapes arrive every few seconds, so they are not logged. They need no token.
   healthRoutes(app, unready);
   metricsRoute(app, registry);
@@ -218,11 +216,19 @@ export async function internalServer(
   });
   await made(app);
   return {
-    request: (request, response) => app.routing(request, response),
-    clientError: clientErrors(newRequestId, config.problems.typeBase),
+    request: (request) => request.serveByNode((message, reply) => app.routing(message, reply)),
+    rawProblem: rawProblems(newRequestId, config.problems.typeBase),
     broke: broken(deps.logger),
     close: () => app.close(),
   };
+}
+
+/** Sends `100 Continue` to a client that waits for it, once its body is wanted. */
+function continueBeforeBodies(app: FastifyInstance): void {
+  app.addHook('preParsing', (request, _reply, payload, done) => {
+    sendContinue(request.raw);
+    done(null, payload);
+  });
 }
 
 /** Starts the registered plugins. If one fails, closes the ones already started. */

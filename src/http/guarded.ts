@@ -83,26 +83,6 @@ export function guardedConnection(listener: (socket: Socket) => void): (socket: 
   return (socket) => guardedOn(socket, listener)(socket);
 }
 
-/**
- * Wraps a function that returns a result. If the function throws, only the connection of `socket` ends.
- *
- * @param instead what to return after an exception
- */
-export function guardedAnswer<Args extends unknown[], Answer>(
-  socket: Socket,
-  answer: (...args: Args) => Answer,
-  instead: Answer,
-): (...args: Args) => Answer {
-  return (...args) => {
-    try {
-      return answer(...args);
-    } catch (error) {
-      breakConnection(socket, error);
-      return instead;
-    }
-  };
-}
-
 /** Wraps a callback. If the callback throws, only the connection of `socket` ends. */
 export function guardedOn<Args extends unknown[]>(
   socket: Socket,

@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { guardedOn } from './guarded.ts';
 
@@ -31,11 +30,8 @@ export function hangUp(socket: Socket, most: typeof mostDiscarded = mostDiscarde
   socket.once('close', guardedOn(socket, closed));
 }
 
-/**
- * Discards up to `mostBytes` of further input, and destroys the connection if more arrives. None of the input reaches
- * Node's parser.
- */
-export function discardInput(socket: Socket, mostBytes: number = mostDiscarded.bytes): void {
+/** Discards up to `mostBytes` of further input, and destroys the connection if more arrives. */
+function discardInput(socket: Socket, mostBytes: number = mostDiscarded.bytes): void {
   let left = mostBytes;
   socket.removeAllListeners('data');
   const count = (chunk: Buffer): void => {
@@ -43,28 +39,7 @@ export function discardInput(socket: Socket, mostBytes: number = mostDiscarded.b
     if (left < 0) socket.destroy();
   };
   socket.on('data', guardedOn(socket, count));
-  readAfterParser(socket);
   socket.resume();
-}
-
-/**
- * Makes a connection readable again after Node's parser has stopped reading from it. If the parser had paused the
- * socket, the socket is still waiting for the parser to read, and `resume` alone has no effect. An empty chunk ends
- * that wait.
- */
-export function readAfterParser(socket: Socket): void {
-  socket.push(Buffer.alloc(0));
-}
-
-/**
- * Cuts a response short, so that the client notices. In HTTP/1.0, a normal end of the connection may mark the end of
- * the body, so the connection is reset.
- */
-export function cutResponse(response: ServerResponse): void {
-  const { socket, req } = response;
-  const below = req.httpVersion === '1.0' && socket !== null ? tcpSocket(socket) : null;
-  if (below) resetConnection(below);
-  response.destroy();
 }
 
 /**
@@ -74,9 +49,4 @@ export function cutResponse(response: ServerResponse): void {
 export function resetConnection(socket: Socket): void {
   if (socket.writableEnded) socket.destroy();
   else socket.resetAndDestroy();
-}
-
-/** Returns the socket that can be reset. For TLS, Node keeps the underlying TCP socket in `_parent`. */
-function tcpSocket(socket: Socket & { readonly _parent?: Socket | null }): Socket | null | undefined {
-  return 'encrypted' in socket ? socket._parent : socket;
 }

@@ -74,7 +74,6 @@ export function problemHeaders(
 
 /** Headers that say which upgrade is supported (RFC 9110 §15.5.22), and in which version (RFC 6455 §4.4). */
 const webSocketWanted = {
-  connection: 'close, Upgrade',
   upgrade: 'websocket',
   'sec-websocket-version': '13',
 } as const;

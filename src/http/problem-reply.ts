@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import { withoutQuery } from '../domain/paths.ts';
 import { problemStatus, type Problem } from '../domain/problem.ts';
-import { boundRest } from './unfinished-body.ts';
+import type { ClientRequest } from './client-request.ts';
 import { noteOutcome } from './outcome.ts';
 import { problemBody, problemContentType, problemHeaders, type ProblemForm } from './problem-body.ts';
 
@@ -19,9 +19,8 @@ export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply
   const context = { instance: withoutQuery(request.url), requestId: request.id, typeBase: form.typeBase };
   noteOutcome(request, { code: problem.code, limit: problem.limit });
   // There is no point in waiting for a body that has stopped arriving, so the connection is closed.
-  const ends = bodyMayBeLong(request.raw) || problem.code === 'request_timeout';
+  const ends = bodyMayBeLong(bodyOf(request.raw)) || problem.code === 'request_timeout';
   if (ends) reply.header('connection', 'close');
-  boundRest(reply.raw);
   return (
     reply
       .code(problemStatus(problem.code))
@@ -39,8 +38,15 @@ const drainBytes = 64 * 1024;
  * Whether much of a rejected request's body may still arrive. If so, closing the connection is cheaper than reading the
  * body.
  */
-export function bodyMayBeLong({ complete, headers }: IncomingMessage): boolean {
-  if (complete) return false;
-  const length = headers['content-length'];
-  return length === undefined ? headers['transfer-encoding'] !== undefined : !(Number(length) <= drainBytes);
+export function bodyMayBeLong({
+  complete,
+  bodyLength,
+}: Pick<ClientRequest, 'complete' | 'bodyLength'>): boolean {
+  return !complete && !(bodyLength !== undefined && bodyLength <= drainBytes);
+}
+
+/** Returns what {@link bodyMayBeLong} needs of a request that Node has read. */
+function bodyOf({ complete, headers }: IncomingMessage): Pick<ClientRequest, 'complete' | 'bodyLength'> {
+  const isChunked = headers['transfer-encoding'] !== undefined;
+  return { complete, bodyLength: isChunked ? undefined : Number(headers['content-length'] ?? 0) };
 }

@@ -1,5 +1,4 @@
-import type { IncomingMessage } from 'node:http';
-import { BlockList, isIP, type Socket } from 'node:net';
+import { BlockList, isIP } from 'node:net';
 import type { ReceivedHead } from '../ports/request-record.ts';
 import { headerValues } from '../domain/header-names.ts';
 
@@ -7,7 +6,7 @@ import { headerValues } from '../domain/header-names.ts';
  * Whether the peer of a connection is a trusted proxy. The gateway believes what a trusted proxy's headers say about a
  * request.
  */
-export type TrustedPeers = (socket: Pick<Socket, 'remoteAddress'>) => boolean;
+export type TrustedPeers = (socket: ReceivedHead['socket']) => boolean;
 
 /**
  * Returns a function that checks whether a peer is in `trusted_proxies`. It checks only the address of the TCP peer,
@@ -142,7 +141,7 @@ const acceptable = /^[A-Za-z0-9_.:=+/-]{1,128}$/;
 export function requestIds(
   randomBytes: (size: number) => Uint8Array,
   isTrusted: TrustedPeers,
-): (request: IncomingMessage) => string {
+): (request: ReceivedHead) => string {
   const fresh = freshIds(randomBytes);
   return (request) => (isTrusted(request.socket) ? acceptedId(request.rawHeaders) : undefined) ?? fresh();
 }

@@ -1,7 +1,6 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Problem } from '../domain/problem.ts';
 import { guardedOn } from './guarded.ts';
-import { hangUp, mostDiscarded } from './hang-up.ts';
 
 /** Problem that a client gets if its body stops arriving. */
 export const bodyStopped: Problem = { code: 'request_timeout', detail: 'The request body stopped coming.' };
@@ -29,28 +28,6 @@ export function watchBody(request: IncomingMessage, silentMs: number, onSilent: 
   const timer = setInterval(guardedOn(socket, look), silentMs / looks).unref();
   const closed = (): void => clearInterval(timer);
   request.once('close', guardedOn(socket, closed));
-}
-
-/**
- * Limits how long a client may take to send the rest of a rejected body, and how long it may pause. The limits apply to
- * connections that stay open after the response. For connections that the gateway closes, {@link hangUp} has the same
- * time limits.
- */
-export function boundRest(response: ServerResponse, most: typeof mostDiscarded = mostDiscarded): void {
-  const { req: request } = response;
-  if (!hasBody(request)) return;
-  const { socket } = request;
-  const finished = (): void => {
-    if (request.complete) return;
-    const end = guardedOn(socket, () => {
-      if (!request.complete) hangUp(socket, most);
-    });
-    watchBody(request, most.silentMs, end);
-    const timer = setTimeout(end, most.ms).unref();
-    const closed = (): void => clearTimeout(timer);
-    request.once('close', guardedOn(socket, closed));
-  };
-  response.once('finish', guardedOn(socket, finished));
 }
 
 /** Whether a request has a body (RFC 9112 §6.3). */

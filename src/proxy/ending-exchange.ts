@@ -1,7 +1,6 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ProblemError, problemStatus, type Problem } from '../domain/problem.ts';
 import { Fault, type Breakable } from '../http/guarded.ts';
-import { cutResponse } from '../http/hang-up.ts';
+import type { ClientRequest, ClientResponse } from '../http/client-request.ts';
 import { readUnits } from '../domain/usage.ts';
 import { bodyMayBeLong } from '../http/problem-reply.ts';
 import type { FactKey } from '../ports/facts.ts';
@@ -37,8 +36,8 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
   /** Milliseconds from {@link waitingSinceMs} to the head of the upstream's response; `null` until the head arrives. */
   protected upstreamMs: number | null = null;
   protected readonly route: Route;
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+  readonly request: ClientRequest;
+  readonly response: ClientResponse;
   /** Target as the client sent it. */
   protected readonly target: string;
   protected readonly requestId: string;
@@ -53,16 +52,17 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
   /** Whether an exception has been logged. Only the first exception of an exchange is logged. */
   #logged = false;
 
-  constructor(route: Route, request: IncomingMessage, response: ServerResponse, requestId: string) {
+  constructor(route: Route, response: ClientResponse, requestId: string) {
+    const { request } = response;
     this.route = route;
     this.request = request;
     this.response = response;
-    this.target = request.url ?? '';
+    this.target = request.url;
     this.requestId = requestId;
     this.#startedMs = route.deps.clock.monotonicMs();
     this.trace = route.deps.tracer?.begin(request, route.config.prefix) ?? null;
     this.decision = new Decision(route, this.trace);
-    this.counted = new Counted(route.deps.usage, request.method ?? '');
+    this.counted = new Counted(route.deps.usage, request.method);
     route.deps.exchanges.enter(this);
   }
 
@@ -83,7 +83,9 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
     const { names, problemForm } = this.route.deps;
     const tenant = this.decision.admission?.permit.resolvedTenant;
     const headers = tenant === undefined ? [] : [names.resolvedTenant, tenant];
-    if (bodyMayBeLong(this.request)) this.response.shouldKeepAlive = false;
+    if (bodyMayBeLong(this.request)) this.response.last = true;
+    // The end of this response is noted below, with its problem.
+    this.response.onClose = null;
     this.#problemBytes = writeProblem(this.response, problem, {
       target: this.target,
       requestId: this.requestId,
@@ -98,7 +100,7 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
   protected endEarly(problem: Problem, code: RequestRecord['code']): void {
     if (this.state !== 'responding') return this.reject(problem);
     this.finish(this.progress().status, code);
-    cutResponse(this.response);
+    this.response.cut();
   }
 
   noteBytes(): void {
@@ -144,7 +146,7 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
     const { bytesIn, bytesOut } = this.progress();
     return {
       requestId: this.requestId,
-      method: this.request.method ?? '',
+      method: this.request.method,
       path: loggedPath(this.target),
       route: this.route.config.prefix,
       status,
@@ -166,7 +168,7 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
    * Ends the exchange: with a problem if nothing has been sent to the client, otherwise by cutting the response short.
    */
   broke(error: unknown): void {
-    const isOut = this.state === 'finished' && this.response.writableEnded;
+    const isOut = this.state === 'finished' && this.response.isEnded;
     try {
       this.#endBroken(error);
       // `finish` does nothing if the exchange had already finished, so everything is released here.
@@ -176,7 +178,7 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
       this.#abandon();
     }
     if (isOut || this.#problemBytes !== null) return;
-    cutResponse(this.response);
+    this.response.cut();
     // If a WebSocket is open, Node's response no longer has a socket, so the socket is destroyed here.
     this.request.socket.destroy();
   }
@@ -184,8 +186,7 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
   #endBroken(error: unknown): void {
     const isProblem = error instanceof ProblemError;
     if (!isProblem) this.#logException(error);
-    if (this.response.headersSent || this.state === 'open')
-      this.finish(this.progress().status, ownFault.code);
+    if (this.response.isBegun || this.state === 'open') this.finish(this.progress().status, ownFault.code);
     else if (isProblem) this.reject(error.problem, error.cause);
     // After the hand-over, the upstream's response is the likeliest cause of an exception.
     else this.reject(this.state === 'sent' ? upstreamProblem(error) : ownFault);
@@ -243,6 +244,6 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
   protected withOwn(headers: string[]): string[] {
     const { rateLimit } = this.decision;
     const limited = rateLimit === null ? headers : withRateLimit(headers, rateLimit);
-    return this.route.cors?.replace(limited, this.request.headers.origin) ?? limited;
+    return this.route.cors?.replace(limited, this.request.header('origin')) ?? limited;
   }
 }

@@ -27,7 +27,7 @@ interface StateRules {
  *   checked again in the tick that sends the request.
  * - `sent`: the request has been written to the upstream. If a reused connection ends without a response, a safe
  *   request without a body is `queued` once more.
- * - `responding`: the head of the upstream's response has been sent to the client.
+ * - `responding`: the head of the message has been sent to the client.
  * - `open`: a WebSocket is passing frames in both directions.
  * - `finished`: the request has been counted and logged.
  */

@@ -1,12 +1,11 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Fault, guarded, guardMethods } from '../http/guarded.ts';
-import { cutResponse } from '../http/hang-up.ts';
+import type { ClientResponse } from '../http/client-request.ts';
 import { overloaded } from '../limits/load-shedding.ts';
 import { clientGone } from '../ports/request-record.ts';
 import { BufferedBody, mostBufferedBytes, mostHeldMs, type BodyHandler } from './body/buffered-body.ts';
 import { HeldResponse, type PassedHead } from './body/held-response.ts';
 import { ResponseWriter } from './body/response-writer.ts';
-import { discardRest, StreamedBody, type BodyProgress } from './body/streamed-body.ts';
+import { StreamedBody, type BodyProgress } from './body/streamed-body.ts';
 import type { ResponseProgress } from './ending-exchange.ts';
 import { Exchange } from './exchange.ts';
 import { SideTimeouts } from './idle-timeout.ts';
@@ -38,19 +37,20 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
   #sameTurn = false;
   #repeated = false;
 
-  constructor(route: Route, request: IncomingMessage, response: ServerResponse, requestId: string) {
-    super(route, request, response, requestId);
-    this.#writer = new ResponseWriter(response, request.method === 'HEAD');
+  constructor(route: Route, response: ClientResponse, requestId: string) {
+    super(route, response, requestId);
+    this.#writer = new ResponseWriter(response);
   }
 
   start(head: RequestHead): void {
     this.#bodyLength = head.bodyLength;
     // The connection broke after the request was read, so no client is waiting for the response.
     if (this.request.socket.destroyed) return this.finish(clientGone, 'client_gone');
-    this.response.on('close', this.#onClose);
+    this.response.onClose = this.#onClose;
     const { cors, config } = this.route;
     if (cors !== null && isPreflight(this.request, head)) {
-      respondToPreflight(this.response, cors.preflight(this.request.headers.origin), this.requestId);
+      this.response.onClose = null;
+      respondToPreflight(this.response, cors.preflight(this.request.header('origin')), this.requestId);
       this.finish(204, null);
     } else if (config.preflight === 'pass' && isPreflight(this.request, head)) {
       this.passPreflight();
@@ -69,7 +69,9 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
     this.state = 'receiving';
     this.waitingSinceMs = this.route.deps.clock.monotonicMs();
     const shares = this.route.deps.concurrency.heldBodies;
-    this.#body = new BufferedBody(this.request, shares, this.decision.admittedAs.permit, this);
+    const body = new BufferedBody(this.request, shares, this.decision.admittedAs.permit, this);
+    this.#body = body;
+    body.start();
   }
 
   onBuffered(content: Buffer): void {
@@ -95,11 +97,7 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
     this.waitingSinceMs = deps.clock.monotonicMs();
     const headers = this.upstreamHeaders();
     const { admittedAs } = this.decision;
-    upstream.send(
-      { method: this.request.method ?? '', target: this.target, headers, body, admittedAs },
-      this,
-      this,
-    );
+    upstream.send({ method: this.request.method, target: this.target, headers, body, admittedAs }, this);
     // From here on, facts may change before the request is sent.
     if (this.state === 'ready') this.state = 'queued';
   }
@@ -182,7 +180,7 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
       this.#held.trailers = rawTrailers;
       return;
     }
-    const trailers = rawTrailers.length > 0 ? this.route.responseHeaders.trailers(rawTrailers) : [];
+    const trailers = rawTrailers.length > 0 ? this.route.responseHeaders.trailers(rawTrailers) : rawTrailers;
     if (this.#writer.end(trailers)) this.finish(this.#writer.status, null);
   }
 
@@ -193,7 +191,7 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
     if (!this.#writer.started) return this.reject(upstreamProblem(error), error);
     this.finish(this.#writer.status, 'cut_by_upstream', error);
     // Cuts the response short, so that the client does not mistake the partial body for the whole.
-    cutResponse(this.response);
+    this.response.cut();
   }
 
   onUnanswered(): boolean {
@@ -211,9 +209,9 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
     this.onFailure(error);
   }
 
-  readonly #onClose = guarded(this, () => {
+  readonly #onClose = guarded(this, (isWhole: boolean) => {
     if (this.state === 'finished') return;
-    if (this.response.writableFinished) return this.finish(this.#writer.status, null);
+    if (isWhole) return this.finish(this.#writer.status, null);
     this.finish(this.#writer.started ? this.#writer.status : clientGone, 'client_gone');
   });
 
@@ -229,8 +227,8 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
     this.#timeouts ??= new SideTimeouts(this.route.config, this.route.deps.limits);
     const silent = this.#timeouts.silentSide(
       {
-        waitsForClient: this.#body?.starving === true || this.response.writableLength > 0,
-        clientProgress: (this.#body?.bytes ?? 0) + (this.response.socket?.bytesWritten ?? 0),
+        waitsForClient: this.#body?.starving === true || this.response.unsentBytes > 0,
+        clientProgress: (this.#body?.bytes ?? 0) + this.request.socket.bytesWritten,
         upstreamProgress: this.#inFlight?.progress ?? null,
         awaited,
       },
@@ -260,7 +258,6 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
 
   protected release(): void {
     this.#body?.destroy();
-    if (!this.request.complete && this.#bodyLength !== 0) discardRest(this.request);
     this.#abort();
   }
 

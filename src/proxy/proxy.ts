@@ -1,7 +1,7 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { credentialReader } from '../authz/authenticate.ts';
 import { readerOfOthers } from '../authz/authorization-of-others.ts';
 import type { Config } from '../config.ts';
+import type { ClientRequest, ClientResponse } from '../http/client-request.ts';
 import { guarded } from '../http/guarded.ts';
 import type { ProblemForm } from '../http/problem-body.ts';
 import { clientAddresses, trustedPeers } from '../http/trusted-proxies.ts';
@@ -25,6 +25,7 @@ import { openRoute } from './open-route.ts';
 import { ownFault } from './problems.ts';
 import type { Route, RouteDeps } from './route.ts';
 import { HandOvers } from './upstream/hand-overs.ts';
+import { ReadBuffers } from './upstream/read-buffers.ts';
 import { openUpstream } from './upstream/upstream.ts';
 import { WebSocketExchange } from './websocket/websocket-exchange.ts';
 
@@ -49,7 +50,7 @@ export interface ProxyDeps {
   /** Counts requests against the limits of keys and accounts. */
   readonly rateLimiter: Pick<RateLimiter, 'take'>;
   readonly logger: FailureLogger;
-  readonly newRequestId: (request: IncomingMessage) => string;
+  readonly newRequestId: (request: ClientRequest) => string;
   readonly problemForm: ProblemForm;
   /** Rules for client header names. The ingress uses the same rules. */
   readonly rules: HeaderRules;
@@ -62,12 +63,13 @@ export interface Proxy {
    *
    * @param route index in the configuration's `routes`
    * @param head as read by the ingress
+   * @param opensWebSocket whether the request opens a WebSocket
    */
   readonly take: (
     route: number,
     head: RequestHead,
-    request: IncomingMessage,
-    response: ServerResponse,
+    response: ClientResponse,
+    opensWebSocket: boolean,
   ) => void;
   /** Closes all upstream connections, even those in use. */
   close(): Promise<void>;
@@ -107,6 +109,7 @@ export async function openProxy({
     clock,
     failures,
     handOvers: new HandOvers(deps.usage, broke),
+    readBuffers: new ReadBuffers(),
     names: config.headers,
     isTrusted: trustedPeers(config.trustedProxies),
     addressOf: clientAddresses(config.trustedProxies),
@@ -131,10 +134,10 @@ export async function openProxy({
   const noting = setInterval(noteUse, useNotedEveryMs).unref();
 
   return {
-    take(index, head, request, response) {
+    take(index, head, response, opensWebSocket) {
       const route = routes[index] as Route;
-      const Kind = request.upgrade ? WebSocketExchange : HttpExchange;
-      new Kind(route, request, response, newRequestId(request)).start(head);
+      const Kind = opensWebSocket ? WebSocketExchange : HttpExchange;
+      new Kind(route, response, newRequestId(response.request)).start(head);
     },
     close: async () => {
       clearInterval(checking);

@@ -20,6 +20,7 @@ import type { OutboundHeaders } from './headers/request-headers.ts';
 import type { ResponseHeaderFilter } from './headers/response-headers.ts';
 import type { OpenRoute } from './open-route.ts';
 import type { HandOvers } from './upstream/hand-overs.ts';
+import type { ReadBuffers } from './upstream/read-buffers.ts';
 import type { Upstream } from './upstream/upstream.ts';
 
 /** Dependencies that the exchanges of all routes share. */
@@ -29,6 +30,8 @@ export interface RouteDeps {
   readonly usage: UsageSink;
   /** Counts and sends each tick's requests together, at the end of the tick. */
   readonly handOvers: HandOvers;
+  /** Buffers that the connections to all upstreams read into. */
+  readonly readBuffers: ReadBuffers;
   /** `null` if requests are not traced. */
   readonly tracer: Tracer | null;
   readonly observe: RequestObserver;

@@ -1,8 +1,8 @@
-import type { ServerResponse } from 'node:http';
 import { withoutQuery } from '../domain/paths.ts';
 import { problemStatus, type Problem } from '../domain/problem.ts';
-import { boundRest } from '../http/unfinished-body.ts';
+import type { ClientResponse } from '../http/client-request.ts';
 import { problemBody, problemContentType, problemHeaders, type ProblemForm } from '../http/problem-body.ts';
+import { reasonOf } from '../http/reason-phrase.ts';
 
 /**
  * Responds with a problem (RFC 9457) without going through Fastify.
@@ -10,7 +10,7 @@ import { problemBody, problemContentType, problemHeaders, type ProblemForm } fro
  * @returns number of bytes in the body
  */
 export function writeProblem(
-  response: ServerResponse,
+  response: ClientResponse,
   problem: Problem,
   about: {
     /** Target as the client sent it. The problem leaves out the query. */
@@ -26,13 +26,11 @@ export function writeProblem(
     requestId: about.requestId,
     typeBase: about.form.typeBase,
   });
-  const length = Buffer.byteLength(body);
-  const headers = ['content-type', problemContentType, 'content-length', String(length)];
-  headers.push('x-request-id', about.requestId, ...about.headers);
+  const headers = ['content-type', problemContentType, 'x-request-id', about.requestId, ...about.headers];
   for (const [name, value] of Object.entries(problemHeaders(problem, about.form)))
     for (const one of typeof value === 'string' ? [value] : value) headers.push(name, one);
-  response.writeHead(problemStatus(problem.code), headers);
-  response.end(body);
-  boundRest(response);
-  return length;
+  const status = problemStatus(problem.code);
+  const bytes = Buffer.from(body);
+  response.send(status, reasonOf(status), headers, bytes.length, bytes.toString('latin1'));
+  return bytes.length;
 }

@@ -1,5 +1,4 @@
-import type { Server } from 'node:http';
-import type { Socket } from 'node:net';
+import type { Server, Socket } from 'node:net';
 
 /** Decides whether a worker's listeners accept the connections that Node's cluster hands to them. */
 export class Intake {

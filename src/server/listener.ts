@@ -1,47 +1,25 @@
 import { readFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
-import type { Socket } from 'node:net';
-import { createSecureContext } from 'node:tls';
-import type { ListenConfig, LimitsConfig } from '../config.ts';
-import { breakConnection, guardedConnection, reportFaults } from '../http/guarded.ts';
-import { hardenServer, nodeServerOptions } from '../http/server-options.ts';
-import { serveOffers } from './upgrade-offers.ts';
-
-/**
- * Handlers for a listener's events. If a handler throws, the connection ends. Requests on a connection are served one
- * at a time, each after the previous response has been sent.
- *
- * Without `upgrade`, every request is served as if it had not asked for an upgrade. Without `checkContinue`, Node sends
- * `100 Continue` itself. Without `checkExpectation`, Node responds with 417 to an unknown expectation.
- */
-export interface Application {
-  readonly request: (request: IncomingMessage, response: ServerResponse) => void;
-  /** Called if Node's parser rejects bytes on `socket` or the client is too slow; the error's `code` says which. */
-  readonly clientError: (error: Error, socket: Socket) => void;
-  /** Logs an exception that ended a connection. */
-  readonly broke: (error: unknown) => void;
-  /**
-   * Called if the client offers another protocol. If it returns `false`, the offer is ignored and the request goes to
-   * `request`.
-   *
-   * @param head bytes that arrived after the request's head
-   */
-  readonly upgrade?: (request: IncomingMessage, socket: Socket, head: Buffer) => boolean;
-  /** Called if the client waits for `100 Continue` before it sends the body (RFC 9110 §10.1.1). */
-  readonly checkContinue?: (request: IncomingMessage, response: ServerResponse) => void;
-  /** Called if the client expects something other than `100-continue`. */
-  readonly checkExpectation?: (request: IncomingMessage, response: ServerResponse) => void;
-}
+import { createServer, type Server, type Socket } from 'node:net';
+import { createSecureContext, createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
+import type { LimitsConfig, ListenConfig } from '../config.ts';
+import { guardedConnection, reportFaults } from '../http/guarded.ts';
+import { ClientConnection } from './client-connection.ts';
+import type { Application, Served } from './served.ts';
 
 /** A server for one address. Its application can be replaced while connections stay open. */
 export interface Listener {
   readonly server: Server;
+  /** Open connections on which requests arrive. */
+  readonly connections: ReadonlySet<ClientConnection>;
+  /** With TLS, the TCP sockets of all connections, including those still in the handshake. Empty without TLS. */
+  readonly below: ReadonlySet<Socket>;
+  /** Makes each further response the last one on its connection, unless the next request has already arrived. */
+  leave(): void;
   /**
    * Reads the certificate and key, in preparation for replacing the application.
    *
    * @returns a function that replaces the application. From then on, every request goes to the new `application`, even
-   * on open connections, and new connections get the new certificate. The new application must have the same handlers
+   * on open connections, and new connections get the new certificate
    * @throws Error if the certificate or key cannot be used; the listener then stays unchanged
    */
   prepare(): (application: Application, limits: LimitsConfig) => void;
@@ -57,63 +35,136 @@ export function createListener(
   limits: LimitsConfig,
   tls: ListenConfig['tls'],
 ): Listener {
-  const options = nodeServerOptions(limits);
+  const secureSockets = new SecureSockets();
+  const served = new ServedListener(application, limits, secureSockets);
+  const options = { noDelay: true, allowHalfOpen: true };
   const server =
     tls === null ? createServer(options) : createTlsServer({ ...options, ALPNProtocols, ...readTls(tls) });
-  let current = application;
-  serveOffers(server, tls !== null, (...offer) => current.upgrade?.(...offer) ?? false);
-  hardenServer(server, limits);
-  server.keepAliveTimeout = limits.keepAliveMs;
-  const opened = (socket: Socket): void => reportFaults(socket, (error) => current.broke(error));
-  server.prependListener(tls === null ? 'connection' : 'secureConnection', guardedConnection(opened));
+  const connections = new Set<ClientConnection>();
 
-  server.on(
-    'request',
-    guardedServe((request, response) => current.request(request, response)),
-  );
-  server.on('clientError', (error, socket) => {
-    try {
-      current.clientError(error, socket as Socket);
-    } catch (exception) {
-      breakConnection(socket as Socket, exception);
-    }
-  });
-  // Node takes its default action for an event only if the event has no listener.
-  for (const event of ['checkContinue', 'checkExpectation'] as const) {
-    if (application[event] === undefined) continue;
-    const serve = guardedServe((request, response) => current[event]?.(request, response));
-    server.on(event, serve);
-  }
+  const opened = (socket: Socket): void => {
+    reportFaults(socket, (error) => served.application.broke(error));
+    socket.on('error', ignore);
+    // Reading the address makes Node cache it. Node cannot determine the address after the client has left.
+    void socket.remoteAddress;
+    const connection = new ClientConnection(socket, served);
+    connections.add(connection);
+    socket.once('close', () => connections.delete(connection));
+  };
+  server.on(tls === null ? 'connection' : 'secureConnection', guardedConnection(opened));
+  if (tls !== null) secureSockets.follow(server as TlsServer);
+  server.maxConnections = limits.maxConnections;
+
+  let checking: NodeJS.Timeout | undefined;
+  const check = (): void => {
+    const nowMs = performance.now();
+    for (const connection of connections) connection.check(nowMs);
+    secureSockets.check(nowMs, served.limits.headTimeoutMs);
+  };
+  const checkEvery = ({ headTimeoutMs, keepAliveMs }: Served['limits']): void => {
+    clearInterval(checking);
+    const everyMs = Math.max(20, Math.min(mostCheckMs, headTimeoutMs / 2, keepAliveMs / 2));
+    checking = setInterval(check, everyMs).unref();
+  };
+  checkEvery(limits);
+  server.on('close', () => clearInterval(checking));
 
   return {
     server,
+    connections,
+    below: secureSockets.below,
+    leave: () => void (served.leaving = true),
     prepare() {
       const renewed = tls === null ? null : readTls(tls);
       // Checks the certificate and key before anything is replaced: it throws if they are unusable.
       if (renewed !== null) createSecureContext(renewed);
-      return (next, limits) => {
+      return (next, nextLimits) => {
         if (renewed !== null) (server as TlsServer).setSecureContext(renewed);
-        server.maxConnections = limits.maxConnections;
-        server.keepAliveTimeout = limits.keepAliveMs;
-        server.headersTimeout = limits.headTimeoutMs;
-        // Node reads this limit whenever a connection opens, but its types declare it only as an option of
-        // `createServer`.
-        (server as Server & { maxHeaderSize?: number }).maxHeaderSize = limits.maxHeaderBytes;
-        current = next;
+        server.maxConnections = nextLimits.maxConnections;
+        served.replace(next, nextLimits);
+        checkEvery(nextLimits);
       };
     },
   };
 }
 
-/** Wraps a request handler so that the request's connection ends if the handler throws. */
-function guardedServe(serve: Application['request']): Application['request'] {
-  return (request, response) => {
-    try {
-      serve(request, response);
-    } catch (error) {
-      breakConnection(request.socket, error);
-    }
-  };
+/** Maximum number of milliseconds between two checks for clients that keep the gateway waiting. */
+const mostCheckMs = 1000;
+
+function ignore(): void {
+  /* Code that uses the connection does not need this event to notice that the connection has ended. */
+}
+
+/** What the connections of a listener share. */
+class ServedListener implements Served {
+  application: Application;
+  limits: LimitsConfig;
+  leaving = false;
+  keepAliveLine: string;
+  readonly #secureSockets: SecureSockets;
+
+  constructor(application: Application, limits: LimitsConfig, secureSockets: SecureSockets) {
+    this.application = application;
+    this.limits = limits;
+    this.keepAliveLine = keepAliveLine(limits);
+    this.#secureSockets = secureSockets;
+  }
+
+  replace(application: Application, limits: LimitsConfig): void {
+    this.application = application;
+    this.limits = limits;
+    this.keepAliveLine = keepAliveLine(limits);
+  }
+
+  below(socket: Socket): Socket | null {
+    return this.#secureSockets.of(socket);
+  }
+}
+
+function keepAliveLine({ keepAliveMs }: LimitsConfig): string {
+  return `Keep-Alive: timeout=${Math.floor(keepAliveMs / 1000)}\r\n`;
+}
+
+/** The TCP sockets below TLS connections. Node has no public way from one to the other, but both have one peer. */
+class SecureSockets {
+  readonly below = new Set<Socket>();
+  readonly #byPeer = new Map<string, Socket>();
+  /** Since when each handshake has been under way, as monotonic time. */
+  readonly #handshakes = new Map<Socket, number>();
+
+  follow(server: TlsServer): void {
+    const opened = (socket: Socket): void => {
+      const peer = peerOf(socket);
+      this.below.add(socket);
+      this.#byPeer.set(peer, socket);
+      this.#handshakes.set(socket, performance.now());
+      socket.once('close', () => {
+        this.below.delete(socket);
+        this.#handshakes.delete(socket);
+        if (this.#byPeer.get(peer) === socket) this.#byPeer.delete(peer);
+      });
+    };
+    server.on('connection', guardedConnection(opened));
+    const secured = (secure: Socket): void => {
+      const socket = this.#byPeer.get(peerOf(secure));
+      if (socket !== undefined) this.#handshakes.delete(socket);
+    };
+    server.on('secureConnection', guardedConnection(secured));
+  }
+
+  /** Returns the TCP socket of a connection. */
+  of(socket: Socket): Socket | null {
+    return 'encrypted' in socket ? (this.#byPeer.get(peerOf(socket)) ?? null) : socket;
+  }
+
+  /** Ends the handshakes that have taken longer than `mostMs`, whether bytes trickle in or not. */
+  check(nowMs: number, mostMs: number): void {
+    for (const [socket, sinceMs] of this.#handshakes) if (nowMs - sinceMs > mostMs) socket.destroy();
+  }
+}
+
+function peerOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
 }
 
 /**

@@ -2,7 +2,7 @@ import { internalServer, publicServer, type AppDeps } from '../app.ts';
 import type { TenantConcurrency } from '../limits/concurrency.ts';
 import { ActiveExchanges } from '../proxy/active-exchanges.ts';
 import type { Timers } from '../ports/timers.ts';
-import type { Application } from '../server/listener.ts';
+import type { Application } from '../server/served.ts';
 
 /** The public and the internal application, made for one version of the configuration. */
 export interface Generation {

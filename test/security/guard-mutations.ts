@@ -91,9 +91,9 @@ export const guardMutations: readonly GuardMutation[] = [
   },
   {
     attack: 'expect-continue',
-    source: 'src/proxy/ingress/expect-continue.ts',
-    guard: 'waiting.set(request, response);',
-    instead: 'response.writeContinue();',
+    source: 'src/server/served-response.ts',
+    guard: 'if (this.continues || this.#connection.leavesNow) this.last = true;',
+    instead: 'if (this.#connection.leavesNow) this.last = true;',
   },
   {
     attack: 'external-id-in-log',
@@ -110,14 +110,13 @@ export const guardMutations: readonly GuardMutation[] = [
   {
     attack: 'handshake-response',
     source: 'src/proxy/upstream/response-parser.ts',
-    guard:
-      "if (this.#interimCount > mostInterimResponses) throw new ResponseFault('too many 1xx before it');",
+    guard: "if (this.#interimCount > mostInterimResponses) throw new MessageFault('too many 1xx before it');",
     instead: '',
   },
   {
     attack: 'header-count',
-    source: 'src/http/server-options.ts',
-    guard: 'server.maxHeadersCount = 0;',
+    source: 'src/proxy/ingress/framing.ts',
+    guard: 'if (rawHeaders.length > 2 * maxHeaders) return { problem: tooMany };',
     instead: '',
   },
   {
@@ -128,9 +127,9 @@ export const guardMutations: readonly GuardMutation[] = [
   },
   {
     attack: 'header-size',
-    source: 'src/http/server-options.ts',
-    guard: 'maxHeaderSize: limits.maxHeaderBytes,',
-    instead: 'maxHeaderSize: 1024 * 1024,',
+    source: 'src/http1/head-text.ts',
+    guard: 'if (least > mostBytes) throw new HeadTooLong();',
+    instead: '',
   },
   {
     attack: 'held-bodies',
@@ -146,9 +145,9 @@ export const guardMutations: readonly GuardMutation[] = [
   },
   {
     attack: 'http-pipelining',
-    source: 'src/server/pipelining.ts',
-    guard: 'if (mustWait(socket)) {',
-    instead: 'if (!socket.writable) {',
+    source: 'src/server/client-connection.ts',
+    guard: 'const current = this.#current;\n    if (current === null) {',
+    instead: 'const current = this.#reader.complete ? null : this.#current;\n    if (current === null) {',
   },
   {
     attack: 'keyless-preflights',
@@ -250,9 +249,9 @@ export const guardMutations: readonly GuardMutation[] = [
   },
   {
     attack: 'pipelined-memory',
-    source: 'src/server/pipelining.ts',
-    guard: 'if (bytes.length < mostWaitingBytes) socket.resume();',
-    instead: 'if (Infinity > mostWaitingBytes) socket.resume();',
+    source: 'src/server/client-connection.ts',
+    guard: 'if (this.#isPaused) this.socket.pause();\n      else this.socket.resume();',
+    instead: '',
   },
   {
     attack: 'poisoned-connection',
@@ -274,9 +273,10 @@ export const guardMutations: readonly GuardMutation[] = [
   },
   {
     attack: 'rejected-half-body',
-    source: 'src/http/unfinished-body.ts',
-    guard: 'if (!hasBody(request)) return;',
-    instead: 'return;',
+    source: 'src/server/client-connection.ts',
+    guard:
+      'if (nowMs - latestMs > mostDiscarded.silentMs || nowMs - sinceMs > mostDiscarded.ms) this.hangUp();',
+    instead: '',
   },
   {
     attack: 'repeated-acting-header',
@@ -292,15 +292,33 @@ export const guardMutations: readonly GuardMutation[] = [
   },
   {
     attack: 'request-smuggling',
-    source: 'src/proxy/ingress/framing.ts',
+    source: 'src/http1/request-head.ts',
+    guard: "if (lengths > 1) fault ??= malformed('Its length is given more than once.');",
+    instead: '',
+  },
+  {
+    attack: 'request-smuggling',
+    source: 'src/http1/request-head.ts',
     guard:
-      "return malformed('It has a header that could be taken for Content-Length or Transfer-Encoding.');",
+      "if (value.toLowerCase() !== 'chunked') fault ??= malformed('Its Transfer-Encoding is not `chunked`.');",
+    instead: '',
+  },
+  {
+    attack: 'request-smuggling',
+    source: 'src/http1/fields.ts',
+    guard: 'if (!areFieldLines(text, from)) throw new MessageFault(faultOfLines(text, from));',
+    instead: '',
+  },
+  {
+    attack: 'request-smuggling',
+    source: 'src/proxy/ingress/framing.ts',
+    guard: 'return lookalike;',
     instead: 'break;',
   },
   {
     attack: 'response-splitting-by-upstream',
     source: 'src/proxy/upstream/message-head.ts',
-    guard: "if (chunked && length !== undefined) throw new ResponseFault('a length and chunks');",
+    guard: "if (chunked && length !== undefined) throw new MessageFault('a length and chunks');",
     instead: '',
   },
   {
@@ -335,15 +353,15 @@ export const guardMutations: readonly GuardMutation[] = [
   },
   {
     attack: 'slow-handshake',
-    source: 'src/http/server-options.ts',
-    guard: 'below.setTimeout(server.headersTimeout, () => void below.destroy());',
-    instead: '0;',
+    source: 'src/server/listener.ts',
+    guard: 'if (nowMs - sinceMs > mostMs) socket.destroy();',
+    instead: 'void sinceMs;',
   },
   {
     attack: 'slow-loris-head',
-    source: 'src/http/server-options.ts',
-    guard: 'headersTimeout: limits.headTimeoutMs,',
-    instead: 'headersTimeout: 0,',
+    source: 'src/server/client-connection.ts',
+    guard: 'if (waitedMs > headTimeoutMs) this.#rejectWith(tooLate, this.#reader.readsHead);',
+    instead: '',
   },
   {
     attack: 'slow-management-body',
@@ -401,9 +419,9 @@ export const guardMutations: readonly GuardMutation[] = [
   },
   {
     attack: 'upgrade-offers',
-    source: 'src/server/upgrade-offers.ts',
-    guard: "unread.readAgain(socket, Buffer.concat([headBytes(request, 'upgrade'), behind]));",
-    instead: "unread.readAgain(socket, headBytes(request, 'upgrade'));",
+    source: 'src/proxy/ingress/websocket-request.ts',
+    guard: 'return upgrade !== null && webSocketOffer.test(upgrade);',
+    instead: 'return upgrade !== null;',
   },
   {
     attack: 'upgrade-path',

@@ -1,12 +1,13 @@
 /** A listener that is drained while a test says how time passes. */
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { drainable, type DrainPlan } from '../../src/server/drain.ts';
-import { createListener, type Application } from '../../src/server/listener.ts';
+import { createListener } from '../../src/server/listener.ts';
+import type { Application } from '../../src/server/served.ts';
 import { certificate } from './config-certificates.ts';
 import { ManualTime } from './coherence/manual-time.ts';
 import { eventually } from './eventually.ts';
@@ -43,7 +44,7 @@ export interface DrainingListener {
 
 export interface DrainingListenerOptions {
   /** Answers a request; by default the test does. */
-  readonly serve?: Application['request'];
+  readonly serve?: RequestListener;
   readonly tls?: boolean;
   /** Called just before a timer of the listener goes off, with how long it has been draining. */
   readonly onTimer?: (drainingMs: number) => unknown;
@@ -56,15 +57,14 @@ export async function drainingListener(
   const held: Held[] = [];
   const upgraded: Socket[] = [];
   const application: Application = {
-    request: serve ?? ((request, response) => void held.push({ request, response })),
-    clientError: (_error, socket) => socket.destroy(),
+    request: (request) => {
+      if (request.upgrade === null)
+        return request.serveByNode(serve ?? ((request, response) => void held.push({ request, response })));
+      upgraded.push(request.takeConnection().socket);
+    },
+    rawProblem: () => '',
     broke: (error) => {
       throw error;
-    },
-    upgrade: (_request, socket) => {
-      socket.on('error', () => undefined);
-      upgraded.push(socket);
-      return true;
     },
   };
   const listener = createListener(application, limits, tls ? tlsFiles(t) : null);
@@ -82,7 +82,10 @@ export async function drainingListener(
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  t.teardown(() => server.close().closeAllConnections());
+  t.teardown(() => {
+    server.close();
+    for (const peer of peers) peer.destroy();
+  });
   const { port } = server.address() as AddressInfo;
   return {
     time,

@@ -1,6 +1,6 @@
 /** The gateway on a real socket, over a directory in memory, for tests of the gateway alone. */
 import { randomBytes } from 'node:crypto';
-import type { Server } from 'node:http';
+import type { Server } from 'node:net';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 /** Searches for the head that costs its reader most: what a client without a key can make a gateway do. */
-import type { IncomingMessage } from 'node:http';
+import type { ClientRequest } from '../../src/http/client-request.ts';
 import type { Random } from './coherence/random.ts';
 
 /** A piece of text, again and again. */
@@ -181,15 +181,16 @@ export function sizeOf({ target, rawHeaders }: HostileHead): number {
 }
 
 /** A head as the ingress is given it. @param upgrade what it offers, if it does */
-export function messageOf({ target, rawHeaders }: HostileHead, upgrade?: string): IncomingMessage {
+export function messageOf({ target, rawHeaders }: HostileHead, upgrade: string | null = null): ClientRequest {
   return {
     method: 'GET',
     url: target,
-    httpVersion: '1.1',
     rawHeaders: ['Host', 'gateway.test', ...rawHeaders],
-    headers: { upgrade },
-    upgrade: upgrade !== undefined,
-  } as unknown as IncomingMessage;
+    bodyLength: 0,
+    upgrade,
+    fault: null,
+    header: () => undefined,
+  } as unknown as ClientRequest;
 }
 
 function written({ target, headers }: Head): HostileHead {

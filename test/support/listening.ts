@@ -1,7 +1,6 @@
 /** An application of `src/app.ts` behind a real listener on a free port, as the started program has it. */
 import { once } from 'node:events';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Server } from 'node:net';
 import type { ServedApplication } from '../../src/app.ts';
 import type { Config } from '../../src/config.ts';
 import { createListener } from '../../src/server/listener.ts';
@@ -19,10 +18,10 @@ export async function listening(
   app: ServedApplication,
   config: Pick<Config, 'limits' | 'listen'>,
 ): Promise<Listening> {
-  const { server } = createListener(app, config.limits, config.listen.tls);
+  const { server, connections } = createListener(app, config.limits, config.listen.tls);
   t.teardown(async () => {
     server.close();
-    server.closeAllConnections();
+    for (const { socket } of connections) socket.destroy();
     await app.close();
   });
   server.listen({ host: '127.0.0.1', port: 0 });

@@ -76,7 +76,7 @@ export function readResponses(
     }
     if (closes) parser.close();
   } catch (error) {
-    reading.fault = (error as Error).message.replace("the upstream's response has ", '');
+    reading.fault = (error as Error).message.replace('the message has ', '');
   }
   if (reading.unfinished !== null) reading.unfinished.body = Buffer.concat(body).toString('latin1');
   return reading;

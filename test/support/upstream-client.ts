@@ -6,6 +6,7 @@ import { noCounting } from './usage-sinks.ts';
 import { connector } from '../../src/proxy/upstream/connect.ts';
 import type { ResponseHandler, InFlightRequest } from '../../src/proxy/upstream/upstream-client.ts';
 import { Pool } from '../../src/proxy/upstream/pool.ts';
+import { ReadBuffers } from '../../src/proxy/upstream/read-buffers.ts';
 import type { AdmittedAs, OutgoingRequest } from '../../src/proxy/upstream/message-head.ts';
 import { certificate } from './config-certificates.ts';
 import type { Scope } from './servers.ts';
@@ -30,6 +31,7 @@ export function openConnections(
   const connect = connector({ origin, socketPath: null, tls }, connectMs, {
     handOvers: new HandOvers(noCounting, report),
     report,
+    buffers: new ReadBuffers(),
   });
   const connections = new Pool({ connect, most, shares, connectMs, clock, report });
   t.teardown(() => connections.close());
@@ -69,7 +71,7 @@ export function ask(
         },
         onEarlyHints: () => undefined,
         onHead: () => undefined,
-        onBody: (chunk) => chunks.push(chunk) > 0,
+        onBody: (chunk) => chunks.push(Buffer.from(chunk)) > 0,
         onEnd: () => resolve(Buffer.concat(chunks).toString('latin1')),
         onFailure: reject,
         onUnanswered: () => false,

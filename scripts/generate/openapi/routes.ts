@@ -6,7 +6,7 @@ import type { OperatorApp } from '../../../src/api/operator/operator-token.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { managementPath, operatorPath } from '../../../src/domain/paths.ts';
 import { installErrorReplies } from '../../../src/http/errors.ts';
-import { fastifyOptions } from '../../../src/http/server-options.ts';
+import { fastifyOptions } from '../../../src/http/fastify-options.ts';
 import type { Api, Json } from './types.ts';
 
 /** What a route says of itself. */

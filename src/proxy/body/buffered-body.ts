@@ -1,7 +1,6 @@
-import type { IncomingMessage } from 'node:http';
-import { guarded, type Breakable } from '../../http/guarded.ts';
+import type { BodyReader, ClientRequest } from '../../http/client-request.ts';
+import { guardMethods, type Breakable } from '../../http/guarded.ts';
 import type { Share, Shares, Tenancy } from '../../limits/shares.ts';
-import { sendContinue } from '../ingress/expect-continue.ts';
 import type { BodyProgress } from './streamed-body.ts';
 
 /** Maximum size in bytes of a body of known length that is read whole before the request is sent to the upstream. */
@@ -31,12 +30,12 @@ export interface BodyHandler extends Breakable {
  * chunks and the head must state the length. While the upstream's version is unknown, a chunked body is held for at
  * most {@link mostHeldMs}.
  */
-export class BufferedBody implements BodyProgress {
+export class BufferedBody implements BodyProgress, BodyReader, Breakable {
   bytes = 0;
   starving = true;
   /** The complete body; `null` until all of it has arrived. */
   content: Buffer | null = null;
-  readonly #request: IncomingMessage;
+  readonly #request: ClientRequest;
   readonly #handler: BodyHandler;
   readonly #shares: Shares;
   readonly #tenancy: Tenancy;
@@ -47,23 +46,26 @@ export class BufferedBody implements BodyProgress {
    * bytes.
    */
   #begun: Buffer | null = null;
-  readonly #onData: (chunk: Buffer) => void;
-  readonly #onEnd: () => void;
 
   /** @param shares the parents' and tenants' shares of {@link mostHeldInAll} */
-  constructor(request: IncomingMessage, shares: Shares, tenancy: Tenancy, handler: BodyHandler) {
+  constructor(request: ClientRequest, shares: Shares, tenancy: Tenancy, handler: BodyHandler) {
     this.#request = request;
     this.#shares = shares;
     this.#tenancy = tenancy;
     this.#handler = handler;
-    sendContinue(request);
-    this.#onData = guarded(handler, (chunk: Buffer) => this.#take(chunk));
-    this.#onEnd = guarded(handler, () => this.#end());
-    request.on('data', this.#onData).on('end', this.#onEnd);
+  }
+
+  /** Starts reading. */
+  start(): void {
+    this.#request.readBody(this);
   }
 
   destroy(): void {
-    this.#request.off('data', this.#onData).off('end', this.#onEnd);
+    this.#request.endBody();
+    this.#giveBack();
+  }
+
+  #giveBack(): void {
     const share = this.#share;
     this.#share = null;
     if (share !== null) this.#shares.giveBack(share, this.#held);
@@ -71,12 +73,12 @@ export class BufferedBody implements BodyProgress {
 
   /** Stops reading. @returns the bytes received so far */
   handOver(): readonly Buffer[] {
-    this.destroy();
-    this.#request.pause();
+    this.#request.pauseBody();
+    this.#giveBack();
     return this.#begun === null ? [] : [this.#begun.subarray(0, this.bytes)];
   }
 
-  #take(chunk: Buffer): void {
+  onBytes(chunk: Buffer): void {
     this.#append(chunk);
     if (this.bytes > mostHeldBytes) return this.#handler.onNotHeld(this, 'too long');
     const share = (this.#share ??= this.#shares.find(this.#tenancy));
@@ -104,9 +106,15 @@ export class BufferedBody implements BodyProgress {
     this.bytes = bytes;
   }
 
-  #end(): void {
+  onBodyEnd(): void {
     this.starving = false;
     this.content = this.#begun === null ? Buffer.alloc(0) : this.#begun.subarray(0, this.bytes);
     this.#handler.onBuffered(this.content);
   }
+
+  broke(error: unknown): void {
+    this.#handler.broke(error);
+  }
 }
+
+guardMethods(BufferedBody, undefined, 'onBytes', 'onBodyEnd');

@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import { foldHeaderName, type HeaderNames } from '../../domain/header-names.ts';
 import { HeaderNameMemo, namedByConnection, withoutNamed } from './header-rules.ts';
 
@@ -8,7 +7,7 @@ type ResponseRule =
 
 /** Response headers for the client. */
 export interface FilteredHeaders {
-  /** Flat list of names and values. */
+  /** Flat list of names and values, without the length. */
   readonly headers: string[];
   /** Number of bytes of the body; `undefined` if the upstream does not state it. */
   readonly contentLength: number | undefined;
@@ -36,7 +35,7 @@ export interface ResponseHeaderFilter {
    *
    * @param rawTrailers flat list of names and values
    */
-  trailers(rawTrailers: readonly string[]): [string, string][];
+  trailers(rawTrailers: readonly string[]): string[];
 }
 
 /** Header in which upstreams state units (`usage.units_header`), and whether clients get it. */
@@ -85,7 +84,6 @@ export function responseHeaderFilter(
         }
       }
       const passed = named === undefined ? headers : withoutNamed(headers, named);
-      if (length !== undefined) passed.push('content-length', length);
       if (upgrade !== undefined) passed.push('upgrade', upgrade);
       passed.push('x-request-id', requestId);
       if (resolvedTenant !== null) passed.push(names.resolvedTenant, resolvedTenant);
@@ -93,27 +91,15 @@ export function responseHeaderFilter(
     },
 
     trailers(rawTrailers) {
-      const trailers: [string, string][] = [];
+      const trailers: string[] = [];
       for (let i = 0; i + 1 < rawTrailers.length; i += 2) {
         const name = rawTrailers[i] as string;
         if (ruleFor(name) !== 'pass' || neverTrailers.has(name.toLowerCase())) continue;
-        trailers.push([name, rawTrailers[i + 1] as string]);
+        trailers.push(name, rawTrailers[i + 1] as string);
       }
       return trailers;
     },
   };
-}
-
-/**
- * Adds `Connection: Upgrade` to a 426. Every response with `Upgrade` must have this option (RFC 9110 §7.8). If a
- * response has a `Connection` header, Node no longer adds `close` or `keep-alive`, so `close` is added here as needed.
- */
-export function pushUpgradeOption(
-  status: number,
-  headers: string[],
-  { shouldKeepAlive }: ServerResponse,
-): void {
-  if (status === upgradeRequired) headers.push('connection', shouldKeepAlive ? 'Upgrade' : 'close, Upgrade');
 }
 
 /**

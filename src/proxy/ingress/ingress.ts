@@ -1,22 +1,23 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import type { Config } from '../../config.ts';
 import { methodKind } from '../../domain/acting-decision.ts';
 import type { Problem } from '../../domain/problem.ts';
 import type { HeaderRules } from '../headers/header-rules.ts';
-import { breakConnection } from '../../http/guarded.ts';
+import type { ClientRequest, ClientResponse } from '../../http/client-request.ts';
 import { notFound } from '../../http/not-found.ts';
 import { methodNotServed, ownFault } from '../problems.ts';
 import { headReader, type RequestHead } from './framing.ts';
-import { compileTargets, isManagement, type Target } from './target.ts';
+import { compileTargets, type Target } from './target.ts';
 import { offersWebSocket, upgradeFault } from './websocket-request.ts';
 import { overloaded, type Shedding } from '../../limits/load-shedding.ts';
-import { upgradeResponse } from './accept-upgrades.ts';
-import { noteContinue } from './expect-continue.ts';
 
 /** Result of reading a request's target and head: where the request goes, or why it is rejected. */
 export type Ingress =
-  | { readonly kind: 'route'; readonly route: number; readonly head: RequestHead }
+  | {
+      readonly kind: 'route';
+      readonly route: number;
+      readonly head: RequestHead;
+      readonly opensWebSocket: boolean;
+    }
   | { readonly kind: 'management' }
   | {
       readonly kind: 'rejected';
@@ -24,7 +25,7 @@ export type Ingress =
       readonly target: Target;
       /**
        * Whether two servers could disagree about where the request ends. If so, the response is the last one on the
-       * connection, and later bytes are never served as a request (`server/pipelining.ts`).
+       * connection, and later bytes are never served as a request.
        */
       readonly ambiguous: boolean;
     };
@@ -32,7 +33,7 @@ export type Ingress =
 /** Reads every request on the public listener before any other code does. */
 export interface IngressReader {
   /** Reads a request's target and head. */
-  read(request: IncomingMessage): Ingress;
+  read(request: ClientRequest): Ingress;
   /** Returns the destination of a target, by the same rules as {@link read}. */
   readonly targetOf: (rawTarget: string) => Target;
 }
@@ -50,11 +51,8 @@ export function ingressReader(config: Pick<Config, 'routes' | 'limits'>, rules: 
   return {
     targetOf,
     read(request) {
-      // Node's parser accepts the first line of HTTP/2 as a request.
-      if (request.method === 'PRI')
-        return { kind: 'rejected', problem: notHttp1, target: none, ambiguous: true };
-      const target = targetOf(request.url ?? '');
-      const kind = methodKind(request.method ?? '');
+      const target = targetOf(request.url);
+      const kind = methodKind(request.method);
       const head = readHead(request, kind ?? 'write');
       if ('problem' in head) {
         const problem = target.kind === 'rejected' ? target.problem : head.problem;
@@ -62,9 +60,11 @@ export function ingressReader(config: Pick<Config, 'routes' | 'limits'>, rules: 
       }
       switch (target.kind) {
         case 'route': {
-          const problem = kind === undefined ? methodNotServed : faultOfUpgrade(request, head);
+          const opensWebSocket = offersWebSocket(request);
+          const upgradeProblem = opensWebSocket ? upgradeFault(request, head) : undefined;
+          const problem = kind === undefined ? methodNotServed : upgradeProblem;
           return problem === undefined
-            ? { kind: 'route', route: target.route, head }
+            ? { kind: 'route', route: target.route, head, opensWebSocket }
             : { kind: 'rejected', problem, target, ambiguous: false };
         }
         case 'management':
@@ -80,11 +80,6 @@ export function ingressReader(config: Pick<Config, 'routes' | 'limits'>, rules: 
 
 const management: Ingress = { kind: 'management' };
 const none: Target = { kind: 'none' };
-const notHttp1: Problem = { code: 'invalid_request', detail: 'The request is not valid HTTP/1.1.' };
-
-function faultOfUpgrade(request: IncomingMessage, head: RequestHead): Problem | undefined {
-  return request.upgrade ? upgradeFault(request, head) : undefined;
-}
 
 /** Where a request may go once the ingress has read it. */
 export interface Destinations {
@@ -92,33 +87,23 @@ export interface Destinations {
   /** Load shedding state. While it is `active`, the dispatcher responds with 503 to requests for upstreams. */
   readonly shedding: Shedding;
   readonly reject: (
-    request: IncomingMessage,
-    response: ServerResponse,
+    response: ClientResponse,
     rejected: { readonly problem: Problem; readonly target: Target; readonly ambiguous: boolean },
   ) => void;
-  readonly management: (request: IncomingMessage, response: ServerResponse) => void;
+  readonly management: (request: ClientRequest) => void;
   readonly proxy: (
     route: number,
     head: RequestHead,
-    request: IncomingMessage,
-    response: ServerResponse,
+    response: ClientResponse,
+    opensWebSocket: boolean,
   ) => void;
   /** Logs an exception that ended a request before any destination had taken the request over. */
   readonly broke: (error: unknown) => void;
 }
 
-/** The public listener's functions, one for each Node event that delivers a request. */
-export interface Dispatcher {
-  request(request: IncomingMessage, response: ServerResponse): void;
-  /** Returns `false` to ignore an offer to upgrade. The server then reads the request again, as a plain one. */
-  upgrade(request: IncomingMessage, socket: Socket, head: Buffer): boolean;
-  checkContinue(request: IncomingMessage, response: ServerResponse): void;
-  checkExpectation(request: IncomingMessage, response: ServerResponse): void;
-}
-
 /**
- * Creates the dispatcher. Requests from all Node events enter through it: the ingress reads a request, and the
- * dispatcher passes the request to one destination.
+ * Creates the function that serves the requests of the public listener: the ingress reads a request, and the dispatcher
+ * passes the request to one destination.
  */
 export function dispatcher({
   ingress,
@@ -127,51 +112,34 @@ export function dispatcher({
   management,
   proxy,
   broke,
-}: Destinations): Dispatcher {
-  function request(request: IncomingMessage, response: ServerResponse): void {
-    try {
-      dispatch(request, response);
-    } catch (error) {
-      if (response.headersSent) return breakConnection(request.socket, error);
-      broke(error);
-      reject(request, response, { problem: ownFault, target: none, ambiguous: true });
-    }
-  }
-
-  function dispatch(request: IncomingMessage, response: ServerResponse): void {
+}: Destinations): (request: ClientRequest, response: ClientResponse) => void {
+  function dispatch(request: ClientRequest, response: ClientResponse): void {
     const read = ingress.read(request);
     switch (read.kind) {
       case 'route': {
-        const { route, head } = read;
-        if (!shedding.active) return proxy(route, head, request, response);
-        const target: Target = { kind: 'route', route };
-        return reject(request, response, { problem: overloaded, target, ambiguous: false });
+        const { route, head, opensWebSocket } = read;
+        // What follows the head may be frames, so nothing behind it is read as a request.
+        if (opensWebSocket) response.last = true;
+        if (!shedding.active) return proxy(route, head, response, opensWebSocket);
+        return reject(response, { problem: overloaded, target: { kind: 'route', route }, ambiguous: false });
       }
       case 'management':
-        return management(request, response);
+        return management(request);
       case 'rejected':
         // Counts the rejected request as one from an unknown caller. All rejected requests count against one network
         // with an empty name, because looking up the client's address would cost more than the rejection.
         shedding.shares?.admitsStranger('');
-        return reject(request, response, read);
+        return reject(response, { ...read, ambiguous: read.ambiguous || offersWebSocket(request) });
     }
   }
 
-  return {
-    request,
-    upgrade(message, socket, head) {
-      if (message.method !== 'CONNECT') {
-        if (!offersWebSocket(message)) return false;
-        if (isManagement(message.url ?? '')) return false;
-      }
-      request(message, upgradeResponse(message, socket, head));
-      return true;
-    },
-    checkContinue(message, response) {
-      noteContinue(message, response);
-      request(message, response);
-    },
-    // The ingress rejects any expectation other than `100-continue`.
-    checkExpectation: request,
+  return (request, response) => {
+    try {
+      dispatch(request, response);
+    } catch (error) {
+      if (response.isBegun) throw error;
+      broke(error);
+      reject(response, { problem: ownFault, target: none, ambiguous: true });
+    }
   };
 }

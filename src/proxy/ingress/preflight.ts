@@ -1,16 +1,16 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ClientRequest, ClientResponse } from '../../http/client-request.ts';
 import type { RequestHead } from './framing.ts';
 
 /**
  * Whether the request is a CORS preflight: a request without credentials or a body, in which a browser asks which
  * requests it may send (Fetch standard, 4.8).
  */
-export function isPreflight({ method, headers }: IncomingMessage, head: RequestHead): boolean {
+export function isPreflight(request: ClientRequest, head: RequestHead): boolean {
   return (
-    method === 'OPTIONS' &&
+    request.method === 'OPTIONS' &&
     head.bodyLength === 0 &&
-    headers.origin !== undefined &&
-    headers['access-control-request-method'] !== undefined &&
+    request.header('origin') !== undefined &&
+    request.header('access-control-request-method') !== undefined &&
     head.authorization.length === 0 &&
     head.apiKeys.length === 0
   );
@@ -23,9 +23,9 @@ export function isPreflight({ method, headers }: IncomingMessage, head: RequestH
  * @param headers flat list of names and values
  */
 export function respondToPreflight(
-  response: ServerResponse,
+  response: ClientResponse,
   headers: readonly string[],
   requestId: string,
 ): void {
-  response.writeHead(204, [...headers, 'x-request-id', requestId]).end();
+  response.send(204, 'No Content', [...headers, 'x-request-id', requestId], undefined, '');
 }

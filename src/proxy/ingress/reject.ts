@@ -1,5 +1,4 @@
-import type { IncomingMessage } from 'node:http';
-import { guardedOn } from '../../http/guarded.ts';
+import type { ClientRequest } from '../../http/client-request.ts';
 import type { ProblemForm } from '../../http/problem-body.ts';
 import { bodyMayBeLong } from '../../http/problem-reply.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -14,7 +13,7 @@ import type { Target } from './target.ts';
 /** Dependencies of {@link rejecter}. */
 export interface RejectDeps {
   readonly clock: Clock;
-  readonly newRequestId: (request: IncomingMessage) => string;
+  readonly newRequestId: (request: ClientRequest) => string;
   readonly problemForm: ProblemForm;
   readonly observe: RequestObserver;
   /** `null` if requests are not traced. */
@@ -38,20 +37,21 @@ export function rejecter({
   nameOf,
   corsOf,
 }: RejectDeps): Destinations['reject'] {
-  return (request, response, { problem, target, ambiguous }) => {
+  return (response, { problem, target, ambiguous }) => {
+    const { request } = response;
     const startedMs = clock.monotonicMs();
     const requestId = newRequestId(request);
     const route = nameOf(target);
     const trace = tracer?.begin(request, route) ?? null;
-    const path = pathOf(request);
-    const closed = (): void => {
-      const status = response.writableFinished ? response.statusCode : clientGone;
+    const path = withoutQuery(request.url);
+    response.onClose = (isWhole) => {
+      const status = isWhole ? response.status : clientGone;
       const durationMs = clock.monotonicMs() - startedMs;
       const { code } = problem;
       const record: RequestRecord = {
         ...callerUnknown,
         requestId,
-        method: request.method ?? '',
+        method: request.method,
         path,
         route,
         status,
@@ -62,9 +62,8 @@ export function rejecter({
       observe(record);
       trace?.end(record);
     };
-    response.once('close', guardedOn(request.socket, closed));
-    if (ambiguous || bodyMayBeLong(request)) response.shouldKeepAlive = false;
-    const headers = corsOf(target)?.replace([], request.headers.origin) ?? [];
+    if (ambiguous || bodyMayBeLong(request)) response.last = true;
+    const headers = corsOf(target)?.replace([], request.header('origin')) ?? [];
     writeProblem(response, problem, { target: path, requestId, form: problemForm, headers });
   };
 }
@@ -79,11 +78,3 @@ const callerUnknown = {
   bytesIn: null,
   bytesOut: null,
 } as const;
-
-/**
- * Returns the path to log, without its query. The first line of HTTP/2 (`PRI *`) has no path, so it is logged as `/`.
- */
-function pathOf({ method, url = '' }: IncomingMessage): string {
-  if (method === 'PRI') return '/';
-  return withoutQuery(url);
-}

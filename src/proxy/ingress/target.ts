@@ -1,4 +1,4 @@
-import { managementPath, withoutQuery } from '../../domain/paths.ts';
+import { managementPath } from '../../domain/paths.ts';
 import type { Problem } from '../../domain/problem.ts';
 import { readingsOf } from './path-readings.ts';
 
@@ -36,14 +36,6 @@ export function compileTargets(prefixes: readonly string[]): (rawTarget: string)
     const inLowerCase = placeOf(folded, path.toLowerCase());
     return inLowerCase === place ? targetAt(places, place) : elsewhere(places, inLowerCase, place);
   };
-}
-
-/**
- * Whether a target, as written, is under the path that the gateway serves itself. This test takes a fraction of the
- * time that computing all readings would take.
- */
-export function isManagement(rawTarget: string): boolean {
-  return isWithin(withoutQuery(rawTarget), managementPath);
 }
 
 /**

@@ -1,6 +1,7 @@
 import { fastifyHttpProxy } from '@fastify/http-proxy';
 import Fastify from 'fastify';
-import type { IncomingMessage } from 'node:http';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
 import { servedMethods } from '../../domain/acting-decision.ts';
 import { guardedOn } from '../../http/guarded.ts';
@@ -82,10 +83,10 @@ export async function openForwarder(
   await app.ready();
 
   return {
-    send(request, handler, { request: received, response }) {
-      const view = viewOf(received);
+    send(request, handler) {
+      const view = viewOf(request.method);
       underWay.set(view, new ForwardedRequest(request, handler, { hostname, usage }));
-      app.routing(view, response);
+      app.routing(view, new ServerResponse(view));
     },
     close() {
       pool.close();
@@ -111,11 +112,11 @@ function send(pool: Pool<ForwardedRequest>) {
 }
 
 /**
- * Creates the view of the request that @fastify/http-proxy gets: the method, and nothing else that the client wrote. So
- * neither the parsers nor the path handling of @fastify/http-proxy can change anything.
+ * Creates the request that @fastify/http-proxy gets: the method, and nothing else that the client wrote. So neither the
+ * parsers nor the path handling of @fastify/http-proxy can change anything. Its socket is never connected.
  */
-function viewOf(request: IncomingMessage): IncomingMessage {
-  return Object.create(request, { url: { value: '/' }, headers: { value: {} } }) as IncomingMessage;
+function viewOf(method: string): IncomingMessage {
+  return Object.assign(new IncomingMessage(new Socket()), { method, url: '/', headers: {} });
 }
 
 /**

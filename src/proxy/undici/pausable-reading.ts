@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { breakConnection, guardedOn } from '../../http/guarded.ts';
-import type { HttpVersion } from '../upstream/message-head.ts';
+import type { HttpVersion } from '../../http1/version.ts';
 import { outliveFailedWrite } from '../upstream/failed-write.ts';
 
 /**

@@ -4,7 +4,7 @@ import { guardedOn } from '../../http/guarded.ts';
 import { Connection } from './connection.ts';
 import { UpstreamTimeout } from './errors.ts';
 import type { ConnectionParts } from './hand-overs.ts';
-import { readBytes, ReadBuffer } from './response-parser.ts';
+import { ReadBuffer, type ReadBuffers } from './read-buffers.ts';
 import type { ConnectionOwner, PooledConnection, ResponseHandler } from './upstream-client.ts';
 
 /**
@@ -78,17 +78,15 @@ export function openConnection({ origin, socketPath, tls }: Address, { session, 
 export function connector(
   address: Address,
   connectMs: number,
-  parts: Pick<ConnectionParts, 'handOvers' | 'report'>,
+  { buffers, ...parts }: Pick<ConnectionParts, 'handOvers' | 'report'> & { readonly buffers: ReadBuffers },
 ) {
   const { host } = address.origin;
-  /** Buffer that all connections to the upstream read into. @see ReadBuffer */
-  const shared = Buffer.allocUnsafeSlow(readBytes);
   let session: Buffer | undefined;
   return (
     owner: ConnectionOwner<ResponseHandler>,
     done: (made: PooledConnection<ResponseHandler> | Error) => void,
   ): (() => void) => {
-    const reading = new ReadBuffer(shared);
+    const reading = new ReadBuffer(buffers);
     const { socket, ready } = openConnection(address, { onread: reading.onread, session });
     const renewed = (latest: Buffer): void => void (session = latest);
     socket.on('session', guardedOn(socket, renewed));

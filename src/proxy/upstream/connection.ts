@@ -1,12 +1,14 @@
 import type { Socket } from 'node:net';
 import { methodKind } from '../../domain/acting-decision.ts';
 import { Fault, guarded, guardMethods, type Breakable } from '../../http/guarded.ts';
-import { ResponseFault } from './errors.ts';
+import { MessageFault } from '../../http1/message-fault.ts';
 import { outliveFailedWrite } from './failed-write.ts';
 import type { ConnectionParts, Departing, Leaving } from './hand-overs.ts';
-import { ResponseParser, type ReadBuffer, type ResponseEvents } from './response-parser.ts';
-import { writeChunk } from './chunked-body.ts';
-import { latin1, requestHead, type BodySink, type BodySource } from './message-head.ts';
+import type { ReadBuffer } from './read-buffers.ts';
+import { ResponseParser, type ResponseEvents } from './response-parser.ts';
+import { writeChunk } from '../../http1/chunked-body.ts';
+import { latin1 } from '../../http1/fields.ts';
+import { requestHead, type BodySink, type BodySource } from './message-head.ts';
 import type { OutgoingRequest, ResponseHead } from './message-head.ts';
 import type { ConnectionOwner, InFlightRequest, ResponseHandler } from './upstream-client.ts';
 
@@ -31,7 +33,6 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
   #body: BodySource | null = null;
   #sent = true;
   #paused = false;
-  #latestRead = 0;
   #gone = false;
   #outlivesFailedWrite = false;
   /** Safe request without a body on a reused connection, until the first byte of its response. It may be sent again. */
@@ -131,6 +132,7 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
   resume(): void {
     if (!this.#paused) return;
     this.#paused = false;
+    this.#reading.release();
     this.#socket.resume();
   }
 
@@ -158,14 +160,8 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
     else this.#owner.giveBack(leaving.request, leaving.handler);
   }
 
-  /** Returns the socket's buffer for the next read. */
-  nextBuffer(): Buffer {
-    return this.#reading.next(this.#latestRead, !this.#gone && !this.#parser.over);
-  }
-
   /** Handles the `length` bytes that the socket has read into the buffer. */
   read(length: number): void {
-    this.#latestRead = length;
     this.#unanswered = null;
     if (this.#gone) return;
     const taken = this.#parser.feed(this.#reading.bytes, length);
@@ -174,8 +170,13 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
     // had the whole request. Otherwise the next bytes could be taken for the response to another request.
     const requestSent = this.#sent && this.#socket.writableLength === 0;
     if (taken < length || !requestSent || this.#parser.head?.keepAlive !== true) return this.close();
-    this.resume();
+    if (this.#paused) this.#socket.resume();
+    this.#paused = false;
     this.#owner.free();
+  }
+
+  get expectsMore(): boolean {
+    return !this.#gone && !this.#parser.over;
   }
 
   onEarlyHints(headers: readonly string[]): void {
@@ -187,7 +188,10 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
   }
 
   onBytes(_bytes: Buffer, from: number, to: number): void {
-    if (this.#handler === null || this.#handler.onBody(this.#reading.keep(from, to)) || this.#gone) return;
+    if (this.#handler === null) return;
+    if (this.#handler.onBody(this.#reading.part(from, to)) || this.#gone) return;
+    this.#reading.keep();
+    if (this.#paused) return;
     this.#paused = true;
     this.#socket.pause();
   }
@@ -229,7 +233,7 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
   broke(error: unknown): void {
     this.#handler ??= this.#leaving?.handler ?? null;
     this.#leaving = null;
-    if (error instanceof ResponseFault) return this.#fail(error);
+    if (error instanceof MessageFault) return this.#fail(error);
     if (this.#handler === null) this.#parts.report(error);
     this.#fail(new Fault(error));
   }
@@ -246,4 +250,3 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
 
 guardMethods(Connection, undefined, 'send', 'depart', 'read', 'close');
 guardMethods(Connection, false, 'mayStillSend');
-guardMethods(Connection, Buffer.alloc(1), 'nextBuffer');

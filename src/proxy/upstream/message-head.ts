@@ -1,10 +1,15 @@
 import type { AccountId } from '../../domain/ids.ts';
 import type { Tenancy } from '../../limits/shares.ts';
-import { ResponseFault } from './errors.ts';
-
-/** Characters allowed in a field's name (`token`) and value (`fieldValue`), in Latin-1 (RFC 9110 §5.6.2, §5.5). */
-const token = /^[\w!#$%&'*+.^`|~-]+$/;
-const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/;
+import {
+  hasOption,
+  lengthForm,
+  parseFieldLines,
+  requireFieldLines,
+  token,
+  writeFieldLine,
+} from '../../http1/fields.ts';
+import { MessageFault } from '../../http1/message-fault.ts';
+import type { HttpVersion } from '../../http1/version.ts';
 
 /** A request to be sent. */
 export interface OutgoingRequest {
@@ -59,17 +64,21 @@ export function requestHead(
   if (!token.test(method)) throw new Error('a method that is not a token');
   if (!lineForm.test(target)) throw new Error('a target that is not one line');
   let fields = '';
+  let count = 1;
   let named = host;
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i] as string;
     const value = headers[i + 1] as string;
-    if (!token.test(name)) throw new Error('a header name that is not a token');
-    if (!fieldValue.test(value)) throw new Error('a header value that is not one line');
     const own = ownName(name);
     if (own === 'host') named = value;
-    else if (own === null) fields += `${name}: ${value}\r\n`;
+    else if (own === null) {
+      fields += writeFieldLine(name, value);
+      count += 1;
+    }
   }
-  return `${method} ${target} HTTP/1.1\r\nhost: ${named}\r\n${framing(method, body)}${fields}\r\n`;
+  const hostLine = writeFieldLine('host', named);
+  requireFieldLines(hostLine + fields, count);
+  return `${method} ${target} HTTP/1.1\r\n${hostLine}${framing(method, body)}${fields}\r\n`;
 }
 
 /**
@@ -101,9 +110,6 @@ export type BodyFraming =
   | { readonly kind: 'chunked' }
   | { readonly kind: 'until-close' };
 
-/** HTTP version in a status line. */
-export type HttpVersion = '1.0' | '1.1';
-
 /** Head of a response. */
 export interface ResponseHead {
   readonly version: HttpVersion;
@@ -119,8 +125,6 @@ export interface ResponseHead {
 }
 
 const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: ([\t\x20-\x7e\x80-\xff]*))?$/;
-/** Matches a length of at most 15 digits, because JavaScript cannot represent longer numbers exactly. */
-const lengthForm = /^\d{1,15}$/;
 const timeoutParameter = /(?:^|[\s,])timeout=(\d{1,6})/i;
 const bodyless: BodyFraming = { kind: 'length', length: 0 };
 
@@ -130,12 +134,12 @@ const bodyless: BodyFraming = { kind: 'length', length: 0 };
  *
  * @param text Latin-1, up to and including the CRLF of the last line
  * @param toHead whether the request was a HEAD
- * @throws ResponseFault if the head is rejected
+ * @throws MessageFault if the head is rejected
  */
 export function parseResponseHead(text: string, toHead: boolean): ResponseHead {
   const lineEnd = text.indexOf('\r\n');
   const line = statusLine.exec(text.slice(0, lineEnd));
-  if (line === null) throw new ResponseFault('no HTTP/1 status line');
+  if (line === null) throw new MessageFault('no HTTP/1 status line');
   const status = Number(line[2]);
   const headers = parseFieldLines(text, lineEnd + 2);
 
@@ -155,29 +159,29 @@ export function parseResponseHead(text: string, toHead: boolean): ResponseHead {
       }
       case 'content-length'.length:
         if (name.toLowerCase() !== 'content-length') break;
-        if (length !== undefined) throw new ResponseFault('two Content-Length');
-        if (!lengthForm.test(value)) throw new ResponseFault('a Content-Length that is not a number');
+        if (length !== undefined) throw new MessageFault('two Content-Length');
+        if (!lengthForm.test(value)) throw new MessageFault('a Content-Length that is not a number');
         length = value;
         break;
       case 'transfer-encoding'.length:
         if (name.toLowerCase() !== 'transfer-encoding') break;
         if (chunked || value.toLowerCase() !== 'chunked')
-          throw new ResponseFault('an unknown transfer coding');
+          throw new MessageFault('an unknown transfer coding');
         chunked = true;
         break;
       default:
     }
   }
   const current = line[1] === '1';
-  if (chunked && length !== undefined) throw new ResponseFault('a length and chunks');
-  if (chunked && !current) throw new ResponseFault('chunks in HTTP/1.0');
+  if (chunked && length !== undefined) throw new MessageFault('a length and chunks');
+  if (chunked && !current) throw new MessageFault('chunks in HTTP/1.0');
   return {
     version: current ? '1.1' : '1.0',
     status,
     reason: line[3] ?? '',
     headers,
     body: framingOf(status, toHead, chunked, length),
-    keepAlive: !hasToken(connection, 'close') && (current || hasToken(connection, 'keep-alive')),
+    keepAlive: !hasOption(connection, 'close') && (current || hasOption(connection, 'keep-alive')),
     keepAliveMs,
   };
 }
@@ -193,59 +197,7 @@ function framingOf(
   return length === undefined ? { kind: 'until-close' } : { kind: 'length', length: Number(length) };
 }
 
-function hasToken(list: string, token: string): boolean {
-  return list.includes(token) && list.split(',').some((entry) => entry.trim() === token);
-}
-
 function timeoutOf(value: string): number | null {
   const seconds = timeoutParameter.exec(value)?.[1];
   return seconds === undefined ? null : Number(seconds) * 1000;
-}
-
-/**
- * Reads field lines (RFC 9112 §5) strictly: each ends with CRLF, nothing comes between a name and its colon, and no
- * line is folded. Another parser could understand a malformed line differently, so it is an error.
- *
- * @param text Latin-1, including the CRLF of every line
- * @param from offset of the first line
- * @returns flat list of names and values
- * @throws ResponseFault if a line is malformed
- */
-export function parseFieldLines(text: string, from = 0): string[] {
-  const fields: string[] = [];
-  for (let at = from; at < text.length;) {
-    const end = text.indexOf('\r\n', at);
-    const colon = text.indexOf(':', at);
-    if (end === -1 || colon === -1 || colon > end) throw new ResponseFault('a header without a colon');
-    const name = text.slice(at, colon);
-    const value = trimmed(text, colon + 1, end);
-    if (!token.test(name)) throw new ResponseFault('a header name that is not a token');
-    if (!fieldValue.test(value)) throw new ResponseFault('a control character in a header');
-    fields.push(name, value);
-    at = end + 2;
-  }
-  return fields;
-}
-
-/** Returns the value without the optional white space around it (RFC 9110 §5.5). */
-function trimmed(text: string, from: number, to: number): string {
-  let start = from;
-  let end = to;
-  while (start < end && isBlank(text.charCodeAt(start))) start += 1;
-  while (end > start && isBlank(text.charCodeAt(end - 1))) end -= 1;
-  return text.slice(start, end);
-}
-
-function isBlank(code: number): boolean {
-  return code === 0x20 || code === 0x09;
-}
-
-/** Returns bytes as Latin-1 text. `toString('latin1')` does the same, after checks that are not needed here. */
-export function latin1(bytes: Uint8Array, from: number, to: number): string {
-  return (bytes as Latin1Bytes).latin1Slice(from, to);
-}
-
-/** Buffer with a method that every Buffer has but Node's type declarations leave out. */
-interface Latin1Bytes extends Uint8Array {
-  latin1Slice(start: number, end: number): string;
 }

@@ -1,7 +1,7 @@
-import type { OnReadOpts } from 'node:net';
-import { ResponseFault } from './errors.ts';
-import { latin1, parseResponseHead, type ResponseHead } from './message-head.ts';
-import { ChunkedBody } from './chunked-body.ts';
+import { ChunkedBody } from '../../http1/chunked-body.ts';
+import { HeadText } from '../../http1/head-text.ts';
+import { MessageFault } from '../../http1/message-fault.ts';
+import { parseResponseHead, type ResponseHead } from './message-head.ts';
 
 /** Events of a response as it arrives. */
 export interface ResponseEvents {
@@ -19,8 +19,6 @@ export interface ResponseEvents {
 
 /** Maximum number of bytes in the head of a response. A response with a larger head is rejected. */
 export const maxResponseHeadBytes = 64 * 1024;
-/** Number of bytes to search first for the end of a head, because most heads end within them. */
-const firstLookBytes = 2048;
 const statusStart = 'HTTP/1.';
 /** Maximum number of interim responses (1xx) before the final one. If an upstream sends more, the request fails. */
 const mostInterimResponses = 100;
@@ -41,8 +39,7 @@ export class ResponseParser {
   #toHead = false;
   #mayUpgrade = false;
   #interimCount = 0;
-  /** Part of the head that has arrived so far. */
-  #text = '';
+  readonly #text = new HeadText();
   #left = 0;
   #chunks: ChunkedBody | null = null;
 
@@ -71,7 +68,7 @@ export class ResponseParser {
    *
    * @param to number of bytes in `bytes`
    * @returns the offset after the last byte of the response, or `to` if the response goes on
-   * @throws ResponseFault if the bytes are not a valid response. The connection cannot be used after that
+   * @throws MessageFault if the bytes are not a valid response. The connection cannot be used after that
    */
   feed(bytes: Buffer, to: number): number {
     let at = 0;
@@ -81,56 +78,36 @@ export class ResponseParser {
     return at;
   }
 
-  /** Notes that the upstream has ended the connection. @throws ResponseFault if the response is incomplete */
+  /** Notes that the upstream has ended the connection. @throws MessageFault if the response is incomplete */
   close(): void {
     if (this.over) return;
-    if (this.head?.body.kind !== 'until-close') throw new ResponseFault('no end');
+    if (this.head?.body.kind !== 'until-close') throw new MessageFault('no end');
     this.#end([]);
   }
 
   #feedHead(bytes: Buffer, from: number, to: number): number {
-    const before = this.#text.length;
-    let end = -1;
-    for (let look = firstLookBytes; end === -1; look *= 8) {
-      const upTo = Math.min(to, from + look);
-      const text = latin1(bytes, from, upTo);
-      this.#text = before === 0 ? text : this.#text.slice(0, before) + text;
-      end = this.#text.indexOf('\r\n\r\n', Math.max(0, before - 3));
-      if (upTo === to) break;
-    }
-    // A head ends with CR LF CR LF, which does not count towards its size. If the head is incomplete, the last three
-    // bytes so far may be the beginning of that end, so they do not count either.
-    const least = end === -1 ? this.#text.length - 3 : end;
-    if (least > maxResponseHeadBytes) throw new ResponseFault('too long a head');
-    if (end === -1) {
-      this.#rejectHopeless(before);
+    const at = this.#text.feed(bytes, from, to, maxResponseHeadBytes);
+    if (at === -1) {
+      // Bytes that can never become a head are rejected at once, rather than after the timeout.
+      const { text } = this.#text;
+      if (!text.startsWith(statusStart.slice(0, text.length)))
+        throw new MessageFault('no HTTP/1 status line');
       return to;
     }
-    const head = parseResponseHead(this.#text.slice(0, end + 2), this.#toHead);
-    this.#text = '';
-    this.#take(head);
-    return from + end + 4 - before;
-  }
-
-  /** Rejects bytes that can never become a head, rather than waiting for more until the timeout. */
-  #rejectHopeless(before: number): void {
-    if (!this.#text.startsWith(statusStart.slice(0, this.#text.length)))
-      throw new ResponseFault('no HTTP/1 status line');
-    const emptyLine = /\n\r?\n/g;
-    emptyLine.lastIndex = Math.max(0, before - 2);
-    if (emptyLine.test(this.#text)) throw new ResponseFault('a line that ends without CR');
+    this.#take(parseResponseHead(this.#text.take(), this.#toHead));
+    return at;
   }
 
   #take(head: ResponseHead): void {
     if (head.status === 101) {
-      if (!this.#mayUpgrade) throw new ResponseFault('an upgrade that was not asked for');
+      if (!this.#mayUpgrade) throw new MessageFault('an upgrade that was not asked for');
       this.head = head;
       this.over = true;
       return this.#events.onHead(head);
     }
     if (head.status < 200) {
       this.#interimCount += 1;
-      if (this.#interimCount > mostInterimResponses) throw new ResponseFault('too many 1xx before it');
+      if (this.#interimCount > mostInterimResponses) throw new MessageFault('too many 1xx before it');
       if (head.status === 103) this.#events.onEarlyHints(head.headers);
       return;
     }
@@ -159,87 +136,14 @@ export class ResponseParser {
     return end;
   }
 
-  readonly #onBytes = (bytes: Buffer, from: number, to: number): void =>
+  readonly #onBytes = (bytes: Buffer, from: number, to: number): boolean => {
     this.#events.onBytes(bytes, from, to);
+    return true;
+  };
 
   #end(trailers: readonly string[]): void {
     if (this.over) return;
     this.over = true;
     this.#events.onEnd(trailers);
-  }
-}
-
-/** Maximum number of bytes in one read. */
-export const readBytes = 64 * 1024;
-
-/**
- * Minimum number of bytes in a large read. After a large read, the socket reads into a buffer of its own. A part of
- * that buffer with at least this many bytes is passed on without copying.
- */
-const largeBytes = readBytes / 2;
-
-/** Reads from a socket. */
-export interface BytesReader {
-  /** Returns the buffer for the next read. */
-  nextBuffer(): Buffer;
-  /** Called when `length` bytes have been read into the buffer. */
-  read(length: number): void;
-}
-
-/**
- * Buffers that one socket reads into. The bytes of one read are used before the next read begins, so all sockets share
- * one buffer, and bytes that must be kept are copied. While a body arrives in large pieces, its socket reads into
- * separate buffers, which are passed on without copying.
- */
-export class ReadBuffer {
-  /** Reads the bytes that arrive on the socket; `null` before the connection is open. */
-  reader: BytesReader | null = null;
-  /** Options for the socket. */
-  readonly onread: OnReadOpts = {
-    buffer: () => this.reader?.nextBuffer() ?? this.#current,
-    callback: (length) => {
-      this.reader?.read(length);
-      return true;
-    },
-  };
-  readonly #shared: Buffer;
-  #current: Buffer;
-  #given = false;
-
-  /** @param shared buffer of {@link readBytes} bytes that all sockets share */
-  constructor(shared: Buffer) {
-    this.#shared = shared;
-    this.#current = shared;
-  }
-
-  /** Buffer of the latest read. */
-  get bytes(): Buffer {
-    return this.#current;
-  }
-
-  /**
-   * Returns a part of the latest read for the caller to keep. A part of the shared buffer is copied. A small part of a
-   * separate buffer is copied too, because it would otherwise keep the whole buffer in memory.
-   */
-  keep(from: number, to: number): Buffer {
-    const part = this.#current.subarray(from, to);
-    if (this.#current === this.#shared || part.length < largeBytes) return Buffer.from(part);
-    this.#given = true;
-    return part;
-  }
-
-  /**
-   * Returns the buffer for the next read.
-   *
-   * @param length number of bytes in the latest read
-   * @param more whether the response goes on
-   */
-  next(length: number, more: boolean): Buffer {
-    if (!more || length < largeBytes) this.#current = this.#shared;
-    else if (this.#given || this.#current === this.#shared) {
-      this.#current = Buffer.allocUnsafeSlow(readBytes);
-    }
-    this.#given = false;
-    return this.#current;
   }
 }

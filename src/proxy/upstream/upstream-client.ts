@@ -1,20 +1,14 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Shares } from '../../limits/shares.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { HttpVersion, OutgoingRequest, ResponseHead } from './message-head.ts';
+import type { HttpVersion } from '../../http1/version.ts';
+import type { OutgoingRequest, ResponseHead } from './message-head.ts';
 
 /** Client that sends one route's requests to its upstream. */
 export interface UpstreamClient {
-  /** Sends one request. @param client request and response objects that Node made for the client */
-  send(request: OutgoingRequest, handler: ResponseHandler, client: ClientMessages): void;
+  /** Sends one request. */
+  send(request: OutgoingRequest, handler: ResponseHandler): void;
   /** Ends all connections, along with their requests. */
   close(): void;
-}
-
-/** A request as parsed by Node, and the response to its client. */
-export interface ClientMessages {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
 }
 
 /** A request on a connection, as its handler sees it. */
@@ -61,8 +55,8 @@ export interface ResponseHandler {
   onEarlyHints(headers: readonly string[]): void;
   onHead(head: AnsweredHead): void;
   /**
-   * Called for each part of the body, whose bytes the handler may keep. Returns `false` if the rest should wait for
-   * {@link InFlightRequest.resume}.
+   * Called for each part of the body. Returns `false` if the rest should wait for {@link InFlightRequest.resume}; until
+   * then, or until the end of the response, the handler may use the bytes.
    */
   onBody(chunk: Buffer): boolean;
   /** Called at the end of the response. @param trailers flat list of names and values */

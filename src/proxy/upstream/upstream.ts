@@ -7,9 +7,10 @@ import type { UsageSink } from '../../ports/usage.ts';
 import type { FailureLog } from '../failure-log.ts';
 import { connector, type Address, type UpstreamTls, openConnection } from './connect.ts';
 import { Pool } from './pool.ts';
-import { ResponseFault } from './errors.ts';
+import { MessageFault } from '../../http1/message-fault.ts';
 import type { HandOvers } from './hand-overs.ts';
-import type { HttpVersion } from './message-head.ts';
+import type { HttpVersion } from '../../http1/version.ts';
+import type { ReadBuffers } from './read-buffers.ts';
 import type { UpstreamClient } from './upstream-client.ts';
 import { WebSocketPlaces } from './web-socket-places.ts';
 
@@ -37,13 +38,13 @@ export function noteVersion(
   version: HttpVersion | null,
   status: number,
   inChunks: boolean,
-): ResponseFault | undefined {
+): MessageFault | undefined {
   if (version === null) return undefined;
   // An HTTP/1.0 error response may come from another proxy in front of an HTTP/1.1 upstream, so it does not change a
   // known version.
   if (version === '1.1' || status < 400 || upstream.version === null) upstream.version = version;
   return inChunks && version === '1.0' && status < 400
-    ? new ResponseFault('HTTP/1.0, for a request in chunks')
+    ? new MessageFault('HTTP/1.0, for a request in chunks')
     : undefined;
 }
 
@@ -52,6 +53,8 @@ export interface UpstreamDeps {
   readonly clock: Clock;
   readonly concurrency: TenantConcurrency;
   readonly limits: Pick<LimitsConfig, 'maxConnections'>;
+  /** Buffers that all connections read into. */
+  readonly readBuffers: ReadBuffers;
   /** Counts and sends each tick's requests together, at the end of the tick. */
   readonly handOvers: HandOvers;
   readonly usage: Pick<UsageSink, 'commit'>;
@@ -87,7 +90,7 @@ export async function openUpstream(route: RouteConfig, deps: UpstreamDeps): Prom
   const connections = new Pool({
     ...options,
     report,
-    connect: connector(address, connectMs, { handOvers: deps.handOvers, report }),
+    connect: connector(address, connectMs, { handOvers: deps.handOvers, report, buffers: deps.readBuffers }),
   });
   return {
     ...upstream,

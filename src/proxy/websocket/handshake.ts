@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { guarded, type Breakable } from '../../http/guarded.ts';
-import { ResponseFault } from '../upstream/errors.ts';
+import { MessageFault } from '../../http1/message-fault.ts';
 import { requestHead, type ResponseHead } from '../upstream/message-head.ts';
 import { ResponseParser, type ResponseEvents } from '../upstream/response-parser.ts';
 
@@ -87,7 +87,7 @@ export class Handshake implements ResponseEvents {
     try {
       taken = this.#parser.feed(chunk, chunk.length);
     } catch (error) {
-      if (error instanceof ResponseFault) return this.#fail(error);
+      if (error instanceof MessageFault) return this.#fail(error);
       throw error;
     }
     const { head } = this.#parser;
@@ -96,7 +96,7 @@ export class Handshake implements ResponseEvents {
 
   #consent(head: ResponseHead, rest: Buffer): void {
     const fault = consentFault(head, this.#key);
-    if (fault !== undefined) return this.#fail(new ResponseFault(fault));
+    if (fault !== undefined) return this.#fail(new MessageFault(fault));
     this.#over = true;
     this.#socket.off('data', this.#onData);
     this.#user.onConsent(head, rest);
@@ -107,7 +107,7 @@ export class Handshake implements ResponseEvents {
     try {
       this.#parser.close();
     } catch (error) {
-      if (error instanceof ResponseFault) return this.#fail(error);
+      if (error instanceof MessageFault) return this.#fail(error);
       throw error;
     }
   }

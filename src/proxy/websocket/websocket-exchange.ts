@@ -1,18 +1,15 @@
 import type { Socket } from 'node:net';
 import type { Problem } from '../../domain/problem.ts';
 import { guarded, guardMethods } from '../../http/guarded.ts';
-import { cutResponse } from '../../http/hang-up.ts';
 import type { Share } from '../../limits/shares.ts';
 import { clientGone, type RequestRecord } from '../../ports/request-record.ts';
 import type { ResponseProgress } from '../ending-exchange.ts';
 import { Exchange } from '../exchange.ts';
 import { IdleTimeout } from '../idle-timeout.ts';
-import { takeConnection } from '../ingress/accept-upgrades.ts';
 import { withRateLimit } from '../headers/rate-limit.ts';
-import { pushUpgradeOption } from '../headers/response-headers.ts';
+import type { FilteredHeaders } from '../headers/response-headers.ts';
 import type { RequestHead } from '../ingress/framing.ts';
 import { tooManyWebSockets, upstreamProblem } from '../problems.ts';
-import { mostUnsentBytes } from '../upstream/connection.ts';
 import type { ResponseHead } from '../upstream/message-head.ts';
 import { connectTo } from '../upstream/upstream.ts';
 import { Handshake, switchingProtocols, type HandshakeUser } from './handshake.ts';
@@ -39,35 +36,13 @@ export class WebSocketExchange extends Exchange implements HandshakeUser, Tunnel
   #place: Share | null = null;
 
   start(head: RequestHead): void {
-    const { socket } = this.request;
-    socket.on('readable', this.#onReadable);
-    socket.once(
-      'end',
-      guarded(this, () => this.#onClientEnd()),
-    );
-    socket.once(
-      'close',
-      guarded(this, () => this.#onClientClosed()),
-    );
+    this.response.onClose = this.#onClose;
     this.decideAbout(head);
   }
 
-  #onClientEnd(): void {
-    if (this.state !== 'open' && this.state !== 'responding') this.request.socket.destroy();
-  }
-
-  #onClientClosed(): void {
-    if (this.state === 'responding') this.finish(this.response.statusCode, 'client_gone');
-    else if (this.state !== 'open') this.finish(clientGone, 'client_gone');
-  }
-
-  /**
-   * Notices if the client closes its connection while no other code is reading from it. If the client sent bytes before
-   * closing, the close goes unnoticed.
-   */
-  readonly #onReadable = guarded(this, () => {
-    const { socket } = this.request;
-    if (socket.readableLength === 0) socket.read();
+  readonly #onClose = guarded(this, (isWhole: boolean) => {
+    if (isWhole) this.finish(this.response.status, null);
+    else this.finish(this.response.isBegun ? this.response.status : clientGone, 'client_gone');
   });
 
   /** Reserves a slot among the route's WebSockets, and opens a separate connection to the upstream. */
@@ -88,7 +63,7 @@ export class WebSocketExchange extends Exchange implements HandshakeUser, Tunnel
   #prepare(connection: Socket): void {
     if (this.#connection !== connection) return;
     const { host } = this.route.upstream.origin;
-    const key = this.request.headers['sec-websocket-key'] ?? '';
+    const key = this.request.header('sec-websocket-key') ?? '';
     const request = { target: this.target, headers: this.upstreamHeaders(), host, key };
     this.#send(new Handshake(connection, request, this));
   }
@@ -116,10 +91,9 @@ export class WebSocketExchange extends Exchange implements HandshakeUser, Tunnel
   onConsent(response: ResponseHead, rest: Buffer): void {
     const upstream = this.#connection;
     if (this.state !== 'sent' || upstream === null) return;
-    const switching = switchingProtocols(this.#headersOf(response));
+    const switching = switchingProtocols(this.#headersOf(response).headers);
     this.state = 'open';
-    this.request.socket.off('readable', this.#onReadable);
-    const { socket: client, head } = takeConnection(this.response);
+    const { socket: client, head } = this.request.takeConnection();
     const { bodyIdleMs } = this.route.deps.limits;
     this.#tunnel = new Tunnel(client, upstream, bodyIdleMs, this);
     client.write(switching);
@@ -128,22 +102,16 @@ export class WebSocketExchange extends Exchange implements HandshakeUser, Tunnel
 
   onHead(response: ResponseHead): void {
     if (this.state !== 'sent') return;
-    const headers = this.#headersOf(response);
-    pushUpgradeOption(response.status, headers, this.response);
-    this.response.writeHead(response.status, response.reason, headers);
-    this.state = 'responding';
-    // `flushHeaders()` would write the head as UTF-8, which turns each non-ASCII byte into two bytes.
-    this.response.write('', 'latin1');
+    const { headers, contentLength } = this.#headersOf(response);
     const drained = (): void => this.#handshake?.resume();
-    this.response.on('drain', guarded(this, drained));
-    const finished = (): void => this.finish(this.response.statusCode, null);
-    this.response.once('finish', guarded(this, finished));
+    this.response.onDrain = guarded(this, drained);
+    this.response.begin(response.status, response.reason, headers, contentLength);
+    this.state = 'responding';
   }
 
   onBody(chunk: Buffer): boolean {
     this.#responseBytes += chunk.length;
-    this.response.write(chunk);
-    return this.response.writableLength < mostUnsentBytes;
+    return this.response.write(chunk);
   }
 
   onEnd(): void {
@@ -152,21 +120,23 @@ export class WebSocketExchange extends Exchange implements HandshakeUser, Tunnel
 
   onFailure(error: Error): void {
     if (this.state !== 'responding') return this.#failed(error);
-    this.finish(this.response.statusCode, 'cut_by_upstream', error);
+    this.finish(this.response.status, 'cut_by_upstream', error);
     // Cuts the response short, so that the client does not mistake the partial body for the whole.
-    cutResponse(this.response);
+    this.response.cut();
   }
 
   onClosed(): void {
     this.finish(101, null);
   }
 
-  #headersOf({ status, headers: rawHeaders }: ResponseHead): string[] {
+  #headersOf({ status, headers: rawHeaders }: ResponseHead): FilteredHeaders {
     this.upstreamMs = this.route.deps.clock.monotonicMs() - this.waitingSinceMs;
-    const { headers, units } = this.responseHeaders(status, rawHeaders);
-    if (units !== null) this.countUnits(units, () => undefined);
+    const filtered = this.responseHeaders(status, rawHeaders);
+    if (filtered.units !== null) this.countUnits(filtered.units, () => undefined);
     const { rateLimit } = this.decision;
-    return rateLimit === null ? headers : withRateLimit(headers, rateLimit);
+    return rateLimit === null
+      ? filtered
+      : { ...filtered, headers: withRateLimit(filtered.headers, rateLimit) };
   }
 
   #failed(error: Error): void {
@@ -200,8 +170,8 @@ export class WebSocketExchange extends Exchange implements HandshakeUser, Tunnel
     } else if (this.state === 'responding') {
       this.#responseTimeout ??= new IdleTimeout(bodyMs);
       if (!this.#responseTimeout.expired(true, this.#responseBytes, nowMs)) return;
-      this.finish(this.response.statusCode, 'cut_by_upstream');
-      cutResponse(this.response);
+      this.finish(this.response.status, 'cut_by_upstream');
+      this.response.cut();
     }
   }
 
@@ -212,14 +182,13 @@ export class WebSocketExchange extends Exchange implements HandshakeUser, Tunnel
 
   protected progress(): ResponseProgress {
     return {
-      status: this.response.statusCode,
+      status: this.response.status,
       bytesIn: this.#tunnel?.bytesIn ?? 0,
       bytesOut: this.#tunnel?.bytesOut ?? this.#responseBytes,
     };
   }
 
   protected release(): void {
-    this.request.socket.off('readable', this.#onReadable);
     this.#dropConnection();
   }
 

@@ -1,4 +1,4 @@
-import type { Server } from 'node:http';
+import type { Server } from 'node:net';
 import { Registry } from 'prom-client';
 import type { Config } from '../../config.ts';
 import type { Unreadiness } from '../../ops/health.ts';

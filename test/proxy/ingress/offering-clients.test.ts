@@ -113,14 +113,15 @@ t.test('a listener without upgrades serves offers, too', { skip: noCurl }, async
     bodies.push(body);
     response.end('done');
   };
-  const { server } = createListener(
+  const { server, connections } = createListener(
     {
-      request(request, response) {
-        let body = '';
-        request.on('data', (chunk: Buffer) => (body += chunk.toString()));
-        request.on('end', () => respond(body, response));
-      },
-      clientError: (_error, socket) => socket.destroy(),
+      request: (offer) =>
+        offer.serveByNode((request, response) => {
+          let body = '';
+          request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+          request.on('end', () => respond(body, response));
+        }),
+      rawProblem: () => '',
       broke: (error) => t.error(error),
     },
     defaultLimits,
@@ -129,7 +130,7 @@ t.test('a listener without upgrades serves offers, too', { skip: noCurl }, async
   await once(server.listen(0, '127.0.0.1'), 'listening');
   t.teardown(() => {
     server.close();
-    server.closeAllConnections();
+    for (const { socket } of connections) socket.destroy();
   });
   const { port } = server.address() as AddressInfo;
   for (const name of ['a', 'b']) {

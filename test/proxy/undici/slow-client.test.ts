@@ -128,7 +128,7 @@ function send(client: UpstreamClient, request: IncomingMessage, response: Server
       body: null,
       admittedAs: admitted('a', 'a', 'a'),
     };
-    client.send(outgoing, handler, { request, response });
+    client.send(outgoing, handler);
   });
   return { paused, ended, resume: () => inFlight?.resume() };
 }

@@ -1,9 +1,12 @@
 import type { Socket } from 'node:net';
-import { ResponseFault } from './errors.ts';
-import { latin1, parseFieldLines } from './message-head.ts';
+import { latin1, parseFieldLines } from './fields.ts';
+import { MessageFault } from './message-fault.ts';
 
-/** Receives part of a body: the bytes of `bytes` from offset `from` up to, but not including, `to`. */
-export type OnBytes = (bytes: Buffer, from: number, to: number) => void;
+/**
+ * Takes part of a body: the bytes of `bytes` from offset `from` up to, but not including, `to`. Returns `false` if no
+ * more is wanted now.
+ */
+export type TakeBytes = (bytes: Buffer, from: number, to: number) => boolean;
 
 /** Maximum number of bytes in the chunk extensions and trailers of one body. */
 const mostOverheadBytes = 16 * 1024;
@@ -11,6 +14,9 @@ const mostOverheadBytes = 16 * 1024;
  * Matches a chunk size and any chunk extensions. JavaScript represents a size of up to 13 hexadecimal digits exactly.
  */
 const sizeLine = /^([0-9a-f]{1,13})(?:[\t ]*;[\t\x20-\x7e\x80-\xff]*)?$/i;
+/** Matches the same, with each extension as RFC 9112 §7.1.1 has it, and without white space. */
+const strictSizeLine =
+  /^([0-9a-f]{1,13})(?:;[\w!#$%&'*+.^`|~-]+(?:=(?:[\w!#$%&'*+.^`|~-]+|"(?:[\t\x20\x21\x23-\x5b\x5d-\x7e]|\\[\t\x20-\x7e])*"))?)*$/i;
 
 /** Writes bytes as one chunk (RFC 9112 §7.1). `bytes` must not be empty, because an empty chunk would end the body. */
 export function writeChunk(socket: Socket, bytes: Buffer): void {
@@ -35,22 +41,29 @@ export class ChunkedBody {
   #line = '';
   #overhead = 0;
   #trailerLines = '';
+  readonly #sizeLine: RegExp;
+
+  /** @param strict whether to reject chunk extensions that some parsers do not understand */
+  constructor(strict = false) {
+    this.#sizeLine = strict ? strictSizeLine : sizeLine;
+  }
 
   /**
    * Reads the next bytes, from offset `from` up to, but not including, `to`.
    *
-   * @returns the offset after the last byte of the body, or `to` if the body goes on
-   * @throws ResponseFault if the bytes violate the format
+   * @returns the offset after the last byte that was read: the last of the body, or of what was wanted, or `to`
+   * @throws MessageFault if the bytes violate the format
    */
-  feed(bytes: Buffer, from: number, to: number, onBytes: OnBytes): number {
+  feed(bytes: Buffer, from: number, to: number, take: TakeBytes): number {
     let at = from;
     while (at < to && !this.over) {
       if (this.#reading === 'data') {
         const end = Math.min(to, at + this.#left);
         this.#left -= end - at;
-        onBytes(bytes, at, end);
+        const isWanted = take(bytes, at, end);
         at = end;
         if (this.#left === 0) this.#reading = 'data-end';
+        if (!isWanted) return at;
       } else {
         at = this.#readLine(bytes, at, to);
       }
@@ -64,9 +77,9 @@ export class ChunkedBody {
     this.#line += latin1(bytes, from, end);
     if (this.#reading !== 'data-end') this.#overhead += end - from;
     const most = this.#reading === 'data-end' ? 2 : mostOverheadBytes;
-    if (this.#line.length > most) throw new ResponseFault('chunks that do not end where they should');
+    if (this.#line.length > most) throw new MessageFault('chunks that do not end where they should');
     if (!this.#line.endsWith('\n')) return end;
-    if (!this.#line.endsWith('\r\n')) throw new ResponseFault('a line that ends without CR');
+    if (!this.#line.endsWith('\r\n')) throw new MessageFault('a line that ends without CR');
     const line = this.#line.slice(0, -2);
     this.#line = '';
     this.#take(line);
@@ -75,19 +88,19 @@ export class ChunkedBody {
 
   #take(line: string): void {
     if (this.#reading === 'data-end') {
-      if (line !== '') throw new ResponseFault('a chunk longer than its size');
+      if (line !== '') throw new MessageFault('a chunk longer than its size');
       this.#reading = 'size';
     } else if (this.#reading === 'size') {
-      const size = sizeLine.exec(line)?.[1];
-      if (size === undefined) throw new ResponseFault('a chunk without a size');
+      const size = this.#sizeLine.exec(line)?.[1];
+      if (size === undefined) throw new MessageFault('a chunk without a size');
       this.#left = Number.parseInt(size, 16);
       this.#reading = this.#left === 0 ? 'trailers' : 'data';
       // A plain size line does not count as overhead, because a long body may have any number of chunks.
       this.#overhead -= Math.min(line.length + 2, 20);
-      if (this.#overhead > mostOverheadBytes) throw new ResponseFault('too many chunk extensions');
+      if (this.#overhead > mostOverheadBytes) throw new MessageFault('too many chunk extensions');
     } else if (line !== '') {
       this.#trailerLines += `${line}\r\n`;
-      if (this.#overhead > mostOverheadBytes) throw new ResponseFault('too many trailers');
+      if (this.#overhead > mostOverheadBytes) throw new MessageFault('too many trailers');
     } else {
       this.trailers = parseFieldLines(this.#trailerLines);
       this.over = true;

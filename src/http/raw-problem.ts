@@ -1,0 +1,34 @@
+import { problemStatus, type Problem } from '../domain/problem.ts';
+import type { ReceivedHead } from '../ports/request-record.ts';
+import { problemBody, problemContentType } from './problem-body.ts';
+
+/**
+ * Returns the function that writes the whole response to bytes that are no request, or that came too slowly. The
+ * problem body has no path (`instance`), because the bytes never became a request.
+ */
+export function rawProblems(
+  newRequestId: (request: ReceivedHead) => string,
+  typeBase: string,
+): (problem: Problem, toHead: boolean) => string {
+  return (problem, toHead) => {
+    const status = problemStatus(problem.code);
+    const requestId = newRequestId(noRequest);
+    const body = problemBody(problem, { instance: '', requestId, typeBase });
+    return (
+      `HTTP/1.1 ${status} ${reasons[status] ?? 'Error'}\r\n` +
+      `Content-Type: ${problemContentType}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
+      `X-Request-Id: ${requestId}\r\nConnection: close\r\n\r\n${toHead ? '' : body}`
+    );
+  };
+}
+
+/** Stands in for the missing request, so that the response can be given a request id. */
+const noRequest: ReceivedHead = { rawHeaders: [], socket: {} };
+
+const reasons: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  408: 'Request Timeout',
+  413: 'Content Too Large',
+  417: 'Expectation Failed',
+  431: 'Request Header Fields Too Large',
+};

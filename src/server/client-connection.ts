@@ -1,0 +1,282 @@
+import type { Socket } from 'node:net';
+import type { Problem } from '../domain/problem.ts';
+import { breakConnection, Fault, type Breakable } from '../http/guarded.ts';
+import { hangUp, mostDiscarded } from '../http/hang-up.ts';
+import { HeadTooLong } from '../http1/head-text.ts';
+import { MessageFault } from '../http1/message-fault.ts';
+import { RequestReader } from '../http1/request-reader.ts';
+import type { Served, ServingConnection } from './served.ts';
+import { ServedRequest } from './served-request.ts';
+
+/**
+ * If this many bytes are waiting behind a request, the gateway stops reading from the connection. Reading resumes once
+ * they are wanted. Bytes arrive in chunks of up to 64 KB, so more bytes may be waiting. While fewer bytes are waiting,
+ * the gateway keeps reading, so it notices when the client disconnects.
+ */
+const mostWaitingBytes = 16 * 1024;
+
+/** Maximum time for receiving a whole request, in milliseconds. `bodyIdleMs` limits the pauses in its body. */
+const requestTimeoutMs = 3_600_000;
+
+/**
+ * A client's connection. It reads and serves one request at a time: the next head is read once the response to the
+ * previous request has been sent, so a DELETE sent after a PUT cannot overtake the PUT (RFC 9112 §9.3.2). Until then,
+ * what follows waits as raw bytes.
+ */
+export class ClientConnection implements ServingConnection, Breakable {
+  readonly socket: Socket;
+  readonly served: Served;
+  readonly #reader = new RequestReader();
+  /** Bytes that have arrived; those before {@link #at} have been read. */
+  #bytes: Buffer | null = null;
+  #at = 0;
+  /** The request being served, until its response has been sent and its body has arrived. */
+  #current: ServedRequest | null = null;
+  /** Whether the connection serves no more requests. */
+  #over = false;
+  /** Whether the connection has been given to another protocol. */
+  #isReleased = false;
+  #isReading = false;
+  #isPaused = false;
+  /**
+   * Monotonic time since which the client is awaited: its next request, the rest of a head, or of a body. `null` until
+   * {@link check} has noticed, which spares each request from reading the clock.
+   */
+  #sinceMs: number | null = null;
+  /** Bytes that the operating system had taken by the latest {@link check}. */
+  #taken = 0;
+  /** Progress of a body that is discarded after its response; `null` otherwise. */
+  #discarded: { bytes: number; latestMs: number; readonly sinceMs: number } | null = null;
+
+  constructor(socket: Socket, served: Served) {
+    this.socket = socket;
+    this.served = served;
+    socket.on('data', this.#onData);
+    socket.on('end', this.#onEnd);
+    socket.on('close', this.#onClose);
+  }
+
+  /** Whether no request, and no part of one, has arrived that is not answered. */
+  get isIdle(): boolean {
+    return !this.#isReleased && this.#current === null && !this.#reader.inHead && this.#bytes === null;
+  }
+
+  get leavesNow(): boolean {
+    return this.served.leaving && (this.#bytes === null || !this.#reader.complete);
+  }
+
+  get isComplete(): boolean {
+    return this.#reader.complete;
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    if (this.#bytes === null) {
+      this.#bytes = chunk;
+      this.#at = 0;
+    } else {
+      this.#bytes = Buffer.concat([this.#bytes.subarray(this.#at), chunk]);
+      this.#at = 0;
+    }
+    this.read();
+  };
+
+  read(): void {
+    if (this.#isReading) return;
+    this.#isReading = true;
+    try {
+      while (this.#bytes !== null && !this.#over && this.#step());
+    } catch (error) {
+      if (error instanceof MessageFault) this.#reject(error);
+      else this.broke(error);
+    } finally {
+      this.#isReading = false;
+    }
+    this.#pauseIfFull();
+  }
+
+  /** Reads one part of a request. Returns `false` if no more is wanted now. */
+  #step(): boolean {
+    const bytes = this.#bytes as Buffer;
+    const current = this.#current;
+    if (current === null) {
+      const wasInHead = this.#reader.inHead;
+      const head = this.#reader.readHead(bytes, this.#at, this.served.limits.maxHeaderBytes);
+      this.#advance(bytes, this.#reader.at);
+      if (head === null) {
+        if (!wasInHead && this.#reader.inHead) this.#sinceMs = null;
+        return false;
+      }
+      const request = new ServedRequest(this, head);
+      this.#current = request;
+      this.served.application.request(request, request.response);
+      return true;
+    }
+    if (this.#reader.complete || !(current.wantsBody || current.mayReadAhead)) return false;
+    this.#advance(bytes, this.#reader.readBody(bytes, this.#at, current.takeBytes));
+    if (this.#reader.complete) this.#bodyEnded(current);
+    return true;
+  }
+
+  #advance(bytes: Buffer, at: number): void {
+    if (at === bytes.length) this.#bytes = null;
+    else this.#at = at;
+  }
+
+  #bodyEnded(current: ServedRequest): void {
+    if (this.#discarded === null) return current.bodyEnded();
+    this.#discarded = null;
+    this.#next();
+  }
+
+  /** Stops reading from the socket while enough bytes wait that nobody wants yet. */
+  #pauseIfFull(): void {
+    if (this.#over) return;
+    const waiting = this.#bytes === null ? 0 : this.#bytes.length - this.#at;
+    if (waiting >= mostWaitingBytes !== this.#isPaused) {
+      this.#isPaused = !this.#isPaused;
+      if (this.#isPaused) this.socket.pause();
+      else this.socket.resume();
+    }
+  }
+
+  responded(): void {
+    if (this.socket.writableLength === 0) return this.#sent();
+    this.socket.write('', 'latin1', (error) => {
+      if (!error) this.#guarded(() => this.#sent());
+    });
+  }
+
+  #sent(): void {
+    const current = this.#current;
+    if (current === null || this.#over || this.socket.destroyed) return;
+    current.response.close(true);
+    if (current.response.last) return this.hangUp();
+    if (this.#reader.complete) return this.#next();
+    const nowMs = performance.now();
+    this.#discarded = { bytes: 0, latestMs: nowMs, sinceMs: nowMs };
+    current.discardBody();
+    this.#readSoon();
+  }
+
+  discard(bytes: number): void {
+    if (this.#discarded === null) return;
+    this.#discarded.bytes += bytes;
+    this.#discarded.latestMs = performance.now();
+    if (this.#discarded.bytes > mostDiscarded.bytes) this.socket.destroy();
+  }
+
+  #next(): void {
+    this.#current = null;
+    this.#sinceMs = null;
+    this.#readSoon();
+  }
+
+  /** Reads on once the caller has finished: it may have more to do before the next request is served. */
+  #readSoon(): void {
+    if (this.#bytes !== null && !this.#isReading) process.nextTick(() => this.read());
+    else this.#pauseIfFull();
+  }
+
+  /** Answers bytes that are no request with a problem, and closes the connection. */
+  #reject(fault: MessageFault): void {
+    const tooLong = fault instanceof HeadTooLong;
+    this.#rejectWith(tooLong ? tooLarge : unreadable, this.#reader.readsHead);
+  }
+
+  #rejectWith(problem: Problem, toHead: boolean): void {
+    const current = this.#current;
+    // A second response would be taken for the response to another request.
+    if (this.#discarded !== null) return this.hangUp();
+    if (current?.response.isBegun === true) return void this.socket.destroy();
+    current?.response.close(false);
+    const isHead = current === null ? toHead : current.method === 'HEAD';
+    if (this.socket.writable) this.socket.write(this.served.application.rawProblem(problem, isHead));
+    this.hangUp();
+  }
+
+  /** Serves no more requests. The connection ends once the client has read everything. */
+  hangUp(): void {
+    if (this.#over) return;
+    this.#letGo();
+    hangUp(this.socket);
+  }
+
+  #letGo(): void {
+    this.#over = true;
+    this.socket.off('data', this.#onData).off('end', this.#onEnd);
+  }
+
+  release(): Buffer {
+    this.#isReleased = true;
+    this.#letGo();
+    this.socket.off('close', this.#onClose);
+    const rest = this.#bytes === null ? Buffer.alloc(0) : this.#bytes.subarray(this.#at);
+    [this.#bytes, this.#current] = [null, null];
+    return rest;
+  }
+
+  /** Ends the connection if the client has kept it waiting for too long. @param nowMs monotonic time */
+  check(nowMs: number): void {
+    if (!this.#over) this.#guarded(() => this.#check(nowMs));
+  }
+
+  #check(nowMs: number): void {
+    const { headTimeoutMs, keepAliveMs, bodyIdleMs } = this.served.limits;
+    this.#sinceMs ??= nowMs;
+    const waitedMs = nowMs - this.#sinceMs;
+    if (this.#current === null) {
+      const isFirst = this.socket.bytesRead === 0;
+      if (this.#reader.inHead || isFirst) {
+        if (waitedMs > headTimeoutMs) this.#rejectWith(tooLate, this.#reader.readsHead);
+      } else if (waitedMs > keepAliveMs) this.hangUp();
+    } else if (this.#discarded !== null) {
+      const { latestMs, sinceMs } = this.#discarded;
+      if (nowMs - latestMs > mostDiscarded.silentMs || nowMs - sinceMs > mostDiscarded.ms) this.hangUp();
+    } else if (this.#current.response.waitsForClient) {
+      const taken = this.socket.bytesWritten - this.socket.writableLength;
+      if (taken !== this.#taken) [this.#taken, this.#sinceMs] = [taken, nowMs];
+      else if (waitedMs > bodyIdleMs) this.socket.destroy();
+    } else if (!this.#reader.complete && waitedMs > requestTimeoutMs) this.#rejectWith(tooLate, false);
+  }
+
+  /** The client sends no more. It waits for no response either, as far as can be told. */
+  readonly #onEnd = (): void =>
+    this.#guarded(() => {
+      const current = this.#current;
+      if (this.#over) return;
+      if (this.#discarded !== null) this.hangUp();
+      else if (current?.response.isEnded === true) current.response.last = true;
+      else if (current !== null) this.socket.destroy();
+      else if (this.#reader.inHead) this.#rejectWith(unreadable, this.#reader.readsHead);
+      else this.socket.end();
+    });
+
+  readonly #onClose = (): void => {
+    this.#over = true;
+    this.#bytes = null;
+    const current = this.#current;
+    this.#current = null;
+    try {
+      current?.response.close(false);
+    } catch (error) {
+      this.served.application.broke(error);
+    }
+  };
+
+  #guarded(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.broke(error);
+    }
+  }
+
+  broke(error: unknown): void {
+    if (error instanceof Fault) this.socket.destroy(error);
+    else breakConnection(this.socket, error);
+  }
+}
+
+const unreadable: Problem = { code: 'invalid_request', detail: 'The request is not valid HTTP/1.1.' };
+const tooLarge: Problem = { code: 'headers_too_large', detail: 'The request headers are too large.' };
+const tooLate: Problem = { code: 'request_timeout', detail: 'The request did not arrive in time.' };

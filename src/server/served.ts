@@ -1,0 +1,53 @@
+import type { Socket } from 'node:net';
+import type { LimitsConfig } from '../config.ts';
+import type { Problem } from '../domain/problem.ts';
+import type { ClientRequest, ClientResponse } from '../http/client-request.ts';
+import type { Breakable } from '../http/guarded.ts';
+
+/** Handlers for a listener's requests. If a handler throws, the connection ends. */
+export interface Application {
+  /** Serves a request. Requests on a connection come one at a time, each after the previous response has been sent. */
+  readonly request: (request: ClientRequest, response: ClientResponse) => void;
+  /**
+   * Returns the bytes of a response for bytes that are no request, or that came too slowly. It is the last response on
+   * its connection.
+   *
+   * @param toHead whether the request is a HEAD, whose response has no body (RFC 9110 §9.3.2)
+   */
+  readonly rawProblem: (problem: Problem, toHead: boolean) => string;
+  /** Logs an exception that ended a connection. */
+  readonly broke: (error: unknown) => void;
+}
+
+/** Parts of a listener that its connections share. A reload replaces their values. */
+export interface Served {
+  readonly application: Application;
+  readonly limits: Pick<LimitsConfig, 'maxHeaderBytes' | 'headTimeoutMs' | 'keepAliveMs' | 'bodyIdleMs'>;
+  /** Whether clients are to connect elsewhere, because the listener is about to close. */
+  readonly leaving: boolean;
+  /** Header line that says for how long an idle connection is kept, with its CRLF. */
+  readonly keepAliveLine: string;
+  /** Returns the TCP socket of a connection, which can be reset; `null` if it is unknown. */
+  below(socket: Socket): Socket | null;
+}
+
+/** A client's connection, as the request and the response on it see it. */
+export interface ServingConnection extends Breakable {
+  readonly socket: Socket;
+  readonly served: Served;
+  /**
+   * Whether the response under way ends the connection, because the listener is about to close. If bytes of another
+   * request have arrived, the response to that one will be the last.
+   */
+  readonly leavesNow: boolean;
+  /** Whether the request under way has arrived in full. */
+  readonly isComplete: boolean;
+  /** Reads on from where the latest call stopped, as far as the bytes are wanted. */
+  read(): void;
+  /** Counts bytes of a body that is discarded. A client that sends too many is cut off. */
+  discard(bytes: number): void;
+  /** Called when the response has been written. It is over once the socket has sent it. */
+  responded(): void;
+  /** Stops reading, and gives the bytes away that have not been read. */
+  release(): Buffer;
+}

@@ -1,0 +1,174 @@
+/** A client's connection, as its requests and responses see it: what becomes of them when clients or services break off. */
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import t, { type Test } from 'tap';
+import type { ClientRequest, ClientResponse } from '../../src/http/client-request.ts';
+import { BufferedBody, type BodyHandler } from '../../src/proxy/body/buffered-body.ts';
+import { StreamedBody } from '../../src/proxy/body/streamed-body.ts';
+import { Shares } from '../../src/limits/shares.ts';
+import type { AccountId } from '../../src/domain/ids.ts';
+import { createListener } from '../../src/server/listener.ts';
+import { eventually } from '../support/eventually.ts';
+import { defaultLimits, startGateway } from '../support/gateway.ts';
+import { rawClient, requestText } from '../support/raw-client.ts';
+
+type Serve = (request: ClientRequest, response: ClientResponse) => void;
+
+/** Starts a listener, and connects to it. */
+async function served(t: Test, serve: Serve): Promise<Socket> {
+  const application = { request: serve, rawProblem: () => '', broke: (error: unknown) => t.error(error) };
+  const { server, connections } = createListener(application, defaultLimits, null);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  client.on('error', () => undefined);
+  t.teardown(() => {
+    client.destroy();
+    server.close();
+    for (const { socket } of connections) socket.destroy();
+  });
+  await once(client, 'connect');
+  return client.setNoDelay(true);
+}
+
+t.test('a response that its client did not take is not whole, and nothing behind it is served', async (t) => {
+  const log: string[] = [];
+  const client = await served(t, (request, response) => {
+    log.push(`served ${request.url}`);
+    response.onClose = (isWhole) => log.push(`${request.url} ${isWhole ? 'whole' : 'cut'}`);
+    response.send(200, 'OK', [], 20_000_000, 'y'.repeat(20_000_000));
+  });
+  client.pause();
+  client.write(requestText('GET', '/1') + requestText('POST', '/2'));
+  await eventually(() => log.length === 1);
+  client.resetAndDestroy();
+  await eventually(() => log.length === 2);
+  await new Promise((resolve) => setImmediate(resolve));
+  t.same(log, ['served /1', '/1 cut']);
+});
+
+t.test('a write behind the end of a connection comes to nothing', async (t) => {
+  let written = false;
+  const client = await served(t, (request, response) => {
+    response.begin(200, 'OK', ['x', 'y'.repeat(5_000_000)], undefined);
+    request.socket.destroy();
+    response.write(Buffer.from('x'));
+    written = true;
+  });
+  client.pause();
+  client.write(requestText('GET', '/'));
+  await eventually(() => written);
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  t.pass('the event loop goes on');
+});
+
+t.test('the next request is served once the call that sent the previous response has returned', async (t) => {
+  const log: string[] = [];
+  const client = await served(t, (request, response) => {
+    log.push(`served ${request.url}`);
+    setImmediate(() => {
+      response.send(200, 'OK', [], 2, 'ok');
+      log.push(`returned ${request.url}`);
+    });
+  });
+  client.write(requestText('POST', '/1', [], 'body') + requestText('GET', '/2'));
+  await eventually(() => log.length === 4);
+  t.same(log, ['served /1', 'returned /1', 'served /2', 'returned /2']);
+});
+
+t.test('a body whose pieces came before they were wanted is handed over whole', async (t) => {
+  let got = '';
+  let ended = false;
+  const noRoom = new Shares();
+  noRoom.hasRoom = () => false;
+  const client = await served(t, (request) => {
+    const handler: BodyHandler = {
+      broke: (error) => t.error(error),
+      onBuffered: () => t.fail('there is no room'),
+      onNotHeld: (body) => {
+        const streamed = new StreamedBody(request, request.bodyLength, handler, body.handOver());
+        const sink = {
+          write: (chunk: Buffer) => (got += chunk.toString()) !== '',
+          end: () => (ended = true),
+        };
+        setImmediate(() => streamed.start({ ...sink, end: () => void sink.end() }));
+      },
+    };
+    const tenancy = { resolvedTenant: 'a', parentTenant: 'a' as AccountId };
+    // The three pieces have arrived by then.
+    void eventually(() => request.socket.bytesRead === length).then(() =>
+      new BufferedBody(request, noRoom, tenancy, handler).start(),
+    );
+  });
+  const head = requestText('POST', '/', [['Content-Length', '15']]);
+  const length = head.length + 15;
+  for (const piece of [`${head}first`, 'secon', 'third']) {
+    client.write(piece);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  await eventually(() => ended);
+  t.equal(got, 'firstseconthird');
+});
+
+t.test('the rest of an upload that was rejected is read, and the request behind it served', async (t) => {
+  const upstream = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.on('data', () => socket.resetAndDestroy());
+  });
+  upstream.listen(0, '127.0.0.1');
+  await once(upstream, 'listening');
+  t.teardown(() => upstream.close());
+  const { port } = upstream.address() as AddressInfo;
+  const gateway = await startGateway(t, { routes: { '/x': `http://127.0.0.1:${port}` } });
+  const client = await rawClient(t, gateway.port);
+  const authorization: [string, string] = ['Authorization', `Bearer ${gateway.parent.key}`];
+  client.send(requestText('POST', '/x', [authorization, ['Content-Length', '60000']]) + 'x'.repeat(1_000));
+  t.equal((await client.response()).status, 502);
+  for (let i = 0; i < 59; i += 1) client.send('x'.repeat(1_000));
+  t.equal((await client.send(requestText('GET', '/none')).response()).status, 404);
+});
+
+t.test('a response to a slow client holds no byte of a response to another one', async (t) => {
+  const [piece, pieces] = [60_000, 200];
+  const upstream = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.on('data', (bytes: Buffer) => {
+      const of = /^GET \/x\/(\w+)/.exec(bytes.toString('latin1'))?.[1];
+      if (of === 'warm')
+        setTimeout(() => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'), 100);
+      else if (of === 'b')
+        socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 120000\r\n\r\n${'b'.repeat(120_000)}`);
+      else void send(socket);
+    });
+  });
+  let sent = false;
+  async function send(socket: Socket): Promise<void> {
+    socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${piece * pieces}\r\n\r\n`);
+    for (let n = 0; n < pieces; n += 1) {
+      socket.write(Buffer.alloc(piece, 'a'));
+      await new Promise((resolve) => setTimeout(resolve, 3));
+    }
+    sent = true;
+  }
+  upstream.listen(0, '127.0.0.1');
+  await once(upstream, 'listening');
+  t.teardown(() => upstream.close());
+  const { port } = upstream.address() as AddressInfo;
+  const gateway = await startGateway(t, { routes: { '/x': `http://127.0.0.1:${port}` } });
+  const get = (path: string): string =>
+    requestText('GET', path, [['Authorization', `Bearer ${gateway.parent.key}`]]);
+  const [slow, other] = [await rawClient(t, gateway.port), await rawClient(t, gateway.port)];
+  // Two connections to the upstream are open from here on.
+  for (const client of [slow, other]) client.send(get('/x/warm'));
+  for (const client of [slow, other]) await client.response();
+  slow.socket.pause();
+  slow.send(get('/x/a'));
+  await eventually(() => sent);
+  for (let n = 0; n < 3; n += 1)
+    t.equal((await other.send(get('/x/b')).response()).body, 'b'.repeat(120_000));
+  slow.socket.resume();
+  const { body } = await slow.response();
+  t.equal(body.length, piece * pieces);
+  t.equal(body.replace(/a+/g, ''), '');
+});

@@ -1,0 +1,124 @@
+/**
+ * Clients that keep the gateway waiting take little memory: bytes of a head or of a chunk that trickle in, and responses
+ * that nobody reads.
+ *
+ * TEST_SLOW_CLIENTS says how many connections there are (1,000).
+ */
+import { writeFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { eventually } from '../support/eventually.ts';
+import { freshDatabase } from '../support/postgres.ts';
+import { becomes, cli, startProcess, tempFolder } from '../support/process.ts';
+import { rawClient, requestText } from '../support/raw-client.ts';
+import { migrated } from '../support/store.ts';
+import { startUpstream } from '../support/upstreams.ts';
+
+const connections = Number(process.env['TEST_SLOW_CLIENTS'] ?? 1_000);
+/** Resident memory that one connection may take, its socket included. */
+const mostBytes = 40_000;
+const rounds = 8;
+
+async function start(t: Test) {
+  const large = 'x'.repeat(1024 * 1024);
+  const upstream = await startUpstream(t, ({ target }, response) =>
+    response.end(target === '/large' ? large : 'ok'),
+  );
+  const config = join(tempFolder(t), 'gateway.yaml');
+  writeFileSync(
+    config,
+    `limits: {max_connections: 20000, head_timeout_ms: 600000, max_event_loop_delay_ms: 0, max_heap_bytes: 0}`,
+  );
+  const gateway = await startProcess(t, {
+    CONFIG: config,
+    DATABASE_URL: await freshDatabase(t, migrated),
+    UPSTREAM_URL: upstream.url,
+    ADMIN_TOKEN: 'token',
+  });
+  await becomes(gateway.internalUrl, 200);
+  const operate = async (...args: string[]): Promise<Record<string, string>> =>
+    JSON.parse((await cli(gateway.env, ...args, '--json')).stdout) as Record<string, string>;
+  const keyOf = async (name: string): Promise<[string, string]> => {
+    const { id = '' } = await operate('accounts', 'create', name);
+    const { api_key: key = '' } = await operate('keys', 'create', id, '--name', 'key');
+    return ['Authorization', `Bearer ${key}`];
+  };
+  const port = Number(new URL(gateway.url).port);
+  const [authorization, other] = [await keyOf('Acme'), await keyOf('Other')];
+  const serves = async (): Promise<void> => {
+    const client = await rawClient(t, port);
+    t.equal((await client.send(requestText('GET', '/', [other])).response()).status, 200);
+    client.socket.destroy();
+  };
+  const residentBytes = async (): Promise<number> => {
+    const metrics = await (await fetch(`${gateway.internalUrl}/metrics`)).text();
+    return Number(/^process_resident_memory_bytes (\S+)$/m.exec(metrics)?.[1]);
+  };
+  return { upstream, port, authorization, serves, residentBytes };
+}
+
+async function connected(port: number): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1');
+  socket.on('error', () => undefined);
+  await new Promise((resolve) => socket.once('connect', resolve));
+  return socket;
+}
+
+t.test(
+  'heads and chunks that trickle in take little memory, and nobody else waits',
+  { timeout: 600_000 },
+  async (t) => {
+    const { port, authorization, serves, residentBytes } = await start(t);
+    const chunked = requestText('POST', '/', [authorization, ['Transfer-Encoding', 'chunked']]);
+    const kinds = [
+      { begins: '', goesOn: 'GET / HTTP/1.1\r\nHost: a' },
+      { begins: 'GET / HTTP/1.1\r\nHost: a\r\nX: ', goesOn: 'endless-' },
+      { begins: `${chunked}5`, goesOn: ';a=bcdef' },
+      { begins: `${chunked}5\r\nhello\r\n`, goesOn: '00000000' },
+    ];
+    await serves();
+    const before = await residentBytes();
+    const sockets: Socket[] = [];
+    for (let n = 0; n < connections; n += 1) sockets.push(await connected(port));
+    for (const [n, socket] of sockets.entries()) socket.write(kinds[n % kinds.length]?.begins ?? '');
+    for (let round = 0; round < rounds; round += 1) {
+      for (const [n, socket] of sockets.entries()) socket.write(kinds[n % kinds.length]?.goesOn[round] ?? '');
+      await serves();
+      await sleep(connections > 1_000 ? 1_000 : 100);
+    }
+    const each = Math.round(((await residentBytes()) - before) / connections);
+    t.comment(`${connections} connections, ${each} bytes each`);
+    t.ok(each < mostBytes, `${each} bytes each`);
+    for (const socket of sockets) socket.destroy();
+  },
+);
+
+t.test(
+  'responses that nobody reads take little memory, and no more are asked for',
+  { timeout: 600_000 },
+  async (t) => {
+    const { upstream, port, authorization, serves, residentBytes } = await start(t);
+    await serves();
+    const [before, heads] = [await residentBytes(), upstream.heads];
+    const bytes = requestText('GET', '/large', [authorization]).repeat(1_000);
+    const clients = 20;
+    for (let n = 0; n < clients; n += 1) {
+      const socket = await connected(port);
+      t.teardown(() => socket.destroy());
+      socket.pause();
+      socket.write(bytes);
+    }
+    await eventually(() => upstream.heads >= heads + clients);
+    for (let round = 0; round < 10; round += 1) {
+      await sleep(100);
+      await serves();
+    }
+    const asked = upstream.heads - heads - 10;
+    t.ok(asked < clients * 20, `${asked} of ${clients * 1_000} requests came to the upstream`);
+    const grown = (await residentBytes()) - before;
+    t.comment(`resident memory grew by ${Math.round(grown / 1e6)} MB`);
+    t.ok(grown < 100e6, `resident memory grew by ${grown} bytes`);
+  },
+);
