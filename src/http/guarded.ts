@@ -75,7 +75,13 @@ export function reportFaults(socket: Socket, report: (error: unknown) => void): 
 /** Ends a connection because the code serving it threw. The connection's `error` listeners get a {@link Fault}. */
 export function breakConnection(socket: Socket, error: unknown): void {
   reports.get(socket)?.(error);
+  // Without a listener, the event would end the process.
+  if (socket.listenerCount('error') === 0) socket.on('error', ignore);
   socket.destroy(new Fault(error));
+}
+
+function ignore(): void {
+  /* Code that uses the connection notices its end. */
 }
 
 /** Wraps a listener for new connections. If the listener throws, only the new connection ends. */

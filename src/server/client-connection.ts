@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Problem } from '../domain/problem.ts';
-import { breakConnection, Fault, type Breakable } from '../http/guarded.ts';
+import { breakConnection, Fault, guarded, guardMethods, type Breakable } from '../http/guarded.ts';
 import { hangUp, mostDiscarded } from '../http/hang-up.ts';
 import { HeadTooLong } from '../http1/head-text.ts';
 import { MessageFault } from '../http1/message-fault.ts';
@@ -34,6 +34,8 @@ export class ClientConnection implements ServingConnection, Breakable {
   #current: ServedRequest | null = null;
   /** Whether the connection serves no more requests. */
   #over = false;
+  /** Whether a request has been read. */
+  #hasServed = false;
   /** Whether the connection has been given to another protocol. */
   #isReleased = false;
   #isReading = false;
@@ -58,7 +60,9 @@ export class ClientConnection implements ServingConnection, Breakable {
 
   /** Whether no request, and no part of one, has arrived that is not answered. */
   get isIdle(): boolean {
-    return !this.#isReleased && this.#current === null && !this.#reader.inHead && this.#bytes === null;
+    // A CR may come alone, before a request.
+    const waiting = this.#bytes === null ? 0 : this.#bytes.length - this.#at;
+    return !this.#isReleased && this.#current === null && !this.#reader.inHead && waiting <= 1;
   }
 
   get leavesNow(): boolean {
@@ -69,7 +73,7 @@ export class ClientConnection implements ServingConnection, Breakable {
     return this.#reader.complete;
   }
 
-  readonly #onData = (chunk: Buffer): void => {
+  readonly #onData = guarded(this, (chunk: Buffer) => {
     if (this.#bytes === null) {
       this.#bytes = chunk;
       this.#at = 0;
@@ -78,7 +82,7 @@ export class ClientConnection implements ServingConnection, Breakable {
       this.#at = 0;
     }
     this.read();
-  };
+  });
 
   read(): void {
     if (this.#isReading) return;
@@ -86,8 +90,8 @@ export class ClientConnection implements ServingConnection, Breakable {
     try {
       while (this.#bytes !== null && !this.#over && this.#step());
     } catch (error) {
-      if (error instanceof MessageFault) this.#reject(error);
-      else this.broke(error);
+      if (!(error instanceof MessageFault)) throw error;
+      this.#reject(error);
     } finally {
       this.#isReading = false;
     }
@@ -108,6 +112,7 @@ export class ClientConnection implements ServingConnection, Breakable {
       }
       const request = new ServedRequest(this, head);
       this.#current = request;
+      this.#hasServed = true;
       this.served.application.request(request, request.response);
       return true;
     }
@@ -141,9 +146,10 @@ export class ClientConnection implements ServingConnection, Breakable {
 
   responded(): void {
     if (this.socket.writableLength === 0) return this.#sent();
-    this.socket.write('', 'latin1', (error) => {
-      if (!error) this.#guarded(() => this.#sent());
+    const written = guarded(this, (error?: Error | null) => {
+      if (!error) this.#sent();
     });
+    this.socket.write('', 'latin1', written);
   }
 
   #sent(): void {
@@ -173,7 +179,7 @@ export class ClientConnection implements ServingConnection, Breakable {
 
   /** Reads on once the caller has finished: it may have more to do before the next request is served. */
   #readSoon(): void {
-    if (this.#bytes !== null && !this.#isReading) process.nextTick(() => this.read());
+    if (this.#bytes !== null && !this.#isReading) process.nextTick(guarded(this, () => this.read()));
     else this.#pauseIfFull();
   }
 
@@ -217,16 +223,12 @@ export class ClientConnection implements ServingConnection, Breakable {
 
   /** Ends the connection if the client has kept it waiting for too long. @param nowMs monotonic time */
   check(nowMs: number): void {
-    if (!this.#over) this.#guarded(() => this.#check(nowMs));
-  }
-
-  #check(nowMs: number): void {
+    if (this.#over) return;
     const { headTimeoutMs, keepAliveMs, bodyIdleMs } = this.served.limits;
     this.#sinceMs ??= nowMs;
     const waitedMs = nowMs - this.#sinceMs;
     if (this.#current === null) {
-      const isFirst = this.socket.bytesRead === 0;
-      if (this.#reader.inHead || isFirst) {
+      if (this.#reader.inHead || !this.#hasServed) {
         if (waitedMs > headTimeoutMs) this.#rejectWith(tooLate, this.#reader.readsHead);
       } else if (waitedMs > keepAliveMs) this.hangUp();
     } else if (this.#discarded !== null) {
@@ -240,42 +242,31 @@ export class ClientConnection implements ServingConnection, Breakable {
   }
 
   /** The client sends no more. It waits for no response either, as far as can be told. */
-  readonly #onEnd = (): void =>
-    this.#guarded(() => {
-      const current = this.#current;
-      if (this.#over) return;
-      if (this.#discarded !== null) this.hangUp();
-      else if (current?.response.isEnded === true) current.response.last = true;
-      else if (current !== null) this.socket.destroy();
-      else if (this.#reader.inHead) this.#rejectWith(unreadable, this.#reader.readsHead);
-      else this.socket.end();
-    });
+  readonly #onEnd = guarded(this, () => {
+    const current = this.#current;
+    if (this.#over) return;
+    if (this.#discarded !== null) this.hangUp();
+    else if (current?.response.isEnded === true) current.response.last = true;
+    else if (current !== null) this.socket.destroy();
+    else if (this.#reader.inHead) this.#rejectWith(unreadable, this.#reader.readsHead);
+    else this.socket.end();
+  });
 
-  readonly #onClose = (): void => {
+  readonly #onClose = guarded(this, () => {
     this.#over = true;
     this.#bytes = null;
     const current = this.#current;
     this.#current = null;
-    try {
-      current?.response.close(false);
-    } catch (error) {
-      this.served.application.broke(error);
-    }
-  };
-
-  #guarded(work: () => void): void {
-    try {
-      work();
-    } catch (error) {
-      this.broke(error);
-    }
-  }
+    current?.response.close(false);
+  });
 
   broke(error: unknown): void {
     if (error instanceof Fault) this.socket.destroy(error);
     else breakConnection(this.socket, error);
   }
 }
+
+guardMethods(ClientConnection, undefined, 'read', 'responded', 'check', 'hangUp');
 
 const unreadable: Problem = { code: 'invalid_request', detail: 'The request is not valid HTTP/1.1.' };
 const tooLarge: Problem = { code: 'headers_too_large', detail: 'The request headers are too large.' };

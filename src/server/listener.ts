@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { createSecureContext, createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
 import type { LimitsConfig, ListenConfig } from '../config.ts';
-import { guardedConnection, reportFaults } from '../http/guarded.ts';
+import { guarded, guardedConnection, guardedOn, reportFaults } from '../http/guarded.ts';
 import { ClientConnection } from './client-connection.ts';
 import type { Application, Served } from './served.ts';
 
@@ -49,22 +49,25 @@ export function createListener(
     void socket.remoteAddress;
     const connection = new ClientConnection(socket, served);
     connections.add(connection);
-    socket.once('close', () => connections.delete(connection));
+    const closed = (): void => void connections.delete(connection);
+    socket.once('close', guardedOn(socket, closed));
   };
   server.on(tls === null ? 'connection' : 'secureConnection', guardedConnection(opened));
   if (tls !== null) secureSockets.follow(server as TlsServer);
   server.maxConnections = limits.maxConnections;
 
   let checking: NodeJS.Timeout | undefined;
-  const check = (): void => {
-    const nowMs = performance.now();
+  const broke = (error: unknown): void => served.application.broke(error);
+  const check = guarded({ broke }, (nowMs: number) => {
     for (const connection of connections) connection.check(nowMs);
     secureSockets.check(nowMs, served.limits.headTimeoutMs);
-  };
+  });
+  // After a stall, what has arrived meanwhile is read before anything is found to be late.
+  const checkSoon = guarded({ broke }, () => void setImmediate(check, performance.now()));
   const checkEvery = ({ headTimeoutMs, keepAliveMs }: Served['limits']): void => {
     clearInterval(checking);
     const everyMs = Math.max(20, Math.min(mostCheckMs, headTimeoutMs / 2, keepAliveMs / 2));
-    checking = setInterval(check, everyMs).unref();
+    checking = setInterval(checkSoon, everyMs).unref();
   };
   checkEvery(limits);
   server.on('close', () => clearInterval(checking));
@@ -125,7 +128,7 @@ function keepAliveLine({ keepAliveMs }: LimitsConfig): string {
   return `Keep-Alive: timeout=${Math.floor(keepAliveMs / 1000)}\r\n`;
 }
 
-/** The TCP sockets below TLS connections. Node has no public way from one to the other, but both have one peer. */
+/** The TCP sockets below TLS connections. Node has no public way from one to the other, but both have the same ends. */
 class SecureSockets {
   readonly below = new Set<Socket>();
   readonly #byPeer = new Map<string, Socket>();
@@ -138,11 +141,12 @@ class SecureSockets {
       this.below.add(socket);
       this.#byPeer.set(peer, socket);
       this.#handshakes.set(socket, performance.now());
-      socket.once('close', () => {
+      const closed = (): void => {
         this.below.delete(socket);
         this.#handshakes.delete(socket);
         if (this.#byPeer.get(peer) === socket) this.#byPeer.delete(peer);
-      });
+      };
+      socket.once('close', guardedOn(socket, closed));
     };
     server.on('connection', guardedConnection(opened));
     const secured = (secure: Socket): void => {
@@ -163,8 +167,8 @@ class SecureSockets {
   }
 }
 
-function peerOf({ remoteAddress, remotePort }: Socket): string {
-  return `${remoteAddress} ${remotePort}`;
+function peerOf({ remoteAddress, remotePort, localAddress, localPort }: Socket): string {
+  return [remoteAddress, remotePort, localAddress, localPort].join();
 }
 
 /**

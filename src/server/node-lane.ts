@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import type { BodyReader, ClientRequest } from '../http/client-request.ts';
 import { noteContinue } from '../http/expect-continue.ts';
-import { reportFaults } from '../http/guarded.ts';
+import { guarded, guardMethods, reportFaults, type Breakable } from '../http/guarded.ts';
 import type { ServingConnection } from './served.ts';
 import type { ServedResponse } from './served-response.ts';
 
@@ -34,7 +34,7 @@ function laneOf({ socket }: IncomingMessage): NodeLane {
  * its reader. Node gets the request written anew from what the reader has read, without `Upgrade` and `Expect`. If Node
  * reads another method, target or length in it, the connection ends.
  */
-export class NodeLane extends Duplex implements BodyReader {
+export class NodeLane extends Duplex implements BodyReader, Breakable {
   readonly #connection: ServingConnection;
   readonly #request: ClientRequest;
   /** The response on the client's connection. */
@@ -54,9 +54,10 @@ export class NodeLane extends Duplex implements BodyReader {
     this.#handler = handler;
     reportFaults(this as unknown as Socket, (error) => connection.served.application.broke(error));
     this.on('error', () => undefined);
-    this.on('close', () => {
+    const closed = (): void => {
       if (!this.#isOver) own.cut();
-    });
+    };
+    this.on('close', guarded(this, closed));
     own.onClose = () => {
       this.#isOver = true;
       this.destroy();
@@ -91,12 +92,14 @@ export class NodeLane extends Duplex implements BodyReader {
     });
     if (this.#own.continues) noteContinue(message, () => this.#readBody());
     // Node's own listener comes before this one. It ends the lane if the connection is to end.
-    response.once('finish', () => this.#finished());
-    try {
-      this.#handler(message, response);
-    } catch (error) {
-      this.#connection.broke(error);
-    }
+    const finished = (): void => this.#finished();
+    response.once('finish', guarded(this, finished));
+    this.#handler(message, response);
+  }
+
+  /** Ends the connection. */
+  broke(error: unknown): void {
+    this.#connection.broke(error);
   }
 
   #readBody(): void {
@@ -151,6 +154,8 @@ export class NodeLane extends Duplex implements BodyReader {
     return this;
   }
 }
+
+guardMethods(NodeLane, undefined, 'serve', 'onBytes', 'onBodyEnd', '_read', '_write', '_final');
 
 function headText({ method, url, version, rawHeaders }: ClientRequest): string {
   let text = `${method} ${url} HTTP/${version ?? '1.1'}\r\n`;

@@ -1,4 +1,5 @@
 import type { ClientRequest, ClientResponse } from '../http/client-request.ts';
+import { guarded } from '../http/guarded.ts';
 import { resetConnection } from '../http/hang-up.ts';
 import { writeChunk } from '../http1/chunked-body.ts';
 import { writeFieldLines } from '../http1/fields.ts';
@@ -93,16 +94,14 @@ export class ServedResponse implements ClientResponse {
   #awaitDrain(): void {
     if (this.#awaitsDrain) return;
     this.#awaitsDrain = true;
-    this.#connection.socket.write('', 'latin1', (error) => {
+    const { socket } = this.#connection;
+    const written = guarded(this.#connection, (error?: Error | null) => {
       this.#awaitsDrain = false;
-      if (this.#isOver || error || this.#connection.socket.destroyed) return;
-      try {
-        if (this.#connection.socket.writableLength > 0) this.#awaitDrain();
-        else this.onDrain?.();
-      } catch (error) {
-        this.#connection.broke(error);
-      }
+      if (this.#isOver || error || socket.destroyed) return;
+      if (socket.writableLength > 0) this.#awaitDrain();
+      else this.onDrain?.();
     });
+    socket.write('', 'latin1', written);
   }
 
   end(trailers: readonly string[] = []): void {

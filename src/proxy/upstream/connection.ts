@@ -51,7 +51,11 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
     on('drain', () => this.#body?.resume());
     on('end', () => this.#onFin());
     on('error', (error) => this.#fail(error));
-    on('close', () => this.#fail(new Error('the upstream closed the connection')));
+    on('close', () => {
+      // The client may still be taking the bytes of the latest read.
+      reading.letGo(true);
+      this.#fail(new Error('the upstream closed the connection'));
+    });
   }
 
   /** Milliseconds for which the upstream keeps an idle connection open; `null` if it does not say. */

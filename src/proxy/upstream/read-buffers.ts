@@ -1,11 +1,12 @@
 import type { OnReadOpts } from 'node:net';
+import type { Breakable } from '../../http/guarded.ts';
 
 /** Number of bytes in the buffer that all sockets share. */
 const sharedBytes = 64 * 1024;
 /** Minimum number of bytes in a large read. After a large read, a socket gets a buffer of its own. */
 const largeBytes = sharedBytes / 2;
 /** Number of bytes in a socket's own buffer. Large reads make a large body cheap. */
-const ownBytes = 256 * 1024;
+const ownBytes = 128 * 1024;
 /** The same while {@link mostOwn} are in use, so that slow clients cannot fill memory. */
 const smallOwnBytes = 32 * 1024;
 const mostOwn = 64;
@@ -34,7 +35,7 @@ export class ReadBuffers {
 }
 
 /** Reads from a socket. */
-export interface BytesReader {
+export interface BytesReader extends Breakable {
   /** Whether the response goes on behind the latest read. */
   readonly expectsMore: boolean;
   /** Called when `length` bytes have been read into the buffer. */
@@ -51,7 +52,14 @@ export class ReadBuffer {
   reader: BytesReader | null = null;
   /** Options for the socket. */
   readonly onread: OnReadOpts = {
-    buffer: () => this.#next(),
+    buffer: () => {
+      try {
+        return this.#next();
+      } catch (error) {
+        this.reader?.broke(error);
+        return this.#buffers.shared;
+      }
+    },
     callback: (length) => {
       this.#length = length;
       this.reader?.read(length);

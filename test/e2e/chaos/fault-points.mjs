@@ -14,7 +14,8 @@ const dist = fileURLToPath(new URL('../../../dist/', import.meta.url));
 const served = [
   /^proxy\//,
   /^http\//,
-  /^server\/(offers|pipelining|listener)\.js$/,
+  /^http1\//,
+  /^server\/(listener|client-connection|served-request|served-response|node-lane)\.js$/,
   /^authz\//,
   /^limits\/(shares|concurrency)\.js$/,
   /^ops\/(access-log|request-metrics)\.js$/,
@@ -36,7 +37,7 @@ const leftOut = [
 ];
 
 /** Functions of the net itself, and two callbacks of Node's reads with nothing but a guarded call. */
-const ofTheNet = /^(broke|ignore)$|response-parser\.js.* (buffer|callback)$/;
+const ofTheNet = /^(broke|ignore)$|read-buffers\.js.* (buffer|callback)$/;
 
 /** @param {string} file below `dist`, with slashes */
 const isServed = (file) => served.some((part) => part.test(file)) && !leftOut.includes(file);
