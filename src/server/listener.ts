@@ -63,7 +63,7 @@ export function createListener(
     secureSockets.check(nowMs, served.limits.headTimeoutMs);
   });
   // After a stall, what has arrived meanwhile is read before anything is found to be late.
-  const checkSoon = guarded({ broke }, () => void setImmediate(check, performance.now()));
+  const checkSoon = guarded({ broke }, () => void setTimeout(check, 0, performance.now()));
   const checkEvery = ({ headTimeoutMs, keepAliveMs }: Served['limits']): void => {
     clearInterval(checking);
     const everyMs = Math.max(20, Math.min(mostCheckMs, headTimeoutMs / 2, keepAliveMs / 2));
