@@ -90,7 +90,9 @@ export class NodeLane extends Duplex implements BodyReader, Breakable {
       get: () => keeps && !this.#own.continues && !this.#connection.leavesNow,
       set: (value: boolean) => (keeps = value),
     });
-    if (this.#own.continues) noteContinue(message, () => this.#readBody());
+    // Node is still reading the head, so the body must not come before this call has returned.
+    const goOn = (): void => void setImmediate(guarded(this, () => this.#readBody()));
+    if (this.#own.continues) noteContinue(message, goOn);
     // Node's own listener comes before this one. It ends the lane if the connection is to end.
     const finished = (): void => this.#finished();
     response.once('finish', guarded(this, finished));
@@ -103,6 +105,7 @@ export class NodeLane extends Duplex implements BodyReader, Breakable {
   }
 
   #readBody(): void {
+    if (this.#isOver) return;
     this.#readsBody = true;
     this.#request.readBody(this);
   }
