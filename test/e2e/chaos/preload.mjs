@@ -70,6 +70,13 @@ ActiveExchanges.prototype.noteBytes = function () {
   asTimer(() => noteBytes.call(this));
 };
 
+// The listener's timer calls it in the turn behind its own.
+const { ClientConnection } = await built('server/client-connection.js');
+const { check } = ClientConnection.prototype;
+ClientConnection.prototype.check = function (/** @type {number} */ nowMs) {
+  asTimer(() => check.call(this, nowMs));
+};
+
 process.on('message', (/** @type {any} */ { arm, timer, reset }) => {
   const calls = [...called];
   if (reset === true) {
