@@ -39,11 +39,10 @@ export class RequestReader {
   readHead(bytes: Buffer, from: number, mostBytes: number): RequestHead | null {
     let start = from;
     if (!this.#begun) {
-      // Empty lines before a request are ignored (RFC 9112 §2.2).
-      while (bytes[start] === 0x0d && bytes[start + 1] === 0x0a) start += 2;
+      // Line ends before a request are ignored (RFC 9112 §2.2).
+      while (bytes[start] === 0x0d || bytes[start] === 0x0a) start += 1;
       this.at = start;
-      const isCut = bytes[start] === 0x0d && start + 1 === bytes.length;
-      if (isCut || start === bytes.length) return null;
+      if (start === bytes.length) return null;
       this.#begun = true;
     }
     const at = this.#feed(bytes, start, mostBytes);

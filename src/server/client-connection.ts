@@ -60,9 +60,7 @@ export class ClientConnection implements ServingConnection, Breakable {
 
   /** Whether no request, and no part of one, has arrived that is not answered. */
   get isIdle(): boolean {
-    // A CR may come alone, before a request.
-    const waiting = this.#bytes === null ? 0 : this.#bytes.length - this.#at;
-    return !this.#isReleased && this.#current === null && !this.#reader.inHead && waiting <= 1;
+    return !this.#isReleased && this.#current === null && !this.#reader.inHead && this.#bytes === null;
   }
 
   get leavesNow(): boolean {
@@ -113,6 +111,8 @@ export class ClientConnection implements ServingConnection, Breakable {
       const request = new ServedRequest(this, head);
       this.#current = request;
       this.#hasServed = true;
+      // So a short body that came with its head is complete before anything is decided about it.
+      this.#readAhead(request);
       this.served.application.request(request, request.response);
       return true;
     }
@@ -120,6 +120,11 @@ export class ClientConnection implements ServingConnection, Breakable {
     this.#advance(bytes, this.#reader.readBody(bytes, this.#at, current.takeBytes));
     if (this.#reader.complete) this.#bodyEnded(current);
     return true;
+  }
+
+  #readAhead(request: ServedRequest): void {
+    if (this.#bytes === null || this.#reader.complete) return;
+    this.#advance(this.#bytes, this.#reader.readBody(this.#bytes, this.#at, request.takeBytes));
   }
 
   #advance(bytes: Buffer, at: number): void {
