@@ -111,8 +111,6 @@ export class ClientConnection implements ServingConnection, Breakable {
       const request = new ServedRequest(this, head);
       this.#current = request;
       this.#hasServed = true;
-      // So a short body that came with its head is complete before anything is decided about it.
-      this.#readAhead(request);
       this.served.application.request(request, request.response);
       return true;
     }
@@ -120,11 +118,6 @@ export class ClientConnection implements ServingConnection, Breakable {
     this.#advance(bytes, this.#reader.readBody(bytes, this.#at, current.takeBytes));
     if (this.#reader.complete) this.#bodyEnded(current);
     return true;
-  }
-
-  #readAhead(request: ServedRequest): void {
-    if (this.#bytes === null || this.#reader.complete) return;
-    this.#advance(this.#bytes, this.#reader.readBody(this.#bytes, this.#at, request.takeBytes));
   }
 
   #advance(bytes: Buffer, at: number): void {
