@@ -1,6 +1,7 @@
 import { problemStatus, type Problem } from '../domain/problem.ts';
 import type { ReceivedHead } from '../ports/request-record.ts';
 import { problemBody, problemContentType } from './problem-body.ts';
+import { reasonOf } from './reason-phrase.ts';
 
 /**
  * Returns the function that writes the whole response to bytes that are no request, or that came too slowly. The
@@ -15,7 +16,7 @@ export function rawProblems(
     const requestId = newRequestId(noRequest);
     const body = problemBody(problem, { instance: '', requestId, typeBase });
     return (
-      `HTTP/1.1 ${status} ${reasons[status] ?? 'Error'}\r\n` +
+      `HTTP/1.1 ${status} ${reasonOf(status)}\r\n` +
       `Content-Type: ${problemContentType}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
       `X-Request-Id: ${requestId}\r\nConnection: close\r\n\r\n${toHead ? '' : body}`
     );
@@ -24,11 +25,3 @@ export function rawProblems(
 
 /** Stands in for the missing request, so that the response can be given a request id. */
 const noRequest: ReceivedHead = { rawHeaders: [], socket: {} };
-
-const reasons: Readonly<Record<number, string>> = {
-  400: 'Bad Request',
-  408: 'Request Timeout',
-  413: 'Content Too Large',
-  417: 'Expectation Failed',
-  431: 'Request Header Fields Too Large',
-};

@@ -46,6 +46,7 @@ export function requireFieldLines(lines: string, count: number): void {
   if (found !== count || !areFieldLines(lines, 0))
     throw new Error('a header whose name or value is not one line');
 }
+
 /** Matches a length of at most 15 digits, because JavaScript cannot represent longer numbers exactly. */
 export const lengthForm = /^\d{1,15}$/;
 

@@ -131,7 +131,7 @@ export class ClientConnection implements ServingConnection, Breakable {
     this.#next();
   }
 
-  /** Stops reading from the socket while enough bytes wait that nobody wants yet. */
+  /** Pauses the socket while {@link mostWaitingBytes} wait for the request under way. */
   #pauseIfFull(): void {
     if (this.#over) return;
     const waiting = this.#bytes === null ? 0 : this.#bytes.length - this.#at;

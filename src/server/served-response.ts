@@ -111,7 +111,7 @@ export class ServedResponse implements ClientResponse {
     this.#connection.responded();
   }
 
-  /** Writes bytes of a response that somebody else has written, from its status line on. */
+  /** Sends bytes of a response that Node writes, from its status line on. */
   writeBytes(bytes: Buffer, status: number, done?: (error?: Error | null) => void): void {
     this.isBegun = true;
     this.#isWrittenByNode = true;
@@ -151,7 +151,7 @@ export class ServedResponse implements ClientResponse {
     let text = `HTTP/1.1 ${status} ${reason}\r\n${writeFieldLines(headers)}`;
     if (length !== undefined) text += `Content-Length: ${length}\r\n`;
     else if (this.#isChunked) text += 'Transfer-Encoding: chunked\r\n';
-    // A client that was not told to continue may send its body or not, so nobody knows where its next request begins.
+    // A client that was not told to continue may send its body or not, so its next request may begin anywhere.
     if (this.continues || this.#connection.leavesNow) this.last = true;
     this.isBegun = true;
     this.status = status;

@@ -27,7 +27,7 @@ export class ReadBuffers {
     return this.#spare.pop() ?? Buffer.allocUnsafeSlow(ownBytes);
   }
 
-  /** Takes a buffer back. @param isRead whether somebody may still read from it, so that it cannot be used again */
+  /** Takes a buffer back. @param isRead whether a client's socket may still send from it, so that it cannot be used again */
   giveBack(buffer: Buffer, isRead: boolean): void {
     this.#inUse -= 1;
     if (!isRead && buffer.length === ownBytes && this.#spare.length < mostSpare) this.#spare.push(buffer);
@@ -69,7 +69,7 @@ export class ReadBuffer {
   readonly #buffers: ReadBuffers;
   #own: Buffer | null = null;
   #length = 0;
-  /** Whether somebody reads the bytes of the latest read for longer than the call that it gets them by. */
+  /** Whether the exchange keeps bytes of the latest read until {@link release}. */
   #isKept = false;
 
   constructor(buffers: ReadBuffers) {
@@ -104,7 +104,7 @@ export class ReadBuffer {
     return this.bytes;
   }
 
-  /** Gives the socket's own buffer back. @param isRead whether somebody may still read from it */
+  /** Gives the socket's own buffer back. @param isRead whether a client's socket may still send from it */
   letGo(isRead: boolean): void {
     if (this.#own !== null) this.#buffers.giveBack(this.#own, isRead);
     this.#own = null;
