@@ -40,9 +40,9 @@ export interface RequestFault {
 const methods: ReadonlySet<string> = new Set(METHODS);
 /** Matches a request line with a target in origin, absolute or asterisk form (RFC 9112 §3.2). */
 const requestLine =
-  /^([A-Z-]{1,20}) (\/[\x21-\x7e]*|[A-Za-z]+:\/\/[\w.:%-]+(?:[/?][\x21-\x7e]*)?|\*) HTTP\/(\d)\.(\d)$/;
+  /^([A-Z-]{1,20}) +(\/[\x21-\x7e]*|[A-Za-z]+:\/\/[\w.:%-]+(?:[/?][\x21-\x7e]*)?|\*) +HTTP\/(\d)\.(\d)$/;
 /** Matches a request line with a target in authority form, which only CONNECT has. */
-const connectLine = /^(CONNECT) ([\w.:[\]-]+) HTTP\/(\d)\.(\d)$/;
+const connectLine = /^(CONNECT) +([\w.:[\]-]+) +HTTP\/(\d)\.(\d)$/;
 /**
  * Matches a tab in a header that says where the body ends. Tabs around a value are allowed (RFC 9110 §5.5), but not every
  * parser trims them.
