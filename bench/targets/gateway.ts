@@ -25,7 +25,18 @@ export const gatewayWithLimits = gatewayBuiltAt(builtHere, 'gateway-limits', 'th
 });
 
 /**
- * A build of the gateway as it is deployed: PostgreSQL, metrics and metering on, access log off as everywhere here.
+ * Flags that the image of a build gives Node.js, by the `CMD` of its Dockerfile; none if there is no Dockerfile.
+ *
+ * @param program the build's main.js
+ */
+function flagsOfImage(program: string): readonly string[] {
+  const dockerfile = join(dirname(program), '../Dockerfile');
+  const command = existsSync(dockerfile) && /^CMD (\[.*\])$/m.exec(readFileSync(dockerfile, 'utf8'))?.[1];
+  return command ? (JSON.parse(command) as string[]).slice(1, -1) : [];
+}
+
+/**
+ * A build of the gateway as it is deployed: Node.js has the image's flags, PostgreSQL, metrics and metering on, access log off as everywhere here.
  *
  * @param program its main.js
  * @param differently `logLevel` `info` turns the access log on
@@ -55,7 +66,7 @@ export function gatewayBuiltAt(
       const server = processes.start({
         name,
         command: node.program,
-        args: [...node.flags, program],
+        args: [...flagsOfImage(program), ...node.flags, program],
         core: proxyCore,
         env: {
           NODE_ENV: 'production',

@@ -36,10 +36,15 @@ t.test('files that packages do not need are dropped before a start that loads al
 
 t.test('Node.js is the first process of the container, as a user with a number', async (t) => {
   t.match(dockerfile, /^USER \d+:\d+$/m);
-  t.match(
-    dockerfile,
-    /^CMD \["node", "dist\/main\.js"\]$/m,
-    'no shell between, which would keep SIGTERM to itself',
-  );
+  t.match(dockerfile, /^CMD \["node", .*"dist\/main\.js"\]$/m, 'a shell would keep SIGTERM to itself');
   t.notMatch(dockerfile, /^ENTRYPOINT/m);
+});
+
+t.test('the image, its first start and the unit for systemd give Node.js the same flags', async (t) => {
+  const command = /^CMD (\[.*\])$/m.exec(dockerfile)?.[1] ?? '[]';
+  const flags = (JSON.parse(command) as string[]).slice(1, -1).join(' ');
+  t.match(flags, '--max-semi-space-size=');
+  t.ok(dockerfile.includes(`{ node ${flags} dist/main.js`), 'what Node.js compiled is kept by its flags');
+  const unit = readText('examples/linux/tenancy-gateway@.service');
+  t.ok(unit.includes(`\nExecStart=/usr/bin/env node ${flags} /usr/local/bin/tenancy-gateway serve\n`));
 });
