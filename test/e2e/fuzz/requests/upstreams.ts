@@ -1,15 +1,9 @@
 /** Upstreams that say what they believe to have received, each a reader of its own making. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { eventually } from '../../../support/eventually.ts';
-import { tempFolder } from '../../../support/process.ts';
+import { oddProxies } from '../../../support/odd-proxies.ts';
 import type { Scope } from '../../../support/servers.ts';
-import { unusedPort } from '../../../support/unused-port.ts';
 import type { Fields } from '../strict-head.ts';
 import { readRequests } from '../strict.ts';
 import { kinds, type Kind } from './case.ts';
@@ -32,15 +26,12 @@ export async function startUpstreams(
   const missing: string[] = [];
   urls.set('e', await startNode(t, 'e', witness));
   urls.set('b', await startStrict(t, witness, onFault));
-  for (const [kind, start] of [
-    ['n', startNginx],
-    ['h', startHaproxy],
+  for (const [kind, proxy] of [
+    ['n', oddProxies.nginx],
+    ['h', oddProxies.haproxy],
   ] as const) {
-    const program = ['/usr/sbin', '/usr/local/sbin', '/usr/bin', '/opt/homebrew/bin']
-      .map((folder) => join(folder, kinds[kind]))
-      .find((file) => existsSync(file));
-    if (program === undefined) missing.push(kinds[kind]);
-    else urls.set(kind, await start(t, program, await startNode(t, kind, witness)));
+    if (proxy.program === undefined) missing.push(kinds[kind]);
+    else urls.set(kind, await proxy.start(t, await startNode(t, kind, witness)));
   }
   return { urls, missing };
 }
@@ -97,74 +88,6 @@ function startStrict(t: Scope, witness: Witness, onFault: (fault: string) => voi
     });
   });
   return listen(t, server);
-}
-
-/** nginx with all its readiness to pass on what is odd, and its own reading of the path in a header. */
-async function startNginx(t: Scope, program: string, origin: string): Promise<string> {
-  const folder = tempFolder(t);
-  const port = await unusedPort();
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
-  for (const name of temporary) mkdirSync(join(folder, name));
-  writeFileSync(
-    join(folder, 'nginx.conf'),
-    `daemon off; master_process off; pid ${folder}/pid; error_log ${folder}/errors crit;
-    events { worker_connections 4096; }
-    http {
-      access_log off; ${temporary.map((name) => `${name}_temp_path ${folder}/${name};`).join(' ')}
-      underscores_in_headers on; ignore_invalid_headers off; client_max_body_size 0;
-      large_client_header_buffers 8 64k; keepalive_requests 1000000; keepalive_timeout 120s;
-      upstream origin { server ${origin.slice('http://'.length)}; keepalive 64; keepalive_requests 1000000; }
-      server {
-        listen 127.0.0.1:${port} backlog=1024;
-        location / {
-          proxy_pass http://origin; proxy_http_version 1.1;
-          proxy_set_header Host $http_host; proxy_set_header Connection "";
-          proxy_set_header X-Nginx-Uri "$uri|";
-        }
-      }
-    }`,
-  );
-  return run(t, program, ['-c', join(folder, 'nginx.conf'), '-e', join(folder, 'errors')], port);
-}
-
-async function startHaproxy(t: Scope, program: string, origin: string): Promise<string> {
-  const folder = tempFolder(t);
-  const port = await unusedPort();
-  writeFileSync(
-    join(folder, 'haproxy.cfg'),
-    `global
-  maxconn 4000
-  tune.bufsize 65536
-defaults
-  mode http
-  timeout connect 5s
-  timeout client 120s
-  timeout server 120s
-  retries 0
-frontend clients
-  bind 127.0.0.1:${port}
-  http-request set-header X-Haproxy-Path %[path]|
-  default_backend origin
-backend origin
-  server origin ${origin.slice('http://'.length)}
-`,
-  );
-  return run(t, program, ['-db', '-f', join(folder, 'haproxy.cfg')], port);
-}
-
-async function run(t: Scope, program: string, args: readonly string[], port: number): Promise<string> {
-  const child = spawn(program, args, { stdio: 'ignore' });
-  t.teardown(async () => {
-    const ended = once(child, 'exit');
-    if (child.exitCode !== null || !child.kill('SIGKILL')) return;
-    await ended;
-  });
-  const url = `http://127.0.0.1:${port}`;
-  await eventually(async () => {
-    if (child.exitCode !== null) throw new Error(`${program} ended with ${child.exitCode}`);
-    return (await fetch(`${url}/started`).catch(() => null)) !== null;
-  });
-  return url;
 }
 
 async function listen(t: Scope, server: Server): Promise<string> {
