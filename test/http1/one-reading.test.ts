@@ -10,7 +10,7 @@ import { readByUs, type OurReading } from './support/our-reading.ts';
 
 /** Reasons for which the gateway rejects what `node:http` takes, by the fault. */
 const stricter: Readonly<Record<string, string>> = {
-  'no request line': 'Node skips several blanks within the first line',
+  'no request line': 'Node takes a first line without a version for HTTP/0.9',
   'a line that ends without CR': 'Node 20 takes LF for CR LF in the first line',
   'a chunk without a size': 'JavaScript has no exact numbers for sizes of more than 13 digits',
   'Its Content-Length is not a number.': 'nor for lengths of more than 15 digits',
