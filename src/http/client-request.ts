@@ -49,6 +49,8 @@ export interface BodyReader {
   onBytes(chunk: Buffer): void;
   /** Called at the end of the body. */
   onBodyEnd(): void;
+  /** Whether the reader needs none of the bytes any longer that it has taken so far. */
+  readonly hasPassedOn: boolean;
 }
 
 /** The response to a {@link ClientRequest}. */
@@ -79,14 +81,14 @@ export interface ClientResponse {
    *
    * @param headers flat list of names and values, without `Content-Length`, `Transfer-Encoding` and `Connection`
    * @param length number of bytes to state as the length; `undefined` for none
-   * @param body Latin-1
+   * @param body Latin-1, or bytes, which may change once this call has returned
    */
   send(
     status: number,
     reason: string,
     headers: readonly string[],
     length: number | undefined,
-    body: string,
+    body: string | Buffer,
   ): void;
   /**
    * Writes the head of a response. The parameters are as for {@link send}. A response without a length is sent in
@@ -95,9 +97,11 @@ export interface ClientResponse {
   begin(status: number, reason: string, headers: readonly string[], length: number | undefined): void;
   /**
    * Writes a piece of the body. Returns whether the operating system has taken all bytes. If not, `chunk` must stay
-   * unchanged until {@link onDrain}.
+   * unchanged until {@link onDrain}, unless it is lent.
+   *
+   * @param isLent whether the bytes may change once this call has returned, so that they are copied
    */
-  write(chunk: Buffer): boolean;
+  write(chunk: Buffer, isLent: boolean): boolean;
   /** Ends the response. @param trailers flat list of names and values, dropped unless the response is in chunks */
   end(trailers?: readonly string[]): void;
   /** Cuts the response short, so that the client notices. */

@@ -161,14 +161,14 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
     if (held === null || this.state === 'finished') return;
     this.#begin(held.head);
     let goesOn = true;
-    for (const chunk of held.body) goesOn = this.#writer.data(chunk);
+    for (const chunk of held.body) goesOn = this.#writer.data(chunk, false);
     if (held.trailers !== null) this.onEnd(held.trailers);
     else if (goesOn) this.#inFlight?.resume();
   });
 
-  onBody(chunk: Buffer): boolean {
-    if (this.#held === null) return this.#writer.data(chunk);
-    this.#held.body.push(chunk);
+  onBody(chunk: Buffer, isLent: boolean): boolean {
+    if (this.#held === null) return this.#writer.data(chunk, isLent);
+    this.#held.body.push(isLent ? Buffer.from(chunk) : chunk);
     return false;
   }
 

@@ -5,6 +5,7 @@ import { hangUp, mostDiscarded } from '../http/hang-up.ts';
 import { HeadTooLong } from '../http1/head-text.ts';
 import { MessageFault } from '../http1/message-fault.ts';
 import { RequestReader } from '../http1/request-reader.ts';
+import { freeBytes } from './free-bytes.ts';
 import type { Served, ServingConnection } from './served.ts';
 import { ServedRequest } from './served-request.ts';
 
@@ -115,7 +116,10 @@ export class ClientConnection implements ServingConnection, Breakable {
       return true;
     }
     if (this.#reader.complete || !(current.wantsBody || current.mayReadAhead)) return false;
-    this.#advance(bytes, this.#reader.readBody(bytes, this.#at, current.takeBytes));
+    const { length } = bytes;
+    const at = this.#reader.readBody(bytes, this.#at, current.takeBytes);
+    this.#advance(bytes, at);
+    if (at === length && current.hasPassedOn) freeBytes(bytes);
     if (this.#reader.complete) this.#bodyEnded(current);
     return true;
   }

@@ -4,6 +4,7 @@ import { createSecureContext, createServer as createTlsServer, type Server as Tl
 import type { LimitsConfig, ListenConfig } from '../config.ts';
 import { guarded, guardedConnection, guardedOn, reportFaults } from '../http/guarded.ts';
 import { ClientConnection } from './client-connection.ts';
+import { SendBuffer } from './send-buffer.ts';
 import type { Application, Served } from './served.ts';
 
 /** A server for one address. Its application can be replaced while connections stay open. */
@@ -104,6 +105,7 @@ class ServedListener implements Served {
   limits: LimitsConfig;
   leaving = false;
   keepAliveLine: string;
+  readonly sendBuffer = new SendBuffer();
   readonly #secureSockets: SecureSockets;
 
   constructor(application: Application, limits: LimitsConfig, secureSockets: SecureSockets) {

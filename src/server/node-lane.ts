@@ -118,6 +118,11 @@ export class NodeLane extends Duplex implements BodyReader, Breakable {
     if (!this.push(framed)) this.#request.pauseBody();
   }
 
+  /** A stream keeps the bytes until the handler has read them. */
+  get hasPassedOn(): boolean {
+    return false;
+  }
+
   onBodyEnd(): void {
     this.#readsBody = false;
     if (this.#request.bodyLength === undefined) this.push('0\r\n\r\n');

@@ -113,6 +113,11 @@ export class ServedRequest implements ClientRequest {
     return this.#bytesAhead < mostBytesAhead;
   }
 
+  /** Whether none of the bytes of the body that have been read are needed any longer. */
+  get hasPassedOn(): boolean {
+    return this.#ahead.length === 0 && (this.#reader === null ? this.#isDiscarded : this.#reader.hasPassedOn);
+  }
+
   readonly takeBytes = (bytes: Buffer, from: number, to: number): boolean => {
     const chunk = bytes.subarray(from, to);
     if (this.wantsBody) {

@@ -1,7 +1,7 @@
 import type { ClientRequest, ClientResponse } from '../http/client-request.ts';
 import { guarded } from '../http/guarded.ts';
 import { resetConnection } from '../http/hang-up.ts';
-import { writeChunk } from '../http1/chunked-body.ts';
+import { mostCopiedBytes, writeChunk } from '../http1/chunked-body.ts';
 import { writeFieldLines } from '../http1/fields.ts';
 import type { RequestHead } from '../http1/request-head.ts';
 import type { ServingConnection } from './served.ts';
@@ -62,11 +62,14 @@ export class ServedResponse implements ClientResponse {
     reason: string,
     headers: readonly string[],
     length: number | undefined,
-    body: string,
+    body: string | Buffer,
   ): void {
     const head = this.#head(status, reason, headers, length);
     if (this.#isOver) return;
-    this.#connection.socket.write(this.#hasBody(status) ? head + body : head, 'latin1');
+    const { socket, served } = this.#connection;
+    if (!this.#hasBody(status)) socket.write(head, 'latin1');
+    else if (typeof body === 'string') socket.write(head + body, 'latin1');
+    else served.sendBuffer.send(socket, head, body);
     this.isEnded = true;
     this.#connection.responded();
   }
@@ -80,11 +83,15 @@ export class ServedResponse implements ClientResponse {
     if (!this.#isOver) this.#connection.socket.write(head, 'latin1');
   }
 
-  write(chunk: Buffer): boolean {
+  write(chunk: Buffer, isLent: boolean): boolean {
     const { socket } = this.#connection;
     if (this.#isOver || socket.destroyed || chunk.length === 0 || !this.#hasBody(this.status)) return true;
-    if (this.#isChunked) writeChunk(socket, chunk);
-    else socket.write(chunk);
+    if (chunk.length <= mostCopiedBytes && this.#isChunked) writeChunk(socket, chunk);
+    else {
+      const kept = isLent ? Buffer.from(chunk) : chunk;
+      if (this.#isChunked) writeChunk(socket, kept);
+      else socket.write(kept);
+    }
     if (socket.writableLength === 0) return true;
     this.#awaitDrain();
     return false;

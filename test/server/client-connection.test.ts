@@ -53,7 +53,7 @@ t.test('a write behind the end of a connection comes to nothing', async (t) => {
   const client = await served(t, (request, response) => {
     response.begin(200, 'OK', ['x', 'y'.repeat(5_000_000)], undefined);
     request.socket.destroy();
-    response.write(Buffer.from('x'));
+    response.write(Buffer.from('x'), false);
     written = true;
   });
   client.pause();
@@ -91,6 +91,7 @@ t.test('a body whose pieces came before they were wanted is handed over whole', 
         const sink = {
           write: (chunk: Buffer) => (got += chunk.toString()) !== '',
           end: () => (ended = true),
+          hasSentAll: true,
         };
         setImmediate(() => streamed.start({ ...sink, end: () => void sink.end() }));
       },

@@ -106,6 +106,11 @@ export class BufferedBody implements BodyProgress, BodyReader, Breakable {
     this.bytes = bytes;
   }
 
+  /** The bytes wait for the rest of the body. */
+  get hasPassedOn(): boolean {
+    return false;
+  }
+
   onBodyEnd(): void {
     this.starving = false;
     this.content = this.#begun === null ? Buffer.alloc(0) : this.#begun.subarray(0, this.bytes);

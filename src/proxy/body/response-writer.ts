@@ -3,6 +3,8 @@ import { latin1 } from '../../http1/fields.ts';
 
 /** Maximum size in bytes of a body that is written together with the head, in one system call. */
 const mostCollected = 16 * 1024;
+/** Minimum size in bytes of a body that takes less time as bytes than as text. */
+const leastAsBytes = 1024;
 
 /**
  * Maximum number of Early Hints passed to a client for one request. Without a limit, Early Hints could fill memory if
@@ -26,6 +28,8 @@ export class ResponseWriter {
   #collecting = false;
   /** Body so far, in Latin-1, which keeps every byte intact. */
   #collected = '';
+  /** The whole body, if it came in one piece and is not short; `null` otherwise. */
+  #whole: Buffer | null = null;
 
   constructor(response: ClientResponse) {
     this.#response = response;
@@ -63,11 +67,14 @@ export class ResponseWriter {
   /**
    * Takes a piece of the body. Returns `false` if the client has not taken all bytes. The piece must then stay unchanged,
    * and the next one should wait.
+   *
+   * @param isLent whether the bytes may change once this call has returned, and after the last piece {@link end}
    */
-  data(chunk: Buffer): boolean {
+  data(chunk: Buffer, isLent: boolean): boolean {
     this.bytes += chunk.length;
-    if (!this.#collecting) return this.#response.write(chunk);
-    this.#collected += latin1(chunk, 0, chunk.length);
+    if (!this.#collecting) return this.#response.write(chunk, isLent);
+    if (chunk.length === this.#length && chunk.length >= leastAsBytes) this.#whole = chunk;
+    else this.#collected += latin1(chunk, 0, chunk.length);
     return true;
   }
 
@@ -78,9 +85,10 @@ export class ResponseWriter {
    * @param trailers flat list of names and values
    */
   end(trailers: readonly string[]): boolean {
-    if (this.#collecting)
-      this.#response.send(this.status, this.#reason, this.#headers, this.#length, this.#collected);
-    else this.#response.end(trailers);
+    if (this.#collecting) {
+      const body = this.#whole ?? this.#collected;
+      this.#response.send(this.status, this.#reason, this.#headers, this.#length, body);
+    } else this.#response.end(trailers);
     return this.#collecting;
   }
 }

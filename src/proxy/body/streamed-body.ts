@@ -68,6 +68,10 @@ export class StreamedBody implements BodyProgress, BodySource, BodyReader, Break
     this.#request.pauseBody();
   }
 
+  get hasPassedOn(): boolean {
+    return this.#sink?.hasSentAll === true;
+  }
+
   onBodyEnd(): void {
     this.starving = false;
     this.#sink?.end();

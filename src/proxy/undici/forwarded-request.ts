@@ -121,7 +121,7 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.progress += chunk.length;
-    if (!this.#over && !this.#handler.onBody(chunk)) this.#reading?.pause();
+    if (!this.#over && !this.#handler.onBody(chunk, false)) this.#reading?.pause();
   }
 
   onResponseEnd(controller: Dispatcher.DispatchController): void {
@@ -184,6 +184,7 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
           return stream.push(chunk);
         },
         end: () => void stream.push(null),
+        hasSentAll: false,
       });
     };
     const stream = new Readable({

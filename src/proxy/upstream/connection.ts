@@ -126,6 +126,10 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
     return this.#socket.writableLength < mostUnsentBytes;
   }
 
+  get hasSentAll(): boolean {
+    return this.#socket.writableLength === 0;
+  }
+
   end(): void {
     if (this.#gone || this.#body === null) return;
     if (this.#body.length === undefined) this.#socket.write('0\r\n\r\n', 'latin1');
@@ -191,9 +195,9 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
     this.#handler?.onHead(head);
   }
 
-  onBytes(_bytes: Buffer, from: number, to: number): void {
+  onBytes(bytes: Buffer, from: number, to: number): void {
     if (this.#handler === null) return;
-    if (this.#handler.onBody(this.#reading.part(from, to)) || this.#gone) return;
+    if (this.#handler.onBody(bytes.subarray(from, to), this.#reading.isShared) || this.#gone) return;
     this.#reading.keep();
     if (this.#paused) return;
     this.#paused = true;

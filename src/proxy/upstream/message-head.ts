@@ -44,6 +44,8 @@ export interface BodySource {
 export interface BodySink {
   /** Returns `false` if the next piece should wait for {@link BodySource.resume}. */
   write(chunk: Buffer): boolean;
+  /** Whether the operating system has taken all pieces. Until then their bytes must not change. */
+  readonly hasSentAll: boolean;
   end(): void;
 }
 

@@ -81,10 +81,9 @@ export class ReadBuffer {
     return this.#own ?? this.#buffers.shared;
   }
 
-  /** Returns a part of the latest read, which may be kept until the next read begins. */
-  part(from: number, to: number): Buffer {
-    const part = this.bytes.subarray(from, to);
-    return this.#own === null ? Buffer.from(part) : part;
+  /** Whether other sockets read into the same buffer. If not, the latest read stays as it is until the next one begins. */
+  get isShared(): boolean {
+    return this.#own === null;
   }
 
   /** Notes that a part is kept. The socket must not be read until {@link release}. */

@@ -10,7 +10,8 @@ export interface ResponseEvents {
   onHead(head: ResponseHead): void;
   /**
    * Called for each part of the body: `bytes` from offset `from` up to, but not including, `to`. The bytes are valid
-   * only during the call.
+   * only during the call. After the last part of a body of known length, they are valid until {@link onEnd} has
+   * returned, which is called right after it.
    */
   onBytes(bytes: Buffer, from: number, to: number): void;
   /** Called at the end of the response. @param trailers flat list of names and values */

@@ -57,8 +57,10 @@ export interface ResponseHandler {
   /**
    * Called for each part of the body. Returns `false` if the rest should wait for {@link InFlightRequest.resume}; until
    * then, or until the end of the response, the handler may use the bytes.
+   *
+   * @param isLent whether the bytes may change once this call has returned, and after the last part {@link onEnd}
    */
-  onBody(chunk: Buffer): boolean;
+  onBody(chunk: Buffer, isLent: boolean): boolean;
   /** Called at the end of the response. @param trailers flat list of names and values */
   onEnd(trailers: readonly string[]): void;
   onFailure(error: Error): void;

@@ -111,7 +111,7 @@ export class WebSocketExchange extends Exchange implements HandshakeUser, Tunnel
 
   onBody(chunk: Buffer): boolean {
     this.#responseBytes += chunk.length;
-    return this.response.write(chunk);
+    return this.response.write(chunk, false);
   }
 
   onEnd(): void {
