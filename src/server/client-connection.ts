@@ -117,9 +117,11 @@ export class ClientConnection implements ServingConnection, Breakable {
     }
     if (this.#reader.complete || !(current.wantsBody || current.mayReadAhead)) return false;
     const { length } = bytes;
+    // Before the offset may be the end of a previous request's body, which may still be on its way.
+    const isAllOfThis = this.#at === 0;
     const at = this.#reader.readBody(bytes, this.#at, current.takeBytes);
     this.#advance(bytes, at);
-    if (at === length && current.hasPassedOn) freeBytes(bytes);
+    if (isAllOfThis && at === length && current.hasPassedOn) freeBytes(bytes);
     if (this.#reader.complete) this.#bodyEnded(current);
     return true;
   }

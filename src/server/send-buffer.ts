@@ -13,11 +13,13 @@ export class SendBuffer {
   /** Writes a response. @param head Latin-1 */
   send(socket: Socket, head: string, body: Buffer): void {
     const length = head.length + body.length;
-    const bytes = length <= usualBytes ? this.#bytes : Buffer.allocUnsafeSlow(length);
+    // TLS encrypts after the call, so it would never leave the buffer to the next response.
+    const isShared = length <= usualBytes && !('encrypted' in socket);
+    const bytes = isShared ? this.#bytes : Buffer.allocUnsafe(length);
     bytes.write(head, 0, 'latin1');
     body.copy(bytes, head.length);
     socket.write(bytes.subarray(0, length));
     // The socket still needs the bytes, so later responses go into another buffer.
-    if (socket.writableLength > 0 && bytes === this.#bytes) this.#bytes = Buffer.allocUnsafeSlow(usualBytes);
+    if (isShared && socket.writableLength > 0) this.#bytes = Buffer.allocUnsafeSlow(usualBytes);
   }
 }

@@ -77,6 +77,29 @@ t.test('the next request is served once the call that sent the previous response
   t.same(log, ['served /1', 'returned /1', 'served /2', 'returned /2']);
 });
 
+t.test(
+  'bytes of a body stay as they are while the next request, from the same read, is served',
+  async (t) => {
+    const kept: Buffer[] = [];
+    const responded: string[] = [];
+    const client = await served(t, (request, response) => {
+      const respond = (): void => {
+        response.send(200, 'OK', [], 2, 'ok');
+        responded.push(request.url);
+      };
+      if (request.url === '/2') return respond();
+      request.readBody({ onBytes: (chunk) => kept.push(chunk), onBodyEnd: respond, hasPassedOn: false });
+    });
+    const [first, second] = ['1', '2'].map((name) => {
+      const body = name.repeat(20_000);
+      return requestText('POST', `/${name}`, [['Content-Length', '20000']], body);
+    });
+    client.write(`${first}${second}`);
+    await eventually(() => responded.length === 2);
+    t.equal(Buffer.concat(kept).toString(), '1'.repeat(20_000));
+  },
+);
+
 t.test('a body whose pieces came before they were wanted is handed over whole', async (t) => {
   let got = '';
   let ended = false;
