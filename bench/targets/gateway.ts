@@ -36,7 +36,8 @@ function flagsOfImage(program: string): readonly string[] {
 }
 
 /**
- * A build of the gateway as it is deployed: Node.js has the image's flags, PostgreSQL, metrics and metering on, access log off as everywhere here.
+ * A build of the gateway as it is deployed: PostgreSQL, metrics and metering on, Node.js with the flags of the image;
+ * access log off as everywhere here.
  *
  * @param program its main.js
  * @param differently `logLevel` `info` turns the access log on

@@ -19,20 +19,22 @@ const strictSizeLine =
   /^([0-9a-f]{1,13})(?:;[\w!#$%&'*+.^`|~-]+(?:=(?:[\w!#$%&'*+.^`|~-]+|"(?:[\t\x20\x21\x23-\x5b\x5d-\x7e]|\\[\t\x20-\x7e])*"))?)*$/i;
 
 /** Maximum number of bytes to copy for a single write. */
-export const mostCopiedBytes = 4 * 1024;
+const mostCopiedBytes = 4 * 1024;
 
 /**
  * Writes bytes as one chunk (RFC 9112 §7.1). `bytes` must not be empty, because an empty chunk would end the body. A
  * chunk of at most {@link mostCopiedBytes} is copied, and written in one piece.
+ *
+ * @param isLent whether the bytes may change once this call has returned, so that they are copied in any case
  */
-export function writeChunk(socket: Socket, bytes: Buffer): void {
+export function writeChunk(socket: Socket, bytes: Buffer, isLent: boolean): void {
   if (bytes.length <= mostCopiedBytes) {
     socket.write(`${bytes.length.toString(16)}\r\n${latin1(bytes, 0, bytes.length)}\r\n`, 'latin1');
     return;
   }
   socket.cork();
   socket.write(`${bytes.length.toString(16)}\r\n`, 'latin1');
-  socket.write(bytes);
+  socket.write(isLent ? Buffer.from(bytes) : bytes);
   socket.write('\r\n', 'latin1');
   socket.uncork();
 }

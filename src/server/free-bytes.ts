@@ -2,7 +2,7 @@
 const leastBytes = 16 * 1024;
 
 /**
- * Frees the memory of bytes that a socket has read and nobody needs any longer. Node allocates up to 64 KB for each read
+ * Frees the memory of bytes that a client's socket has read and no exchange needs any longer. Node allocates up to 64 KB for each read
  * of an accepted socket. A long upload allocates so fast that V8 from Node 22 on would collect the whole heap several
  * times a second, only to free these buffers. Older versions of Node cannot free them early, and do not need to.
  */

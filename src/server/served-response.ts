@@ -1,7 +1,7 @@
 import type { ClientRequest, ClientResponse } from '../http/client-request.ts';
 import { guarded } from '../http/guarded.ts';
 import { resetConnection } from '../http/hang-up.ts';
-import { mostCopiedBytes, writeChunk } from '../http1/chunked-body.ts';
+import { writeChunk } from '../http1/chunked-body.ts';
 import { writeFieldLines } from '../http1/fields.ts';
 import type { RequestHead } from '../http1/request-head.ts';
 import type { ServingConnection } from './served.ts';
@@ -86,12 +86,8 @@ export class ServedResponse implements ClientResponse {
   write(chunk: Buffer, isLent: boolean): boolean {
     const { socket } = this.#connection;
     if (this.#isOver || socket.destroyed || chunk.length === 0 || !this.#hasBody(this.status)) return true;
-    if (chunk.length <= mostCopiedBytes && this.#isChunked) writeChunk(socket, chunk);
-    else {
-      const kept = isLent ? Buffer.from(chunk) : chunk;
-      if (this.#isChunked) writeChunk(socket, kept);
-      else socket.write(kept);
-    }
+    if (this.#isChunked) writeChunk(socket, chunk, isLent);
+    else socket.write(isLent ? Buffer.from(chunk) : chunk);
     if (socket.writableLength === 0) return true;
     this.#awaitDrain();
     return false;

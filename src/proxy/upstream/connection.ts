@@ -121,7 +121,7 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
     if (this.#body?.length !== undefined) {
       this.#socket.write(chunk);
     } else {
-      writeChunk(this.#socket, chunk);
+      writeChunk(this.#socket, chunk, false);
     }
     return this.#socket.writableLength < mostUnsentBytes;
   }

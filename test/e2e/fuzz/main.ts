@@ -55,8 +55,9 @@ if (values.help) {
   const ends: (() => unknown)[] = [];
   const scope = { teardown: (end: () => unknown) => ends.unshift(end) };
   try {
-    const [postgres, redis] = await Promise.all([startPostgres(scope), startRedis(scope)]);
     for (const mode of names) {
+      // Each mode makes the same accounts, so it needs a database of its own.
+      const [postgres, redis] = await Promise.all([startPostgres(scope), startRedis(scope)]);
       const tally = new Tally(Number(values.most));
       const began = performance.now();
       const seconds = (): number => (performance.now() - began) / 1000;

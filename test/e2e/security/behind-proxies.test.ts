@@ -36,7 +36,7 @@ for (const [name, proxy] of Object.entries(oddProxies)) {
         expectSame(t, { seen: targets, canary: [`GET /canary/${number}`] }, { seen, canary: own }, form);
       }
       t.comment(`${name} passed on ${passed} requests of ${hostileRequests.length} forms`);
-      t.ok(passed > 50, 'most forms reach the gateway');
+      t.ok(passed > hostileRequests.length / 2, 'most forms reach the gateway');
     },
   );
 }
