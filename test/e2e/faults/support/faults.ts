@@ -165,7 +165,7 @@ export const faults: Readonly<Record<string, Fault>> = {
         for (let i = random.between(1, 8); i > 0; i--) await createSub(store.tenants, id);
         const locked = sql.begin(async (transaction) => {
           // Changes that are judged get no 2xx here.
-          await transaction`lock table account, api_key in exclusive mode`;
+          await transaction`lock table account, api_key, plan in exclusive mode`;
           leadAll(replicas, targetOf(first));
           await sleep(random.between(500, 2_500));
           await first.kill();
