@@ -49,7 +49,7 @@ import type { Application } from './server/served.ts';
 
 /** Dependencies of the public and the internal application. Neither application uses global state. */
 export interface AppDeps
-  extends ReplicasDeps, WhoamiDeps, Pick<AdminDeps, 'operatorTokens' | 'tokenGuesses'> {
+  extends ReplicasDeps, WhoamiDeps, Pick<AdminDeps, 'operatorTokens' | 'operatorSessions' | 'tokenGuesses'> {
   readonly config: Config;
   readonly directory: Directory;
   readonly barrier: Barrier;

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Registry } from 'prom-client';
 import type { AppDeps } from '../app.ts';
+import { OperatorSessions } from '../api/operator/operator-sessions.ts';
 import { OperatorTokens } from '../api/operator/operator-tokens.ts';
 import { TokenGuesses } from '../api/operator/token-guesses.ts';
 import type { Config, OperatorToken } from '../config.ts';
@@ -87,16 +88,13 @@ export async function openServices(
   const deps: Services['deps'] = {
     config,
     operatorTokens,
+    operatorSessions: sessionsOf(store, operatorTokens),
     tokenGuesses: new TokenGuesses({ clock, timers, count: tokenGuessMetric(registry) }),
     directory: engine.directory,
     barrier: engine.barrier,
-    tenants: store.tenants,
-    events: store.events,
-    erasures: store.erasures,
-    replicaList: store.replicaList,
+    ...dataOf(store),
     version: version(),
     ownReplicaId: () => engine.replicaId(),
-    usage: reportsOf(store),
     usageReplay: engine.usageReplay,
     counting: engine.usage,
     rateLimiter: engine.limiter,
@@ -121,6 +119,18 @@ function observers(registry: Registry, logger: Logger): Services['observersOf'] 
     const logged = accessLog(logger, { trustedProxies, schemes, keyHeaders: headers.apiKey, sample });
     return { observe: both(metrics, logged), observeOperator: both(operatorMetrics, logged) };
   };
+}
+
+function sessionsOf({ operatorSessions }: Store, tokens: OperatorTokens): OperatorSessions {
+  return new OperatorSessions({ store: operatorSessions, tokens, randomBytes });
+}
+
+/** Returns the parts of the store that the applications read and change. */
+function dataOf(
+  store: Store,
+): Pick<Services['deps'], 'tenants' | 'events' | 'erasures' | 'replicaList' | 'usage'> {
+  const { tenants, events, erasures, replicaList } = store;
+  return { tenants, events, erasures, replicaList, usage: reportsOf(store) };
 }
 
 function reportsOf({ usage }: Pick<Store, 'usage'>): Services['deps']['usage'] {

@@ -39,6 +39,7 @@ export function measured(store: Store, registry: Registry, clock: Pick<Clock, 'm
     buckets: timed('buckets', store.buckets),
     quotas: (replica) => timed('quotas', store.quotas(replica)),
     usageExport: timed('usageExport', store.usageExport),
+    operatorSessions: timed('operatorSessions', store.operatorSessions),
     replicaList: timed('replicaList', store.replicaList),
     oldSnapshots: timed('oldSnapshots', store.oldSnapshots),
   };

@@ -13,6 +13,7 @@ import { idempotencyContract } from './idempotency.ts';
 import { importKeysContract } from './import-keys.ts';
 import { keyLifeContract } from './key-life.ts';
 import { importRowsContract } from './import-rows.ts';
+import { operatorSessionContract } from './operator-sessions.ts';
 import { mutationContract } from './mutations.ts';
 import { parentLimitContract } from './parent-limits.ts';
 import { planContract } from './plans.ts';
@@ -47,6 +48,7 @@ export async function storeContracts(t: Test, store: Store): Promise<void> {
   await t.test('callers that lost their right', (t) => callerContract(t, store));
   await t.test('deletions', (t) => deletionContract(t, store));
   await t.test('erasures', (t) => erasureContract(t, store));
+  await t.test('sessions of operators', (t) => operatorSessionContract(t, store));
   await t.test('events', (t) => eventContract(t, store));
   await t.test('lists of events', (t) => eventListContract(t, store));
   await t.test('facts', (t) => factSourceContract(t, store));

@@ -164,8 +164,8 @@ export const guardMutations: readonly GuardMutation[] = [
   {
     attack: 'late-operator',
     source: 'src/api/operator/operator-token.ts',
-    guard: "const known = tokens.find(tokenOf(request) ?? '');",
-    instead: 'const known = operatorOf(request);',
+    guard: 'const known = sent === undefined ? (await sessions.of(request))?.operator : tokens.find(sent);',
+    instead: 'const known: KnownOperator | undefined = operatorOf(request);',
   },
   {
     attack: 'limit-said-by-upstream',
@@ -222,6 +222,24 @@ export const guardMutations: readonly GuardMutation[] = [
     guard:
       'if (guesser === undefined || guesser.fullAtMs - nowMs <= (allowed - 1) * regainMs) return check();',
     instead: 'if (guesser === undefined || guesser.fullAtMs >= 0) return check();',
+  },
+  {
+    attack: 'operator-session',
+    source: 'src/api/operator/operator-sessions.ts',
+    guard: 'return safeMethods.has(request.method) || hasCsrfToken(request, session) ? session : undefined;',
+    instead: 'return session;',
+  },
+  {
+    attack: 'operator-session',
+    source: 'src/api/operator/operator-sessions.ts',
+    guard: "if (headerValues(rawHeaders, 'authorization').length > 0) return undefined;",
+    instead: '',
+  },
+  {
+    attack: 'operator-session',
+    source: 'src/api/operator/operator-sessions.ts',
+    guard: 'if (secret !== undefined) await this.#deps.store.end(digestOf(secret));',
+    instead: 'await Promise.resolve(secret);',
   },
   {
     attack: 'parents-limit-shown',

@@ -9,6 +9,7 @@ import { openEmbedded } from '../../src/adapters/embedded/store.ts';
 import type { Store } from '../../src/adapters/postgres/store.ts';
 import { internalServer, publicServer, type AppDeps } from '../../src/app.ts';
 import type { AuthorizationScheme } from '../../src/domain/authorization.ts';
+import { OperatorSessions } from '../../src/api/operator/operator-sessions.ts';
 import { OperatorTokens } from '../../src/api/operator/operator-tokens.ts';
 import type { Config, OperatorToken } from '../../src/config.ts';
 import { usualOperator } from '../../src/domain/operator-role.ts';
@@ -121,6 +122,11 @@ export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Ap
   const deps: AppDeps = {
     config,
     operatorTokens,
+    operatorSessions: new OperatorSessions({
+      store: around(store.operatorSessions),
+      tokens: operatorTokens,
+      randomBytes,
+    }),
     tokenGuesses: options.tokenGuesses ?? unpaced,
     barrier: {
       enforced: (seq) => {

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
+import type { OperatorSessions } from '../../src/api/operator/operator-sessions.ts';
 import { OperatorTokens } from '../../src/api/operator/operator-tokens.ts';
 import { publicServer } from '../../src/app.ts';
 import type { Config, LimitsConfig, RouteConfig } from '../../src/config.ts';
@@ -216,6 +217,7 @@ const noStore = {
   barrier: missing<Barrier>('barrier'),
   replicaList: missing<ReplicaList>('replicaList'),
   operatorTokens: new OperatorTokens([]),
+  operatorSessions: missing<OperatorSessions>('operatorSessions'),
   tokenGuesses: unpaced,
   version: '0.0.0-test',
   ownReplicaId: () => null,

@@ -133,9 +133,19 @@ class Maker {
     if (id === 'getErasure') await this.#apis.operator('DELETE', account);
   }
 
-  #sent(operation: Operation, path: string, body: Json | undefined): Sent {
+  async #sent(operation: Operation, path: string, body: Json | undefined): Promise<Sent> {
+    if (ofSession.has(operation.id)) return { path, headers: await this.#signIn() };
     const key = operation.api === 'parents' ? this.#parent.key : operatorToken;
     return { path, key, ...(body === undefined ? {} : { body }) };
+  }
+
+  /** What calls of a new session carry. */
+  async #signIn(): Promise<Record<string, string>> {
+    const { headers, body } = await this.#apis.operator('POST', '/session');
+    return {
+      cookie: headers['set-cookie']?.[0]?.split(';')[0] ?? '',
+      'x-csrf-token': String(body['csrf_token']),
+    };
   }
 
   /** A plan that no account has; none for a path without one. */
@@ -222,6 +232,9 @@ class Maker {
     return { sha256, name: 'Foreign' };
   }
 }
+
+/** Operations that show more of a session than of a token. */
+const ofSession: ReadonlySet<string> = new Set(['whoami', 'endSession']);
 
 const queries: Readonly<Record<string, string>> = { explainActing: '?path=/v1/shipments&method=POST' };
 

@@ -32,6 +32,12 @@ export const responseHeaders: Readonly<Record<string, Json>> = {
     schema: { type: 'string', const: 'no-store' },
     example: 'no-store',
   },
+  SessionCookie: {
+    description: 'The secret of the session; after signing out an empty one, which the browser forgets.',
+    required: true,
+    schema: { type: 'string' },
+    example: 'tenancy_gateway_session=Vn3…; Path=/; Max-Age=28800; HttpOnly; SameSite=Strict',
+  },
   VaryAccept: {
     description: 'The form of the report depends on `Accept`.',
     required: true,
@@ -67,6 +73,7 @@ export const headerNamesByComponent: Readonly<Record<string, string>> = {
   Enforced: 'X-Service-Enforced',
   Replayed: 'Idempotency-Replayed',
   NoStore: 'Cache-Control',
+  SessionCookie: 'Set-Cookie',
   VaryAccept: 'Vary',
   CsvName: 'Content-Disposition',
 };

@@ -4,6 +4,7 @@ import type { ErasureStore } from '../../ports/erasures.ts';
 import type { EventStore } from '../../ports/events.ts';
 import type { FactSource } from '../../ports/facts.ts';
 import type { OldSnapshots } from '../../ports/old-snapshots.ts';
+import type { OperatorSessionStore } from '../../ports/operator-sessions.ts';
 import type { PoolState } from '../../ports/pool-state.ts';
 import type { ReplicaList } from '../../ports/replica-list.ts';
 import type { Imports } from '../../ports/imports.ts';
@@ -18,6 +19,7 @@ import { Session } from './coherence/session.ts';
 import { erasureStore } from './erasures/erasure-store.ts';
 import { eventStore } from './events/event-store.ts';
 import { postgresBuckets, postgresQuotas } from './limits/token-stores.ts';
+import { sessionStore } from './sessions/session-store.ts';
 import { checkSchema, SchemaMismatch } from './schema/applied.ts';
 import { migrate, type MigrationEvents } from './schema/migrate.ts';
 import { Limit, Pool, type Runner } from './connection/pool.ts';
@@ -34,6 +36,7 @@ export interface Store {
   readonly tenants: TenantStore & Imports & Plans;
   readonly events: EventStore;
   readonly erasures: ErasureStore;
+  readonly operatorSessions: OperatorSessionStore;
   readonly facts: FactSource;
   readonly log: CoherenceLog;
   readonly usage: UsageStore;
@@ -209,6 +212,7 @@ export function assembleStore(parts: StoreParts): Store {
     tenants: tenantStore(queries, hints),
     events: eventStore(queries, reports, background),
     erasures: erasureStore(queries, background),
+    operatorSessions: sessionStore(queries),
     facts: factSource(facts),
     log: coherenceLog(log, background, {
       add: (listener) => {

@@ -21,6 +21,7 @@ import { usageForgetRoute } from './usage-forget.ts';
 import type { AdminDeps } from './deps.ts';
 import { importRoutes } from './import/routes.ts';
 import { operatorOf, requireOperator, type OperatorApp, type RoleAccess } from './operator-token.ts';
+import { sessionRoutes } from './session.ts';
 import { subAccountRoutes } from './sub-accounts.ts';
 
 /**
@@ -39,6 +40,7 @@ export function admin(app: FastifyInstance, deps: AdminDeps, done: () => void): 
   } else {
     requireOperator(app, {
       tokens: deps.operatorTokens,
+      sessions: deps.operatorSessions,
       guesses: deps.tokenGuesses,
       addressOf: clientAddresses(config.trustedProxies),
     });
@@ -84,5 +86,6 @@ function operatorRoutes(app: OperatorApp, deps: AdminDeps): void {
   usageExportRoute(app, deps);
   usageForgetRoute(app, deps);
   operatorEventRoutes(app, deps);
+  sessionRoutes(app, deps);
   deps.more?.(app);
 }

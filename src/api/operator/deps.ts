@@ -8,6 +8,7 @@ import type { EventStore } from '../../ports/events.ts';
 import type { TenantStore } from '../../ports/tenant-store.ts';
 import type { UsageStore } from '../../ports/usage.ts';
 import type { UsageReplay } from '../../ports/usage/replay.ts';
+import type { OperatorSessions } from './operator-sessions.ts';
 import type { OperatorAccess, OperatorApp } from './operator-token.ts';
 
 /** Dependencies of the operator API. */
@@ -21,6 +22,8 @@ export interface AdminDeps {
   };
   /** The tokens in force. */
   readonly operatorTokens: OperatorAccess['tokens'];
+  /** Sessions that operators begin with their tokens. */
+  readonly operatorSessions: OperatorSessions;
   /** Slows down networks that send wrong tokens. */
   readonly tokenGuesses: OperatorAccess['guesses'];
   readonly tenants: TenantStore & Imports & Plans;

@@ -6,6 +6,7 @@ import { noteOutcome } from '../../http/outcome.ts';
 import { networkOf, type ClientAddress } from '../../http/trusted-proxies.ts';
 import type { Operator, RequestOrigin } from '../../ports/changes.ts';
 import type { RoutesWith } from '../rest/typebox.ts';
+import type { OperatorSession, OperatorSessions } from './operator-sessions.ts';
 import type { KnownOperator, OperatorTokens } from './operator-tokens.ts';
 import type { TokenGuesses } from './token-guesses.ts';
 
@@ -36,46 +37,63 @@ export type OperatorApp = RoutesWith<RoleAccess>;
 /** What {@link requireOperator} needs. */
 export interface OperatorAccess {
   readonly tokens: Pick<OperatorTokens, 'find'>;
+  readonly sessions: Pick<OperatorSessions, 'of'>;
   readonly guesses: Pick<TokenGuesses, 'pace' | 'note'>;
   readonly addressOf: ClientAddress;
 }
 
 const decorator = 'operator';
+const sessionDecorator = 'operatorSession';
 const bearer = /^bearer +(\S+)$/i;
 
 type CallingOperator = Operator & RequestOrigin & Pick<KnownOperator, 'role'>;
 
 /**
- * Rejects requests to `app` without an operator's token, and requests of operators whose role is lower than the one of
- * the route. An accepted request is marked with its operator.
+ * Rejects requests to `app` without an operator's token or session, and requests of operators whose role is lower than
+ * the one of the route. An accepted request is marked with its operator.
  */
-export function requireOperator(app: FastifyInstance, { tokens, guesses, addressOf }: OperatorAccess): void {
+export function requireOperator(
+  app: FastifyInstance,
+  { tokens, sessions, guesses, addressOf }: OperatorAccess,
+): void {
   app.decorateRequest(decorator, null);
+  app.decorateRequest(sessionDecorator, null);
   app.addHook('onRequest', (request, _reply, done) => {
-    const sent = tokenOf(request);
-    if (sent === undefined) return done(new ProblemError(notTheOperator));
     const address = addressOf(request.raw);
-    const network = networkOf(address);
-    guesses.pace(network, () => {
-      const known = tokens.find(sent);
-      if (known === undefined) {
-        guesses.note(network);
-        return done(new ProblemError(notTheOperator));
-      }
+    const admit = (known: KnownOperator | undefined): void => {
+      if (known === undefined) return done(new ProblemError(notTheOperator));
       noteOutcome(request, { operator: known.operator });
       const operator: CallingOperator = { ...known, requestId: request.id, address };
       request.setDecorator<CallingOperator | null>(decorator, operator);
       done(roleProblem(request, known));
+    };
+    const sent = tokenOf(request);
+    if (sent === undefined) {
+      sessions.of(request).then((session) => {
+        request.setDecorator<OperatorSession | null>(sessionDecorator, session ?? null);
+        admit(session?.operator);
+      }, done);
+      return;
+    }
+    const network = networkOf(address);
+    guesses.pace(network, () => {
+      const known = tokens.find(sent);
+      if (known === undefined) guesses.note(network);
+      admit(known);
     });
   });
-  // A body may take a long time to arrive. If the token is replaced in the meantime, the write must not go ahead.
-  app.addHook('preHandler', (request, _reply, done) => {
-    const known = tokens.find(tokenOf(request) ?? '');
-    done(known === undefined ? new ProblemError(notTheOperator) : roleProblem(request, known));
+  // A body may take a long time to arrive. If the token is replaced or the session ends in the meantime, the write must
+  // not go ahead.
+  app.addHook('preHandler', async (request) => {
+    const sent = tokenOf(request);
+    const known = sent === undefined ? (await sessions.of(request))?.operator : tokens.find(sent);
+    const problem = known === undefined ? new ProblemError(notTheOperator) : roleProblem(request, known);
+    if (problem !== undefined) throw problem;
   });
 }
 
-function tokenOf(request: FastifyRequest): string | undefined {
+/** Returns the token that a request carries; `undefined` if it carries none, or more than one `Authorization`. */
+export function tokenOf(request: FastifyRequest): string | undefined {
   const values = headerValues(request.raw.rawHeaders, 'authorization');
   return values.length === 1 ? bearer.exec(values[0] ?? '')?.[1] : undefined;
 }
@@ -99,8 +117,13 @@ export function operatorOf(request: FastifyRequest): CallingOperator {
   return operator;
 }
 
+/** Returns the session that a request was made with; `null` if it was made with a token. */
+export function sessionOf(request: FastifyRequest): OperatorSession | null {
+  return request.getDecorator<OperatorSession | null>(sessionDecorator);
+}
+
 const notTheOperator: Problem = {
   code: 'unauthenticated',
   detail:
-    'The operator API needs `Authorization: Bearer <token of an operator>`, once and with a valid token.',
+    'The operator API needs `Authorization: Bearer <token of an operator>`, once and with a valid token, or a session with its `X-CSRF-Token`.',
 };

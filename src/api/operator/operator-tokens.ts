@@ -9,7 +9,7 @@ export type KnownOperator = Pick<OperatorToken, 'operator' | 'role'>;
  * checked against the tokens after it.
  */
 export class OperatorTokens {
-  #expected: readonly (KnownOperator & { readonly digest: Buffer })[] = [];
+  #expected: readonly { readonly operator: KnownOperator; readonly digest: Buffer }[] = [];
 
   constructor(tokens: readonly OperatorToken[]) {
     this.replace(tokens);
@@ -17,15 +17,22 @@ export class OperatorTokens {
 
   /** Replaces all tokens. */
   replace(tokens: readonly OperatorToken[]): void {
-    this.#expected = tokens.map(({ token, ...known }) => ({ ...known, digest: digest(token) }));
+    this.#expected = tokens.map(({ token, ...operator }) => ({ operator, digest: digest(token) }));
   }
 
   /** Returns the operator with this token; `undefined` if there is none. */
   find(sent: string): KnownOperator | undefined {
     const sentDigest = digest(sent);
-    // Digests are compared instead of tokens, because `timingSafeEqual` needs equal lengths. The sent digest is
-    // compared with every expected digest, so timing does not reveal which digest matched.
-    return this.#expected.filter((each) => timingSafeEqual(sentDigest, each.digest))[0];
+    // Digests are compared instead of tokens, because `timingSafeEqual` needs equal lengths.
+    return this.holder((expected) => timingSafeEqual(sentDigest, expected));
+  }
+
+  /**
+   * Returns the operator with the token whose SHA-256 satisfies `matches`; `undefined` if there is none. Every digest is
+   * tried, so timing does not reveal which one matched.
+   */
+  holder(matches: (digest: Buffer) => boolean): KnownOperator | undefined {
+    return this.#expected.filter(({ digest }) => matches(digest))[0]?.operator;
   }
 }
 

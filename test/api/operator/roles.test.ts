@@ -30,6 +30,8 @@ const roles: Readonly<Record<string, OperatorRole>> = {
   getPlan: 'viewer',
   listReplicas: 'viewer',
   whoami: 'viewer',
+  beginSession: 'viewer',
+  endSession: 'viewer',
   suspendAccount: 'support',
   resumeAccount: 'support',
   deactivateAccountSubAccount: 'support',

@@ -1,6 +1,6 @@
 import type { Subject } from '../types.ts';
 
-/** Replicas and the version of the gateway. */
+/** Replicas and the version of the gateway, and sessions of operators. */
 export const gateway: Subject = {
   operators: {
     operations: {
@@ -16,12 +16,37 @@ export const gateway: Subject = {
         tag: 'This gateway',
         summary: 'Get the operator of the token',
         description:
-          'The name and role of the operator, and the version and replica of the gateway. The call needs no database.',
+          'The name and role of the operator, the session if the call carries its cookie, and the version and replica of the gateway. With a token the call needs no database.',
         responses: { 200: ['Operator', 'Operator and gateway.'] },
-        never: ['unavailable'],
+        headers: ['NoStore'],
+      },
+      'POST /admin/v1/session': {
+        id: 'beginSession',
+        tag: 'This gateway',
+        summary: 'Sign in',
+        description:
+          'Begins a session for a browser: `Set-Cookie` has its secret, in a cookie that scripts cannot read and other sites cannot send. The session has the role of the token. It lasts 8 hours, or until the operator signs out or the token is no longer in force, on every replica. Calls then need no `Authorization`; those that change something need `X-CSRF-Token`.',
+        responses: { 200: ['OperatorSession', 'The session.'] },
+        headers: ['NoStore', 'SessionCookie'],
+        noIdempotency: true,
+      },
+      'DELETE /admin/v1/session': {
+        id: 'endSession',
+        tag: 'This gateway',
+        summary: 'Sign out',
+        description:
+          'Ends the session whose cookie the call carries, on every replica, and removes the cookie. A call without a session changes nothing.',
+        responses: { 204: [null, 'The session has ended.'] },
+        headers: ['NoStore', 'SessionCookie'],
       },
     },
     examples: {
+      OperatorSession: {
+        operator: 'alice',
+        role: 'admin',
+        csrf_token: 'n5b2vC0m3E1zvGq9y2rLQ1bq0zq3f4W1dC2y8xkJ9pI',
+        expires_at: '2026-03-01T17:30:00.000Z',
+      },
       ReplicaList: {
         position: 42,
         incarnation: '7412345678901234567:1:0',
@@ -55,11 +80,13 @@ export const gateway: Subject = {
         role: 'admin',
         version: '0.2.0',
         replica_id: '5f6d2f0e-52b5-4f0e-9a59-0b7f6e2f9a10',
+        session: null,
       },
     },
   },
   schemas: {
-    Operator: 'The operator of the token and the role, and the version and replica of the gateway.',
+    OperatorSession: 'The session of an operator who signed in.',
+    Operator: 'The operator and the role, and the version and replica of the gateway.',
     Replica: 'One replica of the gateway.',
     ReplicaList: 'The replicas of the gateway.',
     SilentReplica:
@@ -70,6 +97,10 @@ export const gateway: Subject = {
     'ReplicaList/properties/silent/items': 'SilentReplica',
   },
   members: {
+    'OperatorSession.expires_at': 'When the session ends by itself.',
+    'Operator.session':
+      'The session of a call that carries its cookie; `null` if the call was made with a token.',
+    csrf_token: 'The value that calls of the session send as `X-CSRF-Token` if they change something.',
     'ReplicaList.silent':
       'Replicas that fell silent without a regular stop. Reports lack their usage counts, and wait for them until they are given up.',
     'SilentReplica.through': 'The report has all of its counts from before this time.',

@@ -1,0 +1,119 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import { headerValues } from '../../domain/header-names.ts';
+import type { OperatorSessionStore } from '../../ports/operator-sessions.ts';
+import type { KnownOperator, OperatorTokens } from './operator-tokens.ts';
+
+/** Milliseconds that a session lasts. */
+export const sessionMs = 8 * 3_600_000;
+/** Name of the cookie with the session's secret. */
+export const sessionCookie = 'tenancy_gateway_session';
+
+const csrfHeader = 'x-csrf-token';
+const secretBytes = 32;
+const secretForm = /^[\w-]{43}$/;
+const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** Session of an operator who signed in. */
+export interface OperatorSession {
+  readonly operator: KnownOperator;
+  /** Value that every call which changes something sends as `X-CSRF-Token`. */
+  readonly csrfToken: string;
+  readonly expiresAt: Date;
+}
+
+export interface OperatorSessionsDeps {
+  readonly store: OperatorSessionStore;
+  readonly tokens: Pick<OperatorTokens, 'holder'>;
+  /** Cryptographically secure source of random bytes. */
+  readonly randomBytes: (size: number) => Uint8Array;
+}
+
+/**
+ * Sessions that operators begin with their token. A browser keeps the secret of its session in a cookie, and the token
+ * nowhere. A session ends when the operator signs out, when its token is no longer in force, or after {@link sessionMs}.
+ *
+ * Methods throw `ProblemError` `unavailable` if the store cannot be reached.
+ */
+export class OperatorSessions {
+  readonly #deps: OperatorSessionsDeps;
+
+  constructor(deps: OperatorSessionsDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Begins a session of the operator with this token, which has been checked.
+   *
+   * @returns the session, and the secret for the cookie
+   */
+  async begin(
+    operator: KnownOperator,
+    token: string,
+  ): Promise<{ readonly session: OperatorSession; readonly secret: string }> {
+    const secret = Buffer.from(this.#deps.randomBytes(secretBytes)).toString('base64url');
+    const stored = { digest: digestOf(secret), proof: proofOf(secret, digestOf(token)) };
+    const expiresAt = await this.#deps.store.begin(stored, sessionMs);
+    return { session: { operator, csrfToken: csrfTokenOf(secret), expiresAt }, secret };
+  }
+
+  /**
+   * Returns the session of a request that has its cookie and no token; `undefined` if there is none in force. A request
+   * that may change something also needs the CSRF token.
+   */
+  async of(request: FastifyRequest): Promise<OperatorSession | undefined> {
+    const secret = secretOf(request);
+    const session = secret && (await this.#find(secret));
+    if (!session) return undefined;
+    return safeMethods.has(request.method) || hasCsrfToken(request, session) ? session : undefined;
+  }
+
+  async #find(secret: string): Promise<OperatorSession | undefined> {
+    const found = await this.#deps.store.find(digestOf(secret));
+    if (found === null) return undefined;
+    const operator = this.#deps.tokens.holder((digest) =>
+      timingSafeEqual(found.proof, proofOf(secret, digest)),
+    );
+    return operator && { operator, csrfToken: csrfTokenOf(secret), expiresAt: found.expiresAt };
+  }
+
+  /** Ends the session of a request. Does nothing if the request has none. */
+  async end(request: FastifyRequest): Promise<void> {
+    const secret = secretOf(request);
+    if (secret !== undefined) await this.#deps.store.end(digestOf(secret));
+  }
+}
+
+/**
+ * Returns the secret in the cookie of a request. A request with `Authorization` has no session, so that a cookie cannot
+ * stand in for a wrong token; nor has one with two secrets.
+ */
+function secretOf({ raw: { rawHeaders } }: FastifyRequest): string | undefined {
+  if (headerValues(rawHeaders, 'authorization').length > 0) return undefined;
+  const start = `${sessionCookie}=`;
+  const secrets = headerValues(rawHeaders, 'cookie')
+    .flatMap((value) => value.split(';'))
+    .map((pair) => pair.trim())
+    .filter((pair) => pair.startsWith(start))
+    .map((pair) => pair.slice(start.length));
+  const [secret = ''] = secrets;
+  return secrets.length === 1 && secretForm.test(secret) ? secret : undefined;
+}
+
+function hasCsrfToken({ raw: { rawHeaders } }: FastifyRequest, { csrfToken }: OperatorSession): boolean {
+  const [sent, ...more] = headerValues(rawHeaders, csrfHeader);
+  // Digests have the same length, which `timingSafeEqual` needs.
+  return sent !== undefined && more.length === 0 && timingSafeEqual(digestOf(sent), digestOf(csrfToken));
+}
+
+function digestOf(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+function proofOf(secret: string, tokenDigest: Buffer): Buffer {
+  return createHmac('sha256', secret).update(tokenDigest).digest();
+}
+
+function csrfTokenOf(secret: string): string {
+  return createHmac('sha256', secret).update('csrf token').digest('base64url');
+}
