@@ -4,8 +4,7 @@ import type { ProblemCode } from '../../../src/domain/problem.ts';
 export type Json = Record<string, unknown>;
 
 /** Headers of responses, by the names of their components. */
-export type ResponseHeader =
-  'Enforced' | 'Replayed' | 'NoStore' | 'SessionCookie' | 'CsvName' | 'VaryAccept';
+export type ResponseHeader = 'Enforced' | 'Replayed' | 'NoStore' | 'SessionCookie' | 'CsvName' | 'VaryAccept';
 
 /** What the routes cannot say of an operation. */
 export interface OperationText {

@@ -182,7 +182,9 @@ function isTheGateways(name: string): boolean {
   const folded = name.replace(/[^a-z0-9]/g, '-');
   return (
     name.includes('_') ||
-    /^x-service-|^x-accel-|^x-sendfile|^(?:x-)?forwarded|^[xz]-forward(?:ed)?-for$|^proxy(?:-|$)/.test(folded) ||
+    /^x-service-|^x-accel-|^x-sendfile|^(?:x-)?forwarded|^[xz]-forward(?:ed)?-for$|^proxy(?:-|$)/.test(
+      folded,
+    ) ||
     /^(?:x-request-id|x-(?:original|rewrite)-url|x-script-name|(?:x-)?remote-user)$/.test(folded) ||
     /^(?:te|trailer|keep-alive|http2-settings)$/.test(folded) ||
     /^(?:x-real-ip|cf-connecting-ip|(?:true-|x-|x-cluster-|fastly-)?client-ip)$/.test(folded) ||
