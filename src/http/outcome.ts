@@ -11,7 +11,7 @@ export interface Outcome {
   readonly limit?: ReachedLimit | undefined;
   /** Set once the caller is known. */
   readonly caller?: Caller;
-  /** Name of the operator whose token was sent. */
+  /** Name of the operator whose token or session was sent. */
   readonly operator?: string;
   /**
    * Account and key of a rejected call. Each is `null` if unknown. Both are logged, but the call does not count as a

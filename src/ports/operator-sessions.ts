@@ -2,7 +2,7 @@
 export interface StoredSession {
   /** SHA-256 of the session's secret. */
   readonly digest: Uint8Array;
-  /** HMAC of the operator's token under the session's secret. */
+  /** HMAC of the SHA-256 of the operator's token under the session's secret. */
   readonly proof: Uint8Array;
 }
 

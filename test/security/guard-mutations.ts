@@ -232,8 +232,8 @@ export const guardMutations: readonly GuardMutation[] = [
   {
     attack: 'operator-session',
     source: 'src/api/operator/operator-sessions.ts',
-    guard: "if (headerValues(rawHeaders, 'authorization').length > 0) return undefined;",
-    instead: '',
+    guard: 'const secret = hasToken(request) ? undefined : secretOf(request);',
+    instead: 'const secret = secretOf(request);',
   },
   {
     attack: 'operator-session',

@@ -46,12 +46,14 @@ t.test('the cookie is kept from scripts, other sites and caches, and the body ha
   const { response, cookie } = await signIn();
   t.equal(response.status, 200);
   const [, ...flags] = response.headers['set-cookie']?.[0]?.split('; ') ?? [];
-  t.same(flags, ['Path=/', 'Max-Age=28800', 'HttpOnly', 'SameSite=Strict']);
+  t.same(flags, ['Path=/admin/v1', 'Max-Age=28800', 'HttpOnly', 'SameSite=Strict']);
   t.equal(response.headers['cache-control'], 'no-store');
   t.notOk(response.text.includes(cookie.split('=')[1] ?? ''), 'the secret');
   t.notOk(response.text.includes(alice.token), 'the token');
   const https = await one.operator('POST', '/session', { headers: { 'x-forwarded-proto': 'https' } });
   t.match(https.headers['set-cookie']?.[0], /; Secure$/);
+  const chain = await one.operator('POST', '/session', { headers: { 'x-forwarded-proto': 'HTTPS, http' } });
+  t.match(chain.headers['set-cookie']?.[0], /; Secure$/);
 });
 
 t.test('a session reads with its cookie alone, as its operator', async (t) => {
@@ -125,6 +127,35 @@ t.test('a cookie does not stand in for a wrong token, and two are none', async (
       JSON.stringify(headers.map(([name]) => name)),
     );
   t.match(await call('GET', '/whoami', { cookie: `theme=dark; ${cookie}; lang=de` }), { status: 200 });
+});
+
+t.test('a response to a session is not for caches', async (t) => {
+  const { cookie } = await signIn();
+  const { headers } = await call('GET', '/accounts', { cookie });
+  t.equal(headers['cache-control'], 'no-store');
+});
+
+t.test('a new sign-in, and a sign-out beside a token, end the session of the cookie', async (t) => {
+  const [first, second] = [await signIn(), await signIn()];
+  await one.operator('POST', '/session', { headers: { cookie: first.cookie } });
+  t.match(await call('GET', '/whoami', { cookie: first.cookie }), { status: 401 });
+  await one.operator('DELETE', '/session', { headers: { cookie: second.cookie } });
+  t.match(await call('GET', '/whoami', { cookie: second.cookie }), { status: 401 });
+});
+
+t.test('guesses of a secret are paced and counted like guesses of a token', async (t) => {
+  let [paced, noted] = [0, 0];
+  const tokenGuesses = {
+    pace: (_network: string, check: () => void) => ((paced += 1), check()),
+    note: () => (noted += 1),
+  };
+  const apis = await startApis(t, { store, adminTokens: { alice }, tokenGuesses });
+  const ask = bare(apis.internalOrigin);
+  const secret = 'A'.repeat(43);
+  t.match(await ask('GET', '/whoami', { cookie: `tenancy_gateway_session=${secret}` }), { status: 401 });
+  t.same([paced, noted], [1, 1]);
+  t.match(await ask('GET', '/whoami', {}), { status: 401 });
+  t.same([paced, noted], [1, 1], 'a request without credentials is no guess');
 });
 
 t.test('a session cannot begin or prolong one', async (t) => {

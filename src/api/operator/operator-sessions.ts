@@ -57,12 +57,17 @@ export class OperatorSessions {
     return { session: { operator, csrfToken: csrfTokenOf(secret), expiresAt }, secret };
   }
 
+  /** Whether a request has the cookie of a session and no token, so that {@link of} reads the store. */
+  isSent(request: FastifyRequest): boolean {
+    return !hasToken(request) && secretOf(request) !== undefined;
+  }
+
   /**
    * Returns the session of a request that has its cookie and no token; `undefined` if there is none in force. A request
    * that may change something also needs the CSRF token.
    */
   async of(request: FastifyRequest): Promise<OperatorSession | undefined> {
-    const secret = secretOf(request);
+    const secret = hasToken(request) ? undefined : secretOf(request);
     const session = secret && (await this.#find(secret));
     if (!session) return undefined;
     return safeMethods.has(request.method) || hasCsrfToken(request, session) ? session : undefined;
@@ -77,19 +82,20 @@ export class OperatorSessions {
     return operator && { operator, csrfToken: csrfTokenOf(secret), expiresAt: found.expiresAt };
   }
 
-  /** Ends the session of a request. Does nothing if the request has none. */
+  /** Ends the session whose cookie a request has, also beside a token. Does nothing if the request has none. */
   async end(request: FastifyRequest): Promise<void> {
     const secret = secretOf(request);
     if (secret !== undefined) await this.#deps.store.end(digestOf(secret));
   }
 }
 
-/**
- * Returns the secret in the cookie of a request. A request with `Authorization` has no session, so that a cookie cannot
- * stand in for a wrong token; nor has one with two secrets.
- */
+/** Whether a request has `Authorization`. It then has no session, so that a cookie cannot stand in for a wrong token. */
+function hasToken({ raw: { rawHeaders } }: FastifyRequest): boolean {
+  return headerValues(rawHeaders, 'authorization').length > 0;
+}
+
+/** Returns the secret in the cookie of a request; `undefined` if it has none, or two. */
 function secretOf({ raw: { rawHeaders } }: FastifyRequest): string | undefined {
-  if (headerValues(rawHeaders, 'authorization').length > 0) return undefined;
   const start = `${sessionCookie}=`;
   const secrets = headerValues(rawHeaders, 'cookie')
     .flatMap((value) => value.split(';'))

@@ -37,7 +37,7 @@ export type OperatorApp = RoutesWith<RoleAccess>;
 /** What {@link requireOperator} needs. */
 export interface OperatorAccess {
   readonly tokens: Pick<OperatorTokens, 'find'>;
-  readonly sessions: Pick<OperatorSessions, 'of'>;
+  readonly sessions: Pick<OperatorSessions, 'isSent' | 'of'>;
   readonly guesses: Pick<TokenGuesses, 'pace' | 'note'>;
   readonly addressOf: ClientAddress;
 }
@@ -58,29 +58,27 @@ export function requireOperator(
 ): void {
   app.decorateRequest(decorator, null);
   app.decorateRequest(sessionDecorator, null);
-  app.addHook('onRequest', (request, _reply, done) => {
+  app.addHook('onRequest', async (request, reply) => {
     const address = addressOf(request.raw);
-    const admit = (known: KnownOperator | undefined): void => {
-      if (known === undefined) return done(new ProblemError(notTheOperator));
-      noteOutcome(request, { operator: known.operator });
-      const operator: CallingOperator = { ...known, requestId: request.id, address };
-      request.setDecorator<CallingOperator | null>(decorator, operator);
-      done(roleProblem(request, known));
-    };
-    const sent = tokenOf(request);
-    if (sent === undefined) {
-      sessions.of(request).then((session) => {
-        request.setDecorator<OperatorSession | null>(sessionDecorator, session ?? null);
-        admit(session?.operator);
-      }, done);
-      return;
-    }
     const network = networkOf(address);
-    guesses.pace(network, () => {
-      const known = tokens.find(sent);
-      if (known === undefined) guesses.note(network);
-      admit(known);
-    });
+    const sent = tokenOf(request);
+    // A request without credentials is no guess, so it neither waits nor counts.
+    if (sent === undefined && !sessions.isSent(request)) throw new ProblemError(notTheOperator);
+    await new Promise<void>((resolve) => guesses.pace(network, resolve));
+    const session = sent === undefined ? await sessions.of(request) : undefined;
+    const known = sent === undefined ? session?.operator : tokens.find(sent);
+    if (known === undefined) {
+      guesses.note(network);
+      throw new ProblemError(notTheOperator);
+    }
+    noteOutcome(request, { operator: known.operator });
+    const operator: CallingOperator = { ...known, requestId: request.id, address };
+    request.setDecorator<CallingOperator | null>(decorator, operator);
+    request.setDecorator<OperatorSession | null>(sessionDecorator, session ?? null);
+    // Shared caches do not know that a cookie makes a response one person's (RFC 9111 §3.5 is about `Authorization`).
+    if (session !== undefined) reply.header('cache-control', 'no-store');
+    const problem = roleProblem(request, known);
+    if (problem !== undefined) throw problem;
   });
   // A body may take a long time to arrive. If the token is replaced or the session ends in the meantime, the write must
   // not go ahead.

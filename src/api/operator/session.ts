@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { operatorRoles } from '../../domain/operator-role.ts';
+import { operatorPath } from '../../domain/paths.ts';
 import { ProblemError } from '../../domain/problem.ts';
 import { closed, noQuery, timestamp } from '../rest/typebox.ts';
 import { operatorOf, tokenOf, type OperatorApp } from './operator-token.ts';
@@ -37,6 +38,7 @@ export function sessionRoutes(app: OperatorApp, { operatorSessions }: SessionDep
       // A session cannot prolong itself.
       if (token === undefined) throw new ProblemError(needsToken);
       const { operator, role } = operatorOf(request);
+      await operatorSessions.end(request);
       const { session, secret } = await operatorSessions.begin({ operator, role }, token);
       setCookie(request, reply, secret, sessionMs / 1_000);
       return toBody(session);
@@ -54,12 +56,16 @@ export function sessionRoutes(app: OperatorApp, { operatorSessions }: SessionDep
   );
 }
 
-/** Sets the session's cookie. It is `Secure` if the browser came by HTTPS, as a proxy before the listener says. */
+/**
+ * Sets the session's cookie, for paths of the operator API alone: browsers send cookies to every port of a host, also to
+ * services behind the public listener. It is `Secure` if the browser came by HTTPS, as a proxy before the listener says.
+ * Anybody may say so, because it only keeps the cookie from plain HTTP.
+ */
 function setCookie(request: FastifyRequest, reply: FastifyReply, secret: string, seconds: number): void {
-  const secure = request.headers['x-forwarded-proto'] === 'https' ? '; Secure' : '';
+  const secure = /\bhttps\b/i.test(String(request.headers['x-forwarded-proto'])) ? '; Secure' : '';
   reply.headers({
     'cache-control': 'no-store',
-    'set-cookie': `${sessionCookie}=${secret}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`,
+    'set-cookie': `${sessionCookie}=${secret}; Path=${operatorPath}; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`,
   });
 }
 

@@ -25,7 +25,7 @@ export const gateway: Subject = {
         tag: 'This gateway',
         summary: 'Sign in',
         description:
-          'Begins a session for a browser: `Set-Cookie` has its secret, in a cookie that scripts cannot read and other sites cannot send. The session has the role of the token. It lasts 8 hours, or until the operator signs out or the token is no longer in force, on every replica. Calls then need no `Authorization`; those that change something need `X-CSRF-Token`.',
+          'Begins a session for a browser: `Set-Cookie` has its secret, in a cookie that scripts cannot read and other sites cannot send. The session has the role of the token. It lasts 8 hours, or until the operator signs out, on every replica; a replica whose tokens no longer have this one does not take it. Calls then need no `Authorization`; those that change something need `X-CSRF-Token`.',
         responses: { 200: ['OperatorSession', 'The session.'] },
         headers: ['NoStore', 'SessionCookie'],
         noIdempotency: true,
@@ -85,6 +85,7 @@ export const gateway: Subject = {
     },
   },
   schemas: {
+    CurrentSession: 'The session that a call was made with.',
     OperatorSession: 'The session of an operator who signed in.',
     Operator: 'The operator and the role, and the version and replica of the gateway.',
     Replica: 'One replica of the gateway.',
@@ -93,11 +94,13 @@ export const gateway: Subject = {
       'A replica that fell silent without a regular stop, so that its usage counts may be missing.',
   },
   inner: {
+    'Operator/properties/session/anyOf/0': 'CurrentSession',
     'ReplicaList/properties/data/items': 'Replica',
     'ReplicaList/properties/silent/items': 'SilentReplica',
   },
   members: {
     'OperatorSession.expires_at': 'When the session ends by itself.',
+    'CurrentSession.expires_at': 'When the session ends by itself.',
     'Operator.session':
       'The session of a call that carries its cookie; `null` if the call was made with a token.',
     csrf_token: 'The value that calls of the session send as `X-CSRF-Token` if they change something.',
