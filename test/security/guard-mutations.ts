@@ -232,8 +232,8 @@ export const guardMutations: readonly GuardMutation[] = [
   {
     attack: 'operator-session',
     source: 'src/api/operator/operator-sessions.ts',
-    guard: 'const secret = hasToken(request) ? undefined : secretOf(request);',
-    instead: 'const secret = secretOf(request);',
+    guard: 'return !hasToken(request) && secretOf(request) !== undefined;',
+    instead: 'return secretOf(request) !== undefined;',
   },
   {
     attack: 'operator-session',

@@ -129,12 +129,6 @@ t.test('a cookie does not stand in for a wrong token, and two are none', async (
   t.match(await call('GET', '/whoami', { cookie: `theme=dark; ${cookie}; lang=de` }), { status: 200 });
 });
 
-t.test('a response to a session is not for caches', async (t) => {
-  const { cookie } = await signIn();
-  const { headers } = await call('GET', '/accounts', { cookie });
-  t.equal(headers['cache-control'], 'no-store');
-});
-
 t.test('a new sign-in, and a sign-out beside a token, end the session of the cookie', async (t) => {
   const [first, second] = [await signIn(), await signIn()];
   await one.operator('POST', '/session', { headers: { cookie: first.cookie } });

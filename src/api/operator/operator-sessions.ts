@@ -63,11 +63,11 @@ export class OperatorSessions {
   }
 
   /**
-   * Returns the session of a request that has its cookie and no token; `undefined` if there is none in force. A request
+   * Returns the session of a request for which {@link isSent} holds; `undefined` if there is none in force. A request
    * that may change something also needs the CSRF token.
    */
   async of(request: FastifyRequest): Promise<OperatorSession | undefined> {
-    const secret = hasToken(request) ? undefined : secretOf(request);
+    const secret = secretOf(request);
     const session = secret && (await this.#find(secret));
     if (!session) return undefined;
     return safeMethods.has(request.method) || hasCsrfToken(request, session) ? session : undefined;

@@ -58,7 +58,7 @@ export function requireOperator(
 ): void {
   app.decorateRequest(decorator, null);
   app.decorateRequest(sessionDecorator, null);
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', async (request) => {
     const address = addressOf(request.raw);
     const network = networkOf(address);
     const sent = tokenOf(request);
@@ -75,8 +75,6 @@ export function requireOperator(
     const operator: CallingOperator = { ...known, requestId: request.id, address };
     request.setDecorator<CallingOperator | null>(decorator, operator);
     request.setDecorator<OperatorSession | null>(sessionDecorator, session ?? null);
-    // Shared caches do not know that a cookie makes a response one person's (RFC 9111 §3.5 is about `Authorization`).
-    if (session !== undefined) reply.header('cache-control', 'no-store');
     const problem = roleProblem(request, known);
     if (problem !== undefined) throw problem;
   });
