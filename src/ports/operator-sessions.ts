@@ -1,4 +1,4 @@
-/** Stored part of an operator's session. Whoever reads it can neither use the session nor learn the token. */
+/** Part of an operator's session that the store keeps. It is of no use to a reader of the store, and hides the token. */
 export interface StoredSession {
   /** SHA-256 of the session's secret. */
   readonly digest: Uint8Array;

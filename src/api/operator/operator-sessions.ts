@@ -1,8 +1,8 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { headerValues } from '../../domain/header-names.ts';
 import type { OperatorSessionStore } from '../../ports/operator-sessions.ts';
-import type { KnownOperator, OperatorTokens } from './operator-tokens.ts';
+import { digestOf, type KnownOperator, type OperatorTokens } from './operator-tokens.ts';
 
 /** Milliseconds that a session lasts. */
 export const sessionMs = 8 * 3_600_000;
@@ -110,10 +110,6 @@ function hasCsrfToken({ raw: { rawHeaders } }: FastifyRequest, { csrfToken }: Op
   const [sent, ...more] = headerValues(rawHeaders, csrfHeader);
   // Digests have the same length, which `timingSafeEqual` needs.
   return sent !== undefined && more.length === 0 && timingSafeEqual(digestOf(sent), digestOf(csrfToken));
-}
-
-function digestOf(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }
 
 function proofOf(secret: string, tokenDigest: Buffer): Buffer {

@@ -17,12 +17,12 @@ export class OperatorTokens {
 
   /** Replaces all tokens. */
   replace(tokens: readonly OperatorToken[]): void {
-    this.#expected = tokens.map(({ token, ...operator }) => ({ operator, digest: digest(token) }));
+    this.#expected = tokens.map(({ token, ...operator }) => ({ operator, digest: digestOf(token) }));
   }
 
   /** Returns the operator with this token; `undefined` if there is none. */
   find(sent: string): KnownOperator | undefined {
-    const sentDigest = digest(sent);
+    const sentDigest = digestOf(sent);
     // Digests are compared instead of tokens, because `timingSafeEqual` needs equal lengths.
     return this.holder((expected) => timingSafeEqual(sentDigest, expected));
   }
@@ -36,6 +36,7 @@ export class OperatorTokens {
   }
 }
 
-function digest(text: string): Buffer {
+/** Returns the SHA-256 of a token, as {@link OperatorTokens} keeps it, or of another secret. */
+export function digestOf(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }

@@ -1,7 +1,7 @@
 -- compatible with: 6
 -- An operator who has signed in. The row has neither the secret of the session, which is in a cookie, nor the token:
--- `digest` is the SHA-256 of the secret, and `proof` the HMAC of the token's SHA-256 under it. Replicas without this step never
--- read the table.
+-- `digest` is the SHA-256 of the secret, and `proof` the HMAC of the token's SHA-256 under it. Replicas without this
+-- step never read the table.
 
 create table operator_session (
   digest bytea primary key,
