@@ -11,28 +11,6 @@ import { freshDatabase } from './support/postgres.ts';
 import { connected, listening } from './support/text-client.ts';
 
 t.test(
-  'Node: a socket writes by its _write and _writev, and hears of a failure from what they call',
-  async (t) => {
-    const server = createServer();
-    const { socket } = await connected(t, server);
-    const calls: string[] = [];
-    const written: (() => void)[] = [];
-    Object.assign(socket, {
-      _write: (_chunk: unknown, _encoding: string, done: () => void) => (
-        calls.push('one'),
-        written.push(done)
-      ),
-      _writev: (_chunks: unknown, done: () => void) => (calls.push('several'), written.push(done)),
-    });
-    for (const text of ['a', 'b', 'c']) socket.write(text);
-    t.strictSame(calls, ['one'], 'one write is under way at a time');
-    written[0]?.();
-    t.strictSame(calls, ['one', 'several']);
-    t.equal(socket.destroyed, false);
-  },
-);
-
-t.test(
   'Node: shouldKeepAlive is read when a response writes its head, and may say that it is the last one',
   async (t) => {
     const server = createServer((_request, response) => {

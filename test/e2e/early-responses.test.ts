@@ -1,6 +1,8 @@
-import type { Socket } from 'node:net';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import t from 'tap';
 import type { BodySink } from '../../src/proxy/upstream/message-head.ts';
+import { certificate } from '../support/config-certificates.ts';
 import { eventually, standstill, startGateway } from '../support/gateway.ts';
 import { noGo, noPython, startGoUpstream, startPythonUpstream } from '../support/foreign-upstreams.ts';
 import { rawClient, requestText } from '../support/raw-client.ts';
@@ -64,20 +66,42 @@ t.test('a 413 that Node sends and closes gets through', async (t) => {
   t.strictSame(await uploads(t, url, 'chunks'), refused, 'in chunks');
 });
 
-t.test('a response that came before a write that failed is read to its end', async (t) => {
-  let upload: Socket | undefined;
-  const upstream = await startTcpUpstream(t, (socket) => (upload = socket.pause()));
-  const { connections } = openConnections(t, upstream.url);
-  let sink: BodySink | undefined;
-  const body = { length: megabytes, start: (to: BodySink) => (sink = to), resume: () => undefined };
-  const response = ask(connections, '/', body);
-  await eventually(() => upload !== undefined);
-  // All of it in one tick, so that the gateway writes before it could read.
-  upload?.write('HTTP/1.1 413 Too Large\r\nContent-Length: 16\r\n\r\ntoo large for me');
-  upload?.resetAndDestroy();
-  for (let i = 0; i < 3; i += 1) sink?.write(Buffer.alloc(1000));
-  t.equal(await response, 'too large for me');
-});
+interface PausedUpload {
+  readonly send: (text: string) => void;
+  readonly reset: () => void;
+}
+
+/** A server that reads the first bytes of a connection, and no more. */
+async function startPausing(t: Scope, over: 'TCP' | 'TLS') {
+  const uploads: PausedUpload[] = [];
+  const server = createServer((socket) => {
+    const stream = over === 'TCP' ? socket : new TLSSocket(socket, { isServer: true, ...certificate.a });
+    stream.on('error', () => undefined);
+    stream.once('data', () => {
+      stream.pause();
+      uploads.push({ send: (text) => void stream.write(text), reset: () => void socket.resetAndDestroy() });
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  return { url: `${over === 'TCP' ? 'http' : 'https'}://localhost:${port}`, uploads };
+}
+
+for (const over of ['TCP', 'TLS'] as const)
+  t.test(`a response that came before a write that failed is read to its end (${over})`, async (t) => {
+    const { url, uploads } = await startPausing(t, over);
+    const { connections } = openConnections(t, url);
+    let sink: BodySink | undefined;
+    const body = { length: megabytes, start: (to: BodySink) => (sink = to), resume: () => undefined };
+    const response = ask(connections, '/', body);
+    await eventually(() => uploads.length === 1);
+    // All of it in one tick, so that the gateway writes before it could read.
+    uploads[0]?.send('HTTP/1.1 413 Too Large\r\nContent-Length: 16\r\n\r\ntoo large for me');
+    uploads[0]?.reset();
+    for (let i = 0; i < 3; i += 1) sink?.write(Buffer.alloc(1000));
+    t.equal(await response, 'too large for me');
+  });
 
 /** Responds to an upload that it does not read, once it has come to a standstill, and closes as `hangUp` does. */
 async function respondAndClose(

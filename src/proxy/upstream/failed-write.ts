@@ -3,7 +3,11 @@ import { guardedOn } from '../../http/guarded.ts';
 
 type Written = (error?: Error | null) => void;
 
-/** Methods that Node calls to write to a socket. They are part of Node's documented API for implementing streams. */
+/**
+ * Methods of a socket that carry out its writes. Every `Duplex` has them, and may override them.
+ *
+ * @see {@link https://nodejs.org/api/stream.html#implementing-a-writable-stream}
+ */
 interface Writing {
   _write(chunk: unknown, encoding: BufferEncoding, written: Written): void;
   _writev?(chunks: { chunk: unknown; encoding: BufferEncoding }[], written: Written): void;
