@@ -74,7 +74,8 @@ interface PausedUpload {
 /** A server that reads the first bytes of a connection, and no more. */
 async function startPausing(t: Scope, over: 'TCP' | 'TLS') {
   const uploads: PausedUpload[] = [];
-  const server = createServer((socket) => {
+  // With a delay, the response would still be on this side when the reset discards it.
+  const server = createServer({ noDelay: true }, (socket) => {
     const stream = over === 'TCP' ? socket : new TLSSocket(socket, { isServer: true, ...certificate.a });
     stream.on('error', () => undefined);
     stream.once('data', () => {
