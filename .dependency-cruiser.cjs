@@ -21,6 +21,7 @@ const layers = {
   adapters: ['ports', 'domain'],
   proxy: ['authz', 'limits', 'http', 'http1', 'ports', 'domain'],
   api: ['authz', 'limits', 'http', 'ports', 'domain'],
+  console: ['http', 'domain'],
   ops: ['http', 'timing', 'coherence', 'ports', 'domain'],
   server: ['http', 'http1', 'ports', 'domain'],
 };
@@ -81,6 +82,13 @@ module.exports = {
       comment: 'Only the start of the program reads the configuration; everybody else gets its typed value.',
       from: { path: '^src/', pathNot: [top, inLayer('config')] },
       to: { path: inLayer('config'), dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'the-console-is-for-browsers',
+      severity: 'error',
+      comment: 'The console knows the gateway by the operator API alone.',
+      from: { path: '^console/' },
+      to: { path: '^(src|test|scripts|bench)/' },
     },
     {
       name: 'domain-is-pure',

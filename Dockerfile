@@ -27,6 +27,7 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json tsconfig.client.json ./
 COPY scripts scripts
+COPY console console
 COPY src src
 RUN npm run build && find dist -type f \( -name '*.map' -o -name '.*' \) -delete
 

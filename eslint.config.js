@@ -46,7 +46,7 @@ export default defineConfig(
     },
   },
   {
-    files: ['**/*.ts'],
+    files: ['**/*.{ts,tsx}'],
     extends: [tseslint.configs.recommendedTypeChecked],
     languageOptions: {
       parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname },
@@ -66,13 +66,13 @@ export default defineConfig(
     },
   },
   {
-    files: ['src/**/*.ts'],
+    files: ['src/**/*.ts', 'console/src/**/*.{ts,tsx}'],
     ignores: ['src/cli.ts', 'src/cli/**'],
     // Logs are JSON lines made in one place.
     rules: { 'no-console': 'error' },
   },
   {
-    files: ['src/**/*.ts'],
+    files: ['src/**/*.ts', 'console/src/**/*.{ts,tsx}'],
     rules: { 'max-lines-per-function': ['error', { max: 60, skipBlankLines: true, skipComments: true }] },
   },
   {

@@ -12,6 +12,7 @@ import type { ReplicasDeps } from './api/operator/replicas.ts';
 import type { WhoamiDeps } from './api/operator/whoami.ts';
 import { operatorReference, parentReference } from './api/reference/reference.ts';
 import type { Config, RouteConfig } from './config.ts';
+import { consoleRoutes } from './console/console.ts';
 import { challengesOf } from './domain/authorization.ts';
 import { managementPath, operatorPath } from './domain/paths.ts';
 import { rawProblems } from './http/raw-problem.ts';
@@ -206,8 +207,10 @@ export async function internalServer(
   metricsRoute(app, registry);
   app.register(async (scope) => {
     observeReplies(scope, (url) => url ?? 'none', observeOperator);
-    if (config.operators.length > 0)
+    if (config.operators.length > 0) {
       await scope.register(operatorReference, { ...config, prefix: operatorPath });
+      await scope.register(consoleRoutes);
+    }
     await scope.register(admin, {
       ...deps,
       prefix: operatorPath,

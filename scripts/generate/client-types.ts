@@ -7,6 +7,7 @@ interface Schema {
   readonly description?: string;
   readonly type?: string | readonly string[];
   readonly enum?: readonly string[];
+  readonly anyOf?: readonly Schema[];
   readonly pattern?: string;
   readonly items?: Schema;
   readonly required?: readonly string[];
@@ -59,13 +60,23 @@ export async function clientTypes(file: string, document: Json): Promise<string>
   return typesFile(file, 'sub-accounts.json', types);
 }
 
-/** The types of responses of the operator API that the command line reads. */
-export async function operatorTypes(file: string, document: Json): Promise<string> {
+/** Responses of the operator API that the command line reads. */
+export const commandLineTypes = [
+  ...['Account', 'ApiKey', 'Erasure', 'Event', 'EventActor', 'EventData', 'HeldApiKey', 'KeyAccount'],
+  ...['LimitInForce', 'LimitsInForce', 'MintedApiKey', 'Plan', 'SubAccount', 'UsageRow'],
+];
+
+/** Responses of the operator API that the console reads. */
+export const consoleTypes = [
+  ...['Account', 'CurrentSession', 'Event', 'EventActor', 'EventData', 'EventList', 'ExplainedTarget'],
+  ...['Explanation', 'HeldApiKey', 'KeyAccount', 'LimitInForce', 'LimitsInForce', 'MintedApiKey', 'Operator'],
+  ...['OperatorSession', 'Plan', 'PlanList', 'Replica', 'ReplicaList', 'RotatedApiKey', 'SilentReplica'],
+  ...['SubAccount', 'UsageReport', 'UsageRow'],
+];
+
+/** The types of some responses of the operator API. */
+export async function operatorTypes(file: string, document: Json, names: readonly string[]): Promise<string> {
   const { schemas } = (document as unknown as Document).components;
-  const names = [
-    ...['Account', 'ApiKey', 'Erasure', 'Event', 'EventActor', 'EventData', 'HeldApiKey', 'KeyAccount'],
-    ...['LimitInForce', 'LimitsInForce', 'MintedApiKey', 'Plan', 'SubAccount', 'UsageRow'],
-  ];
   const types = names.map((name) => interfaceOf(name, schemas[name] ?? {}));
   return typesFile(file, 'operator.json', types);
 }
@@ -90,6 +101,7 @@ function membersOf({ properties = {}, required = [] }: Schema): string {
 function typeOf(schema: Schema): string {
   if (schema.$ref !== undefined) return nameOf(schema.$ref);
   if (schema.enum !== undefined) return schema.enum.map((value) => `'${value}'`).join(' | ');
+  if (schema.anyOf !== undefined) return schema.anyOf.map(typeOf).join(' | ');
   const types = [schema.type ?? []].flat();
   if (types.length === 0) throw new Error(`The clients have no type for ${JSON.stringify(schema)}.`);
   return types.map((type) => typeNamed(type, schema)).join(' | ');

@@ -5,7 +5,7 @@ import { schema } from '../../src/config/schema.ts';
 import { inProject } from '../lib/project.mjs';
 import { apiPage } from './api-page/page.ts';
 import { chartConfig } from './chart-config.mjs';
-import { clientTypes, operatorTypes } from './client-types.ts';
+import { clientTypes, commandLineTypes, consoleTypes, operatorTypes } from './client-types.ts';
 import { exampleFile } from './example-file.mjs';
 import { functionSteps } from './function-steps.mjs';
 import { keyReference } from './key-reference.mjs';
@@ -33,7 +33,11 @@ export async function generatedFiles() {
     { file: 'src/client/types.ts', text: await clientTypes('src/client/types.ts', parents) },
     {
       file: 'src/cli/operator-types.ts',
-      text: await operatorTypes('src/cli/operator-types.ts', operators),
+      text: await operatorTypes('src/cli/operator-types.ts', operators, commandLineTypes),
+    },
+    {
+      file: 'console/src/api/types.ts',
+      text: await operatorTypes('console/src/api/types.ts', operators, consoleTypes),
     },
     await jsonFile('docs/openapi/acting-tenant.json', actingTenantComponents(version)),
     ...functionSteps(),

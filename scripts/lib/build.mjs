@@ -1,6 +1,7 @@
 // @ts-check
 import { existsSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { buildConsole, CONSOLE } from './console.mjs';
 import { alone } from './lock.mjs';
 import {
   copyAssets,
@@ -21,6 +22,7 @@ const STAMP = join(DIST, '.built');
 const MEMORY = join(DIST, '.tsbuildinfo');
 const INPUT = [
   SRC,
+  CONSOLE,
   ...['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'tsconfig.client.json'].map(inProject),
 ];
 
@@ -30,8 +32,8 @@ const INPUT = [
  */
 export async function ensureBuilt() {
   if (isBuilt()) return;
-  await alone(() => {
-    if (!isBuilt()) compile(['--noCheck']);
+  await alone(async () => {
+    if (!isBuilt()) await compile(['--noCheck']);
   });
 }
 
@@ -45,7 +47,7 @@ function isBuilt() {
 }
 
 /** @param {string[]} options for the compiler */
-function compile(options) {
+async function compile(options) {
   say('Building ...');
   const began = new Date();
   rmSync(STAMP, { force: true });
@@ -66,6 +68,7 @@ function compile(options) {
     markExecutables();
   }
 
+  await buildConsole();
   writeFileSync(STAMP, '');
   // What was edited during the build has to count as newer.
   utimesSync(STAMP, began, began);

@@ -14,6 +14,13 @@ const CACHE = '.cache/check';
  */
 export const CHECKS = {
   types: ['typescript/bin/tsc', '--noEmit', ...incremental('types')],
+  'types of the console': [
+    'typescript/bin/tsc',
+    '--noEmit',
+    '-p',
+    'console',
+    ...incremental('types-of-console'),
+  ],
   'types of scripts': ['typescript/bin/tsc', '--noEmit', '-p', 'scripts', ...incremental('types-of-scripts')],
   lint: [
     'eslint/bin/eslint.js',
@@ -38,7 +45,7 @@ export const CHECKS = {
     'dependency-cruiser/bin/dependency-cruise.mjs',
     '--config',
     '.dependency-cruiser.cjs',
-    ...['src', 'test', 'bench'].filter((folder) => existsSync(inProject(folder))),
+    ...['src', 'console', 'test', 'bench'].filter((folder) => existsSync(inProject(folder))),
   ],
 };
 

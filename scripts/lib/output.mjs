@@ -6,6 +6,8 @@ import { inProject } from './project.mjs';
 
 export const SRC = inProject('src');
 export const DIST = inProject('dist');
+/** What browsers get of the console. */
+export const CONSOLE_FILES = join(DIST, 'console/static');
 
 /** Read by the program at run time, so they go along as they are; functions of the database are in its steps. */
 const ASSET = /^(?!.*\/postgres\/schema\/(?:functions\/|released\.json)).*\.(sql|json|ya?ml)$/;
@@ -35,7 +37,7 @@ export function removeOrphans() {
       return SOURCE.test(file) ? [compiled(file), `${compiled(file)}.map`] : [];
     }),
   );
-  for (const file of files(DIST)) {
+  for (const file of files(DIST).filter((file) => !file.startsWith(CONSOLE_FILES))) {
     const isOurs = /\.js(\.map)?$/.test(file) || ASSET.test(file);
     if (isOurs && !wanted.has(file)) rmSync(file);
   }

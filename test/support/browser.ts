@@ -8,18 +8,16 @@ import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import type { Scope } from './servers.ts';
 
-/** Chromium, to run; `undefined` where there is none. `TEST_CHROMIUM` names another one. */
-export const chromium = [
-  process.env['TEST_CHROMIUM'] ?? '',
-  'chromium',
-  'chromium-browser',
-  'google-chrome',
-].find((program) => program !== '' && spawnSync(program, ['--version']).status === 0);
+/** The file of Chromium; `undefined` where there is none. `TEST_CHROMIUM` names another one. */
+export const chromium = [process.env['TEST_CHROMIUM'] ?? '', 'chromium', 'chromium-browser', 'google-chrome']
+  .filter((program) => program !== '' && spawnSync(program, ['--version']).status === 0)
+  .map((program) => spawnSync('sh', ['-c', 'command -v "$0"', program], { encoding: 'utf8' }).stdout.trim())
+  .at(0);
 
 /** For `{ skip }` of a test that needs it: false where it is here. */
 export const withoutChromium =
   chromium === undefined &&
-  'NO CHROMIUM ON THIS MACHINE: CORS was not tried in a browser. Wanted: apt-get install chromium, or TEST_CHROMIUM=<program>';
+  'NO CHROMIUM ON THIS MACHINE: nothing was tried in a browser. Wanted: apt-get install chromium, or TEST_CHROMIUM=<program>';
 
 /** An origin whose page runs a script. */
 export interface Page {

@@ -1,0 +1,152 @@
+import type { ComponentChildren, JSX } from 'preact';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { OperatorApi } from './api/operator-api.ts';
+import type { ApiProblem } from './api/problem.ts';
+import type { Operator } from './api/types.ts';
+import { AccountPage } from './pages/account.tsx';
+import { AccountsPage } from './pages/accounts.tsx';
+import { EventsPage } from './pages/events.tsx';
+import { ExplainPage } from './pages/explain.tsx';
+import { FindKeyPage } from './pages/find-key.tsx';
+import { KeyPage } from './pages/key.tsx';
+import { OverviewPage } from './pages/overview.tsx';
+import { SignInPage } from './pages/sign-in.tsx';
+import { SubAccountPage } from './pages/sub-account.tsx';
+import { linkTo, useRoute, type Route } from './route.ts';
+import { SessionContext } from './session.ts';
+import { Problem } from './ui/problem.tsx';
+import { asProblem } from './use-load.ts';
+
+type State =
+  | { readonly kind: 'loading' | 'signed-out' }
+  | { readonly kind: 'failed'; readonly problem: ApiProblem }
+  | { readonly kind: 'signed-in'; readonly operator: Operator };
+
+/** The console: the sign-in page, or the pages of an operator. */
+export function App({ api }: { readonly api: OperatorApi }): JSX.Element {
+  const [state, setState] = useState<State>({ kind: 'loading' });
+  const resume = async (): Promise<void> => {
+    try {
+      const operator = await api.resume();
+      setState(operator === null ? { kind: 'signed-out' } : { kind: 'signed-in', operator });
+    } catch (error) {
+      setState({ kind: 'failed', problem: asProblem(error) });
+    }
+  };
+  useEffect(() => {
+    api.onSignedOut = () => setState({ kind: 'signed-out' });
+    void resume();
+  }, []);
+  switch (state.kind) {
+    case 'loading':
+      return <p class="loading">Loading…</p>;
+    case 'failed':
+      return (
+        <main>
+          <Problem problem={state.problem} retry={() => void resume()} />
+        </main>
+      );
+    case 'signed-out':
+      return <SignInPage api={api} onSignedIn={resume} />;
+    case 'signed-in':
+      return <Pages api={api} operator={state.operator} />;
+  }
+}
+
+function Pages({ api, operator }: { readonly api: OperatorApi; readonly operator: Operator }): JSX.Element {
+  const route = useRoute();
+  const session = useMemo(() => ({ api, operator }), [api, operator]);
+  useEffect(() => {
+    // A new page begins at its top, and screen readers begin there.
+    document.querySelector('main')?.focus({ preventScroll: true });
+    scrollTo(0, 0);
+  }, [route.path.join('/')]);
+  return (
+    <SessionContext.Provider value={session}>
+      <a class="skip" href="#main" onClick={skip}>
+        Skip to content
+      </a>
+      <Header api={api} operator={operator} route={route} />
+      <main id="main" tabIndex={-1}>
+        <Page {...route} />
+      </main>
+    </SessionContext.Provider>
+  );
+}
+
+/** The address stays as it is, because the part after `#` names the page. */
+function skip(event: Event): void {
+  event.preventDefault();
+  document.querySelector('main')?.focus();
+}
+
+const sections = [
+  ['', 'Overview'],
+  ['accounts', 'Accounts'],
+  ['keys', 'Find a key'],
+  ['explain', 'Explain'],
+  ['events', 'Events'],
+] as const;
+
+interface HeaderProps {
+  readonly api: OperatorApi;
+  readonly operator: Operator;
+  readonly route: Route;
+}
+
+function Header({ api, operator, route: { path } }: HeaderProps): JSX.Element {
+  return (
+    <header class="top">
+      <a class="brand" href="#/">
+        <img src="icon.svg" alt="" width={24} height={24} />
+        Tenancy Gateway
+      </a>
+      <nav aria-label="Console">
+        {sections.map(([section, name]) => (
+          <a
+            href={linkTo(section === '' ? [] : [section])}
+            aria-current={(path[0] ?? '') === section && 'page'}
+          >
+            {name}
+          </a>
+        ))}
+      </nav>
+      <div class="operator">
+        <span>
+          {operator.operator} <span class="badge">{operator.role}</span>
+        </span>
+        <button type="button" class="quiet" onClick={() => void api.signOut()}>
+          Sign out
+        </button>
+      </div>
+    </header>
+  );
+}
+
+function Page({ path, query }: Route): ComponentChildren {
+  const [section, id, part, subId] = path;
+  switch (section) {
+    case undefined:
+      return <OverviewPage />;
+    case 'accounts':
+      if (id === undefined) return <AccountsPage query={query} />;
+      if (part === 'sub-accounts' && subId !== undefined)
+        return <SubAccountPage key={subId} parentId={id} id={subId} query={query} />;
+      return <AccountPage key={id} id={id} query={query} />;
+    case 'keys':
+      return id === undefined ? <FindKeyPage query={query} /> : <KeyPage key={id} id={id} />;
+    case 'explain':
+      return <ExplainPage query={query} />;
+    case 'events':
+      return <EventsPage query={query} />;
+    default:
+      return (
+        <>
+          <h1>No such page</h1>
+          <p>
+            <a href="#/">Go to the overview.</a>
+          </p>
+        </>
+      );
+  }
+}

@@ -1,0 +1,145 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { ApiProblem } from '../api/problem.ts';
+import type { OperatorApi, Page } from '../api/operator-api.ts';
+import type { Account } from '../api/types.ts';
+import { textOf } from '../form.ts';
+import { formatCount } from '../format.ts';
+import { goTo, linkTo } from '../route.ts';
+import { useMay, useSession } from '../session.ts';
+import { Badge } from '../ui/badge.tsx';
+import { Paged } from '../ui/paged.tsx';
+import { Table, type Column } from '../ui/table.tsx';
+import { Time } from '../ui/time.tsx';
+import { CreateAccount } from './changes/create-account.tsx';
+
+const columns: readonly Column<Account>[] = [
+  { name: 'Name', cell: ({ id, name }) => <a href={linkTo(['accounts', id])}>{name}</a> },
+  { name: 'External id', cell: ({ external_id }) => external_id ?? '–' },
+  { name: 'Status', cell: ({ status }) => <Badge state={status} /> },
+  { name: 'Plan', cell: ({ plan }) => plan ?? '–' },
+  {
+    name: 'Active sub-accounts',
+    isNumber: true,
+    cell: ({ active_sub_accounts }) => formatCount(active_sub_accounts),
+  },
+  { name: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
+];
+
+/** Search for parent accounts, by name, id and external id, also those of their sub-accounts. */
+export function AccountsPage({ query }: { readonly query: URLSearchParams }): JSX.Element {
+  const { api } = useSession();
+  const may = useMay();
+  const [isCreating, setCreating] = useState(false);
+  const search = query.get('q') ?? '';
+  const status = query.get('status') ?? '';
+  const near = query.get('near') ?? '';
+  return (
+    <>
+      <div class="heading">
+        <h1>Accounts</h1>
+        {may('admin') && (
+          <button type="button" class="primary" onClick={() => setCreating(true)}>
+            Create an account
+          </button>
+        )}
+      </div>
+      <AccountFilters search={search} status={status} near={near} />
+      <Paged
+        load={(cursor) => accountsLike(api, search, { status, near, cursor })}
+        inputs={[search, status, near]}
+      >
+        {(rows) => (
+          <Table
+            label="Accounts"
+            columns={columns}
+            rows={rows}
+            keyOf={({ id }) => id}
+            none={search === '' ? 'There are no accounts yet.' : `No account has this name or id: ${search}`}
+          />
+        )}
+      </Paged>
+      {isCreating && <CreateAccount onClose={() => setCreating(false)} />}
+    </>
+  );
+}
+
+interface FiltersProps {
+  readonly search: string;
+  readonly status: string;
+  readonly near: string;
+}
+
+/** The controls of the search. The address keeps what they say. */
+function AccountFilters({ search, status, near }: FiltersProps): JSX.Element {
+  const to = (changes: Readonly<Record<string, string>>): void =>
+    goTo(linkTo(['accounts'], { q: search, status, near, ...changes }), false);
+  return (
+    <form
+      class="filters"
+      role="search"
+      onSubmit={(event) => {
+        event.preventDefault();
+        to({ q: textOf(new FormData(event.currentTarget), 'q') ?? '' });
+      }}
+    >
+      <label>
+        Name, id or external id
+        <input key={search} name="q" type="search" defaultValue={search} placeholder="Ada Logistics" />
+      </label>
+      <label>
+        Status
+        <select value={status} onChange={(event) => to({ status: event.currentTarget.value })}>
+          <option value="">any</option>
+          <option>active</option>
+          <option>suspended</option>
+        </select>
+      </label>
+      <label>
+        Quota
+        <select value={near} onChange={(event) => to({ near: event.currentTarget.value })}>
+          <option value="">any</option>
+          <option value="0.8">80 % used or more</option>
+          <option value="1">used up</option>
+        </select>
+      </label>
+      <button type="submit">Search</button>
+    </form>
+  );
+}
+
+const uuid = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+
+interface Filters {
+  readonly status: string;
+  readonly near: string;
+  readonly cursor: string | undefined;
+}
+
+/** Finds accounts whose name begins with a text, or with the text as an id; a sub-account's id finds its parent. */
+async function accountsLike(api: OperatorApi, text: string, filters: Filters): Promise<Page<Account>> {
+  const list = (by: object): Promise<Page<Account>> => api.get('/accounts', { ...filters, limit: 50, ...by });
+  if (text === '') return list({});
+  if (uuid.test(text)) {
+    const account = await found(api.get<Account>(`/accounts/${text}`));
+    return account === null ? list({ sub_account_id: text }) : { ...noMore, data: [account] };
+  }
+  const named = await list({ q: text });
+  if (filters.cursor !== undefined) return named;
+  // An external id is exact, so it comes first.
+  const { data } = await list({ external_id: text });
+  const others = named.data.filter(({ id }) => !data.some((account) => account.id === id));
+  return { ...named, data: [...data, ...others] };
+}
+
+const noMore = { has_more: false, next_cursor: null };
+
+/** Value of a call; `null` if what it names does not exist. */
+async function found<T>(call: Promise<T>): Promise<T | null> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof ApiProblem && error.status === 404) return null;
+    throw error;
+  }
+}

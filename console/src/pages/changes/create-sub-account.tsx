@@ -1,0 +1,46 @@
+import type { JSX } from 'preact';
+import type { SubAccount } from '../../api/types.ts';
+import { linkTo } from '../../route.ts';
+import { useSession } from '../../session.ts';
+import { ChangeDialog } from '../../ui/change-dialog.tsx';
+import { textOf } from '../../form.ts';
+import { NameFields } from './name-fields.tsx';
+
+interface CreateSubAccountProps {
+  readonly parentId: string;
+  readonly onClose: () => void;
+}
+
+/** Asks for a new sub-account of a parent. */
+export function CreateSubAccount({ parentId, onClose }: CreateSubAccountProps): JSX.Element {
+  const { api } = useSession();
+  return (
+    <ChangeDialog<SubAccount>
+      title="Create a sub-account"
+      action="Create"
+      done="Created"
+      onClose={onClose}
+      change={(form) => {
+        const externalId = textOf(form, 'external_id');
+        const name = textOf(form, 'name');
+        const body = { name, ...(externalId && { external_id: externalId }) };
+        return api.change('POST', `/accounts/${parentId}/sub-accounts`, body);
+      }}
+      result={({ id, name, warnings = [] }) => (
+        <>
+          <p>
+            <a href={linkTo(['accounts', parentId, 'sub-accounts', id])}>{name}</a> is there.
+          </p>
+          {warnings.map(({ detail }) => (
+            <p class="warning">{detail}</p>
+          ))}
+        </>
+      )}
+    >
+      <p class="hint">
+        Once a parent has an active sub-account, each write that it proxies must say who it acts as.
+      </p>
+      <NameFields />
+    </ChangeDialog>
+  );
+}

@@ -1,0 +1,50 @@
+import type { JSX } from 'preact';
+import type { MintedApiKey } from '../../api/types.ts';
+import { useSession } from '../../session.ts';
+import { ChangeDialog } from '../../ui/change-dialog.tsx';
+import { Field } from '../../ui/field.tsx';
+import { textOf, timeOf } from '../../form.ts';
+import { Secrets } from './secrets.tsx';
+
+interface MintKeyProps {
+  readonly accountId: string;
+  readonly onClose: () => void;
+}
+
+/** Asks for a new key of a parent account, and shows its secrets once. */
+export function MintKey({ accountId, onClose }: MintKeyProps): JSX.Element {
+  const { api } = useSession();
+  return (
+    <ChangeDialog<MintedApiKey>
+      title="Mint a key"
+      action="Mint"
+      done="Minted"
+      onClose={onClose}
+      change={(form) => {
+        const scopes = (textOf(form, 'scopes') ?? '').split(/[\s,]+/).filter(Boolean);
+        const expiresAt = timeOf(form, 'expires_at');
+        return api.change('POST', `/accounts/${accountId}/api-keys`, {
+          name: textOf(form, 'name'),
+          scopes,
+          ...(expiresAt && { expires_at: expiresAt }),
+        });
+      }}
+      result={(key) => <Secrets minted={key} />}
+    >
+      <Field label="Name">{(ids) => <input {...ids} name="name" required maxLength={256} />}</Field>
+      <Field
+        label="Scopes"
+        hint={
+          <>
+            Separated by blanks. <code>sub_accounts:write</code> manages sub-accounts; empty: none.
+          </>
+        }
+      >
+        {(ids) => <input {...ids} name="scopes" placeholder="sub_accounts:read sub_accounts:write" />}
+      </Field>
+      <Field label="Expires" hint="In your time zone. Empty: never.">
+        {(ids) => <input {...ids} name="expires_at" type="datetime-local" />}
+      </Field>
+    </ChangeDialog>
+  );
+}

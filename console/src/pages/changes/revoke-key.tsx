@@ -1,0 +1,35 @@
+import type { JSX } from 'preact';
+import type { HeldApiKey } from '../../api/types.ts';
+import { useSession } from '../../session.ts';
+import { ChangeDialog } from '../../ui/change-dialog.tsx';
+import { Time } from '../../ui/time.tsx';
+import { LastDay } from './last-day.tsx';
+
+interface KeyChangeProps {
+  readonly held: HeldApiKey;
+  readonly onClose: () => void;
+}
+
+/** Asks whether to revoke a key, and says what that stops. */
+export function RevokeKey({ held, onClose }: KeyChangeProps): JSX.Element {
+  const { api } = useSession();
+  return (
+    <ChangeDialog<HeldApiKey>
+      title={`Revoke ${held.name}?`}
+      action="Revoke"
+      done="Revoked"
+      isDangerous
+      onClose={onClose}
+      change={() => api.change('POST', `/api-keys/${held.id}/revoke`)}
+    >
+      <p>
+        Its requests will be rejected with 401 <code>api_key_revoked</code>, and its open streams end. A
+        revoke cannot be undone.
+      </p>
+      <p>
+        Last used: <Time at={held.last_used_at} none="never" relative />
+      </p>
+      <LastDay of={{ account_id: (held.parent ?? held.account).id }} keyId={held.id} />
+    </ChangeDialog>
+  );
+}

@@ -1,0 +1,49 @@
+import type { JSX } from 'preact';
+import type { HeldApiKey, RotatedApiKey } from '../../api/types.ts';
+import { useSession } from '../../session.ts';
+import { ChangeDialog } from '../../ui/change-dialog.tsx';
+import { Field } from '../../ui/field.tsx';
+import { Secrets } from './secrets.tsx';
+
+const overlaps = [
+  [0, 'at once'],
+  [3_600, 'in an hour'],
+  [86_400, 'in a day'],
+  [604_800, 'in a week'],
+  [2_592_000, 'in 30 days'],
+] as const;
+
+interface RotateKeyProps {
+  readonly held: HeldApiKey;
+  readonly onClose: () => void;
+}
+
+/** Asks when a key ends that a new one replaces, and shows the new one's secrets once. */
+export function RotateKey({ held, onClose }: RotateKeyProps): JSX.Element {
+  const { api } = useSession();
+  return (
+    <ChangeDialog<RotatedApiKey>
+      title={`Rotate ${held.name}`}
+      action="Rotate"
+      done="Rotated"
+      onClose={onClose}
+      change={(form) =>
+        api.change('POST', `/api-keys/${held.id}/rotate`, { expires_in: Number(form.get('expires_in')) })
+      }
+      result={(key) => <Secrets minted={key} />}
+    >
+      <p>A new key with the same name, scopes and limits replaces this one.</p>
+      <Field label="This key ends">
+        {(ids) => (
+          <select {...ids} name="expires_in" defaultValue="86400">
+            {overlaps.map(([seconds, text]) => (
+              <option value={seconds} selected={seconds === 86_400}>
+                {text}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+    </ChangeDialog>
+  );
+}

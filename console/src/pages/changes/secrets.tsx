@@ -1,0 +1,28 @@
+import type { JSX } from 'preact';
+import type { MintedApiKey } from '../../api/types.ts';
+import { Copy } from '../../ui/copy.tsx';
+
+/** The secrets of a new key, which no later response has. */
+export function Secrets({
+  minted,
+}: {
+  readonly minted: Pick<MintedApiKey, 'api_key' | 'client_secret'>;
+}): JSX.Element {
+  return (
+    <div class="secrets">
+      <p>
+        <strong>Copy it now. It is never shown again.</strong>
+      </p>
+      {minted.api_key !== undefined && (
+        <p>
+          API key <Copy text={minted.api_key} what="the API key" />
+        </p>
+      )}
+      {minted.client_secret !== undefined && (
+        <p>
+          Client secret <Copy text={minted.client_secret} what="the client secret" />
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,47 @@
+import type { JSX } from 'preact';
+import type { HeldApiKey } from '../../api/types.ts';
+import { linkTo } from '../../route.ts';
+import { useSession } from '../../session.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Paged } from '../../ui/paged.tsx';
+import { Table, type Column } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+
+const columns: readonly Column<HeldApiKey>[] = [
+  { name: 'Name', cell: ({ id, name }) => <a href={linkTo(['keys', id])}>{name}</a> },
+  { name: 'Key', cell: (key) => <code>{keyHint(key)}</code> },
+  { name: 'Account', cell: ({ account }) => account.name },
+  { name: 'Status', cell: ({ status }) => <Badge state={status} /> },
+  { name: 'Scopes', cell: ({ scopes }) => scopes.join(', ') || '–' },
+  { name: 'Last used', cell: ({ last_used_at }) => <Time at={last_used_at} none="never" relative /> },
+  { name: 'Expires', cell: ({ expires_at }) => <Time at={expires_at} none="never" /> },
+];
+
+/** The first and last characters of a key, as far as they are known. */
+export function keyHint({ prefix, last4 }: Pick<HeldApiKey, 'prefix' | 'last4'>): string {
+  return prefix === null && last4 === null ? 'not known' : `${prefix ?? ''}…${last4 ?? ''}`;
+}
+
+/** A table of keys. */
+export function KeyTable({
+  rows,
+  none,
+}: {
+  readonly rows: readonly HeldApiKey[];
+  readonly none: string;
+}): JSX.Element {
+  return <Table label="Keys" columns={columns} rows={rows} keyOf={({ id }) => id} none={none} />;
+}
+
+/** The keys of an account. */
+export function KeysPart({ accountId }: { readonly accountId: string }): JSX.Element {
+  const { api } = useSession();
+  return (
+    <Paged<HeldApiKey>
+      load={(cursor) => api.get('/api-keys', { account_id: accountId, limit: 50, cursor })}
+      inputs={[accountId]}
+    >
+      {(rows) => <KeyTable rows={rows} none="The account has no keys." />}
+    </Paged>
+  );
+}

@@ -1,0 +1,78 @@
+import type { ComponentChildren, JSX, TargetedSubmitEvent } from 'preact';
+import { useState } from 'preact/hooks';
+import type { Changed } from '../api/operator-api.ts';
+import type { ApiProblem } from '../api/problem.ts';
+import { asProblem } from '../use-load.ts';
+import { Dialog } from './dialog.tsx';
+import { Problem } from './problem.tsx';
+import { Receipt } from './receipt.tsx';
+
+interface ChangeDialogProps<T> {
+  readonly title: string;
+  /** Text of the button, such as "Revoke". */
+  readonly action: string;
+  /** What was done, such as "Revoked". */
+  readonly done: string;
+  /** Whether the change takes something away. */
+  readonly isDangerous?: boolean;
+  /** Makes the change. @param form values of the controls */
+  readonly change: (form: FormData) => Promise<Changed<T>>;
+  readonly onClose: () => void;
+  /** Shown above the receipt, such as a secret. */
+  readonly result?: (value: T) => ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+/** Asks for a change, makes it, and shows its receipt. */
+export function ChangeDialog<T>(props: ChangeDialogProps<T>): JSX.Element {
+  const { title, action, done, isDangerous = false, change, onClose, result, children } = props;
+  const [changed, setChanged] = useState<Changed<T> | null>(null);
+  const [problem, setProblem] = useState<ApiProblem | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const submit = async (event: TargetedSubmitEvent<HTMLFormElement>): Promise<void> => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    if (isBusy) return;
+    setBusy(true);
+    setProblem(null);
+    try {
+      setChanged(await change(form));
+    } catch (error) {
+      setProblem(asProblem(error));
+    }
+    setBusy(false);
+  };
+  return (
+    <Dialog title={title} onClose={onClose}>
+      {changed === null ? (
+        <form onSubmit={(event) => void submit(event)}>
+          {children}
+          {problem && <Problem problem={problem} />}
+          <div class="buttons">
+            <button type="button" class="quiet" onClick={onClose}>
+              Cancel
+            </button>
+            <button type="submit" class={isDangerous ? 'danger' : 'primary'} disabled={isBusy}>
+              {isBusy ? `${action}…` : action}
+            </button>
+          </div>
+        </form>
+      ) : (
+        <>
+          {result?.(changed.value)}
+          <Receipt done={done} enforced={changed.enforced} />
+          <div class="buttons">
+            <button type="button" class="primary" ref={focus} onClick={onClose}>
+              Close
+            </button>
+          </div>
+        </>
+      )}
+    </Dialog>
+  );
+}
+
+/** The control that had the focus is gone with the form. */
+function focus(button: HTMLButtonElement | null): void {
+  button?.focus();
+}

@@ -1,0 +1,27 @@
+import type { ComponentChildren } from 'preact';
+import type { Loading } from '../use-load.ts';
+import { Problem } from './problem.tsx';
+
+interface ShowProps<T> {
+  readonly of: Loading<T>;
+  /** Heading of the page, if the value brings its own. */
+  readonly heading?: string;
+  readonly children: (value: T) => ComponentChildren;
+}
+
+/** Shows a value once it is there; until then, that it is being loaded or why it cannot be. */
+export function Show<T>({ of: loaded, heading, children }: ShowProps<T>): ComponentChildren {
+  if (loaded.state === 'ready') return children(loaded.value);
+  return (
+    <>
+      {heading !== undefined && <h1>{heading}</h1>}
+      {loaded.state === 'failed' ? (
+        <Problem problem={loaded.problem} retry={loaded.reload} />
+      ) : (
+        <p class="loading" aria-live="polite">
+          Loading…
+        </p>
+      )}
+    </>
+  );
+}

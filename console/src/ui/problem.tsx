@@ -1,0 +1,50 @@
+import type { JSX } from 'preact';
+import type { ApiProblem } from '../api/problem.ts';
+
+const advice: Readonly<Record<string, string>> = {
+  unavailable:
+    'The gateway cannot reach its database, or not in time. It recovers by itself; /readyz says more.',
+  insufficient_role: 'Ask an operator with the role that is needed.',
+  still_active: 'Suspend or deactivate the account first.',
+  not_found: 'It may have been deleted, or the address is incomplete.',
+};
+
+interface ProblemProps {
+  readonly problem: ApiProblem;
+  readonly retry?: () => void;
+}
+
+/** An error of the operator API, with what to do about it. */
+export function Problem({ problem, retry }: ProblemProps): JSX.Element {
+  const { code, faults, requestId } = problem;
+  return (
+    <div class="problem" role="alert">
+      <p>
+        <strong>{problem.message}</strong>
+      </p>
+      {faults.length > 1 && (
+        <ul>
+          {faults.map(({ pointer, detail }) => (
+            <li>
+              <code>{pointer}</code>: {detail}
+            </li>
+          ))}
+        </ul>
+      )}
+      <p class="soft">
+        {advice[code]} <code>{code}</code>
+        {requestId !== null && (
+          <>
+            {' '}
+            · request <code>{requestId}</code>
+          </>
+        )}
+      </p>
+      {retry && (
+        <button type="button" onClick={retry}>
+          Try again
+        </button>
+      )}
+    </div>
+  );
+}

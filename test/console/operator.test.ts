@@ -1,0 +1,225 @@
+/** An operator at work in the console, in a real browser, before three replicas and 10,000 accounts. */
+import type { Page } from 'playwright-core';
+import t from 'tap';
+import { chromium, withoutChromium } from '../support/browser.ts';
+import { makeParent, signIn, startWorld, type World } from './support/world.ts';
+
+const skip = chromium === undefined && withoutChromium;
+
+t.test('an operator at work', { skip }, async (t) => {
+  const world = await startWorld(t);
+
+  await t.test('a wrong token is refused, and the page says so', async (t) => {
+    const page = await world.browser.newPage();
+    await page.goto(`${world.replicas[0]?.internalUrl}/console/`);
+    await page.getByLabel('Operator token').fill('not-a-token-of-anybody');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').waitFor();
+    t.match(await page.getByRole('alert').innerText(), 'unauthenticated');
+    await page.close();
+  });
+
+  await t.test('the overview shows every replica and the newest events', async (t) => {
+    const { page, faults } = await signIn(world);
+    const replicas = page.getByRole('region', { name: 'Replicas' });
+    await replicas.getByText('live').nth(2).waitFor();
+    t.equal(await replicas.getByRole('row').count(), 4);
+    await page.getByRole('region', { name: 'Events' }).waitFor();
+    t.same(faults, []);
+  });
+
+  await t.test('an account is found by name, id, external id and the id of a sub-account', async (t) => {
+    const { id, subIds } = await makeParent(world, 'Findable Freight');
+    const { page } = await signIn(world);
+    for (const [search, name] of [
+      ['Findable', 'Findable Freight'],
+      [id, 'Findable Freight'],
+      [String(subIds[1]), 'Findable Freight'],
+      ['crm-7777', 'Company 7777'],
+    ] as const) {
+      await page.getByRole('link', { name: 'Accounts' }).first().click();
+      await page.getByLabel('Name, id or external id').fill(search);
+      await page.keyboard.press('Enter');
+      const found = page.getByRole('region', { name: 'Accounts' });
+      const rows = found.getByRole('row');
+      await rows.nth(2).waitFor({ state: 'detached' });
+      await rows.nth(1).getByRole('link', { name, exact: true }).waitFor();
+      t.equal(await rows.count(), 2, search);
+    }
+  });
+
+  await t.test('a list is read page by page', async (t) => {
+    const { page } = await signIn(world);
+    await page.goto(`${page.url().split('#')[0]}#/accounts`);
+    const rows = page.getByRole('region', { name: 'Accounts' }).getByRole('row');
+    await rows.nth(50).waitFor();
+    await page.getByRole('button', { name: 'Show more' }).click();
+    await rows.nth(100).waitFor();
+    t.equal(await rows.count(), 101);
+  });
+
+  await t.test('an account is made, edited, suspended and resumed', (t) => accountsLife(t, world));
+  await t.test('a key is minted, rotated and revoked, and each receipt is true', (t) => keysLife(t, world));
+  await t.test('a sub-account is made, edited, deactivated and reactivated', (t) =>
+    subAccountsLife(t, world),
+  );
+
+  await t.test('a question of explain stays in the address', async (t) => {
+    const { keyId, subIds } = await makeParent(world, 'Explained Export');
+    const { page } = await signIn(world);
+    await page.getByRole('link', { name: 'Explain' }).click();
+    await page.getByLabel('Id of the key').fill(keyId);
+    await page.getByLabel('Path').fill('/orders');
+    await page.getByLabel('Acting header').fill('ext:customer-1');
+    await page.getByRole('button', { name: 'Explain' }).click();
+    const answer = page.getByRole('region', { name: 'Explanation' });
+    await answer.getByText(`It would act as ${subIds[0]}`).waitFor();
+    await page.reload();
+    await answer.getByText(`It would act as ${subIds[0]}`).waitFor();
+    await page.getByLabel('Acting header').fill('');
+    await page.getByRole('button', { name: 'Explain' }).click();
+    await answer.getByText('acting_tenant_required').waitFor();
+    await page.goBack();
+    await answer.getByText(`It would act as ${subIds[0]}`).waitFor();
+    t.equal(await page.getByLabel('Acting header').inputValue(), 'ext:customer-1', 'the back button');
+  });
+
+  await t.test('a page says it when the gateway cannot be reached, and goes on when it can', async (t) => {
+    const { page } = await signIn(world);
+    await page.context().setOffline(true);
+    await page.getByRole('link', { name: 'Accounts' }).click();
+    await page.getByText('The gateway cannot be reached.').waitFor();
+    await page.context().setOffline(false);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('region', { name: 'Accounts' }).waitFor();
+    t.pass();
+  });
+
+  await t.test('a sign-out ends the session', async (t) => {
+    const { page } = await signIn(world);
+    const [cookie] = await page.context().cookies(`${world.replicas[0]?.internalUrl}/admin/v1/whoami`);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('Operator token').waitFor();
+    const headers = { cookie: `${cookie?.name}=${cookie?.value}` };
+    const after = await fetch(`${world.replicas[1]?.internalUrl}/admin/v1/whoami`, { headers });
+    t.equal(after.status, 401, 'on another replica');
+  });
+});
+
+type Test = Pick<typeof t, 'equal' | 'same' | 'match' | 'pass'>;
+
+/** Waits for the receipt in the open dialog, and closes the dialog. */
+async function receipt(page: Page, done: string): Promise<string> {
+  const shown = page.getByRole('dialog').locator('.receipt', { hasText: `${done}.` });
+  await shown.waitFor();
+  const text = await shown.innerText();
+  await page.getByRole('button', { name: 'Close' }).click();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  return text;
+}
+
+const enforced = /Enforced on 3 replicas in \d+ ms\./;
+
+async function accountsLife(t: Test, world: World): Promise<void> {
+  const { page, faults } = await signIn(world);
+  await page.getByRole('link', { name: 'Accounts' }).click();
+  await page.getByRole('button', { name: 'Create an account' }).click();
+  await page.getByLabel('Name', { exact: true }).fill('Made in the console');
+  await page.getByLabel('External id', { exact: true }).fill('crm-console');
+  await page.getByRole('button', { name: 'Create', exact: true }).click();
+  await page.getByRole('dialog').getByRole('link', { name: 'Made in the console' }).click();
+  const heading = page.getByRole('heading', { level: 1 });
+  await heading.getByText('Made in the console').waitFor();
+
+  await page.getByRole('button', { name: 'Edit' }).click();
+  await page.getByLabel('Name', { exact: true }).fill('Edited in the console');
+  await page.getByLabel('Requests a month').fill('1000');
+  await page.getByRole('button', { name: 'Save' }).click();
+  t.match(await receipt(page, 'Saved'), enforced);
+  await heading.getByText('Edited in the console').waitFor();
+  await page.getByRole('link', { name: 'Limits' }).click();
+  await page.getByText('1,000 requests a month').waitFor();
+
+  await page.getByRole('button', { name: 'Mint a key' }).click();
+  await page.getByLabel('Name', { exact: true }).fill('first');
+  await page.getByRole('button', { name: 'Mint', exact: true }).click();
+  const secret = await page.getByRole('dialog').locator('.secrets code').first().innerText();
+  await receipt(page, 'Minted');
+  t.same(await world.statuses(secret), [200, 200, 200]);
+
+  await page.getByRole('button', { name: 'Suspend' }).click();
+  await page.getByRole('dialog').getByText('Requests in the last 24 hours').waitFor();
+  await page.getByRole('dialog').getByRole('button', { name: 'Suspend' }).click();
+  const suspended = await receipt(page, 'Suspended');
+  t.same(await world.statuses(secret), [403, 403, 403]);
+  t.match(suspended, enforced);
+  await heading.getByText('suspended').waitFor();
+  await page.getByRole('button', { name: 'Resume' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Resume' }).click();
+  await receipt(page, 'Resumed');
+  t.same(await world.statuses(secret), [200, 200, 200]);
+
+  await page.getByRole('link', { name: 'Events' }).last().click();
+  await page.getByText('account.resumed').waitFor();
+  await page.getByRole('link', { name: 'Usage' }).click();
+  await page.getByRole('img', { name: /^Requests, last 24 hours/ }).waitFor();
+  t.same(faults, []);
+}
+
+async function keysLife(t: Test, world: World): Promise<void> {
+  const { id, keyId, apiKey } = await makeParent(world, 'Keyholder');
+  const { page } = await signIn(world);
+  await page.goto(`${page.url().split('#')[0]}#/accounts/${id}?tab=keys`);
+  await page.getByRole('link', { name: "Keyholder's key" }).click();
+  await page.getByRole('button', { name: 'Rotate' }).click();
+  await page.getByLabel('This key ends').selectOption('at once');
+  await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
+  const secret = await page.getByRole('dialog').locator('.secrets code').first().innerText();
+  t.match(await receipt(page, 'Rotated'), enforced);
+  t.same(await world.statuses(apiKey), [401, 401, 401]);
+  t.same(await world.statuses(secret), [200, 200, 200]);
+
+  const { body } = await world.operator('GET', `/api-keys?account_id=${id}&status=active`);
+  const [replacement] = body['data'] as { id: string; rotated_from: string }[];
+  t.equal(replacement?.rotated_from, keyId);
+  await page.goto(`${page.url().split('#')[0]}#/keys/${replacement?.id}`);
+  await page.getByRole('button', { name: 'Revoke' }).click();
+  await page.getByRole('dialog').getByText('Last used').waitFor();
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+  const revoked = await receipt(page, 'Revoked');
+  t.same(await world.statuses(secret), [401, 401, 401]);
+  t.match(revoked, enforced);
+  await page.getByRole('heading', { level: 1 }).getByText('revoked').waitFor();
+  t.equal(await page.getByRole('button', { name: 'Revoke' }).count(), 0);
+}
+
+async function subAccountsLife(t: Test, world: World): Promise<void> {
+  const { id, apiKey } = await makeParent(world, 'Parental');
+  const { page } = await signIn(world);
+  await page.goto(`${page.url().split('#')[0]}#/accounts/${id}`);
+  await page.getByRole('button', { name: 'Create a sub-account' }).click();
+  await page.getByLabel('Name', { exact: true }).fill('Third customer');
+  await page.getByLabel('External id', { exact: true }).fill('third');
+  await page.getByRole('button', { name: 'Create', exact: true }).click();
+  await page.getByRole('dialog').getByRole('link', { name: 'Third customer' }).click();
+  const heading = page.getByRole('heading', { level: 1 });
+  await heading.getByText('Third customer').waitFor();
+
+  await page.getByRole('button', { name: 'Edit' }).click();
+  await page.getByLabel('Name', { exact: true }).fill('Third customer, renamed');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await receipt(page, 'Saved');
+  await heading.getByText('Third customer, renamed').waitFor();
+
+  const acting = { 'x-service-acting-tenant': 'ext:third' };
+  t.same(await world.statuses(apiKey, acting), [200, 200, 200]);
+  await page.getByRole('button', { name: 'Deactivate' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Deactivate' }).click();
+  const deactivated = await receipt(page, 'Deactivated');
+  t.same(await world.statuses(apiKey, acting), [403, 403, 403]);
+  t.match(deactivated, enforced);
+  await page.getByRole('button', { name: 'Reactivate' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Reactivate' }).click();
+  await receipt(page, 'Reactivated');
+  t.same(await world.statuses(apiKey, acting), [200, 200, 200]);
+}
