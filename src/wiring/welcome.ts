@@ -35,6 +35,7 @@ export async function welcome({
     '',
     `  API        ${url}`,
     `  internal   ${origin('http', internalAddress)}   health, metrics, operator API`,
+    `  console    ${origin('http', internalAddress)}/console/`,
     `  data       ${dataDir}   (operator token: ${operatorTokenFile(dataDir)})`,
   ];
   if (echo)

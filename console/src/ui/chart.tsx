@@ -75,6 +75,7 @@ function optionsOf(times: readonly number[], series: readonly Series[], parent: 
         label: name,
         stroke: token(color),
         fill: token(color),
+        width: 0,
         paths: bars,
         points: { show: false },
         value: (_chart: UPlot, value: number | null) => (value === null ? '–' : formatCount(value)),
