@@ -1,25 +1,32 @@
+import { tokens } from './tokens.ts';
+
 /** Style sheet of the page. The page's content security policy contains the style sheet's hash. */
-export const style = `
-:root { color-scheme: light dark; --line: #8886; --soft: #8882; font: 16px/1.5 system-ui, sans-serif; }
+export const style = `${tokens}
 * { box-sizing: border-box; }
-body { margin: 0; display: grid; grid-template-columns: 20rem minmax(0, 1fr); }
-nav { position: sticky; top: 0; height: 100vh; overflow-y: auto; padding: 1rem; border-right: 1px solid var(--line); }
-nav h2 { font-size: 1rem; margin: 1rem 0 .25rem; }
+body { margin: 0; display: grid; grid-template-columns: 20rem minmax(0, 1fr); background: var(--page); color: var(--text); font: 1rem/1.5 var(--sans); }
+a { color: var(--accent); text-underline-offset: .15em; }
+:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
+nav { position: sticky; top: 0; height: 100vh; overflow-y: auto; padding: var(--space); border-right: 1px solid var(--line); background: var(--panel); }
+nav h2 { font-size: .875rem; margin: 1.25rem 0 .25rem; color: var(--soft); }
 nav ul { list-style: none; margin: 0; padding: 0; }
-nav li a { display: block; padding: .15rem 0; text-decoration: none; }
+nav li a { display: block; padding: .2rem 0; color: var(--text); text-decoration: none; }
 nav li a:hover { text-decoration: underline; }
-nav b, .call b { font: bold .8rem ui-monospace, monospace; }
-main { padding: 1rem 2rem 6rem; max-width: 60rem; }
-input { width: 100%; font: inherit; padding: .4rem; }
-article { border-top: 1px solid var(--line); padding: 1rem 0; scroll-margin-top: 1rem; }
+nav b, .call b { display: inline-block; min-width: 3.5rem; color: var(--accent); font: bold .75rem var(--mono); }
+main { padding: 1.5rem 2rem 6rem; max-width: 60rem; }
+input { width: 100%; min-height: 2.25rem; padding: .25rem .75rem; border: 1px solid var(--soft); border-radius: var(--radius); background: var(--page); color: var(--text); font: inherit; }
+label { font-weight: 600; }
+h1 { font-size: 1.5rem; line-height: 1.3; margin: 0; }
+h2 { font-size: 1.125rem; margin: 2.5rem 0 .5rem; }
 h3 { margin: 0; } h4 { margin: 1.25rem 0 .25rem; }
-code, pre { font: .875rem/1.5 ui-monospace, monospace; }
+article { border-top: 1px solid var(--line); padding: 1.25rem 0; scroll-margin-top: 1rem; }
+code, pre { font: .875rem/1.5 var(--mono); }
 p, dt, dd, summary, h1, h2, h3, a { overflow-wrap: anywhere; }
-pre { overflow-x: auto; padding: .75rem; margin: .5rem 0; background: var(--soft); }
-dl { margin: 0; } dt { margin-top: .5rem; } dd { margin: 0 0 0 1rem; }
+pre { overflow-x: auto; padding: .75rem 1rem; margin: .5rem 0; border-radius: var(--radius); background: var(--panel); }
+.call { padding: .5rem 1rem; border-radius: var(--radius); background: var(--panel); }
+dl { margin: 0; } dt { margin-top: .5rem; } dd { margin: 0 0 0 1rem; color: var(--soft); }
 .required { font-style: italic; }
 details { border-top: 1px solid var(--line); padding: .35rem 0; } summary { cursor: pointer; }
-.skip { position: absolute; left: -100vw; } .skip:focus { left: 0; background: Canvas; padding: .5rem; z-index: 1; }
+.skip { position: absolute; left: -100vw; } .skip:focus { left: 0; background: var(--page); padding: .5rem; z-index: 1; }
 [hidden] { display: none !important; }
 @media (max-width: 55rem) {
   body { display: block; }
