@@ -10,8 +10,9 @@ nav { position: sticky; top: 0; height: 100vh; overflow-y: auto; padding: var(--
 nav h2 { font-size: .875rem; margin: 1.25rem 0 .25rem; color: var(--soft); }
 nav ul { list-style: none; margin: 0; padding: 0; }
 nav li a { display: block; padding: .2rem 0; color: var(--text); text-decoration: none; }
+nav li a:has(b) { padding-left: 3.75rem; text-indent: -3.75rem; }
 nav li a:hover { text-decoration: underline; }
-nav b, .call b { display: inline-block; min-width: 3.5rem; color: var(--accent); font: bold .75rem var(--mono); }
+nav b, .call b { display: inline-block; min-width: 3.5rem; color: var(--accent); font: bold .75rem var(--mono); text-indent: 0; }
 main { padding: 1.5rem 2rem 6rem; max-width: 60rem; }
 input { width: 100%; min-height: 2.25rem; padding: .25rem .75rem; border: 1px solid var(--soft); border-radius: var(--radius); background: var(--page); color: var(--text); font: inherit; }
 label { font-weight: 600; }
