@@ -64,7 +64,7 @@ async function inProcessOfItsOwn(part: string): Promise<number[]> {
 async function measure(part: string): Promise<void> {
   const { logger } = openLog('info');
   const observers = {
-    metrics: requestMetrics(createRegistry()),
+    metrics: requestMetrics(createRegistry()).observe,
     'access-log': accessLog(logger) ?? ignore,
   };
   const observe: RequestObserver =

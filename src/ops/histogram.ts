@@ -39,6 +39,11 @@ export class Histogram {
     return (value) => this.#observe(series, value);
   }
 
+  /** Calls `each` for every series, with the number of its values in each bucket and in all. */
+  read(each: (series: Readonly<Pick<Series, 'labels' | 'buckets' | 'count'>>) => void): void {
+    for (const series of this.#series.values()) each(series);
+  }
+
   #observe(series: Series, value: number): void {
     series.sum += value;
     series.count += 1;

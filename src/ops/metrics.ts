@@ -49,12 +49,20 @@ export function gauge(
 }
 
 /** A counter with cheap increments: its values are handed to prom-client only on each scrape. */
+export interface CheapCounter {
+  count(...labels: string[]): void;
+  add(amount: number, ...labels: string[]): void;
+  /** Returns the counts by the first label. */
+  read(): ReadonlyMap<string, number>;
+}
+
+/** Adds a counter to a registry. */
 export function counter(
   registry: Registry,
   name: string,
   help: string,
   ...labelNames: string[]
-): { count(...labels: string[]): void; add(amount: number, ...labels: string[]): void } {
+): CheapCounter {
   const cells = new Map<string, { readonly labels: readonly string[]; value: number }>();
   if (labelNames.length === 0) cells.set('', { labels: [], value: 0 });
   const metric: Counter = new Counter({
@@ -76,5 +84,13 @@ export function counter(
     if (cell === undefined) cells.set(id, { labels, value: amount });
     else cell.value += amount;
   };
-  return { add, count: (...labels) => add(1, ...labels) };
+  const read = (): ReadonlyMap<string, number> => {
+    const counts = new Map<string, number>();
+    for (const { labels, value } of cells.values()) {
+      const first = labels[0] ?? '';
+      counts.set(first, (counts.get(first) ?? 0) + value);
+    }
+    return counts;
+  };
+  return { add, count: (...labels) => add(1, ...labels), read };
 }

@@ -1,4 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
+import { managementPath } from '../domain/paths.ts';
 import type { RequestObserver, RequestRecord } from '../ports/request-record.ts';
 import type { ConnectionWaits } from '../ports/connection-waits.ts';
 import { Histogram } from './histogram.ts';
@@ -7,11 +8,31 @@ import { counter } from './metrics.ts';
 const prefix = 'tenancy_gateway_';
 const durationBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
+/** Upper bounds of {@link TrafficReading.durations}, in milliseconds. The last duration bucket has none. */
+export const durationBoundsMs: readonly number[] = durationBounds.map((seconds) => seconds * 1_000);
+
+/** Counts since the start of the process, as `/metrics` has them. */
+export interface TrafficReading {
+  /** Number of requests to the public listener. */
+  readonly requests: number;
+  /** Number of proxied requests by their duration, WebSockets left out; see {@link durationBoundsMs}. */
+  readonly durations: readonly number[];
+  /** Number of rejected requests by code. */
+  readonly refusals: ReadonlyMap<string, number>;
+}
+
+/** Metrics of the requests to the public listener. */
+export interface RequestMetrics {
+  readonly observe: RequestObserver;
+  /** Reads the counts. Requests pay nothing for it. */
+  readonly read: () => TrafficReading;
+}
+
 /**
  * Measures rate, errors and duration of requests by route and status class, and bytes by route. Counts rejections by
  * code and acting decisions by reason. No label contains text from clients: at most routes × statuses series exist.
  */
-export function requestMetrics(registry: Registry): RequestObserver {
+export function requestMetrics(registry: Registry): RequestMetrics {
   const routes = new Routes(
     registry,
     'request_duration_seconds',
@@ -51,7 +72,7 @@ export function requestMetrics(registry: Registry): RequestObserver {
   );
 
   const waits = new Map<string, (seconds: number) => void>();
-  return (record) => {
+  const observe: RequestObserver = (record) => {
     routes.count(record);
     if (record.upstreamMs !== null) waitsOf(record.route)(record.upstreamMs / 1000);
     if (record.reason !== null) decisions.count(record.reason);
@@ -60,6 +81,7 @@ export function requestMetrics(registry: Registry): RequestObserver {
     if (record.limit !== undefined) limited.count(record.limit);
     if (record.code.startsWith('upstream_')) upstreamErrors.count(record.route, record.code);
   };
+  return { observe, read: () => ({ ...routes.read(), refusals: rejections.read() }) };
 
   function waitsOf(route: string): (seconds: number) => void {
     let series = waits.get(route);
@@ -132,6 +154,22 @@ class Routes {
     series(durationMs / 1000);
   }
 
+  read(): Pick<TrafficReading, 'requests' | 'durations'> {
+    let requests = 0;
+    const durations = Array.from({ length: durationBounds.length + 1 }, () => 0);
+    this.#durations.read(({ labels, buckets, count }) => {
+      requests += count;
+      if (!isProxied(labels['route']) || labels['status'] === webSocketStatus) return;
+      let bounded = 0;
+      for (const [i, amount] of buckets.entries()) {
+        durations[i] = (durations[i] ?? 0) + amount;
+        bounded += amount;
+      }
+      durations[buckets.length] = (durations[buckets.length] ?? 0) + count - bounded;
+    });
+    return { requests, durations };
+  }
+
   /** Exposes the total bytes of each route that has any. */
   showBytes(name: string, help: string, which: 'bytesIn' | 'bytesOut'): void {
     const metric: Counter = new Counter({
@@ -147,6 +185,14 @@ class Routes {
     });
     this.#registry.registerMetric(metric);
   }
+}
+
+/** Class of the status with which a WebSocket begins. Its duration says how long it was open. */
+const webSocketStatus = '1xx';
+
+/** Whether a request's route is one of the configuration, and not one of the gateway itself or none. */
+function isProxied(route = 'none'): boolean {
+  return route !== 'none' && route !== managementPath && !route.startsWith(`${managementPath}/`);
 }
 
 /**

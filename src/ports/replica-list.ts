@@ -1,4 +1,5 @@
 import type { Seq } from './facts.ts';
+import type { ReportedFigures } from './replica-figures.ts';
 
 /** A replica's note about itself for operators; no decision depends on it. */
 export interface ReplicaNote {
@@ -25,6 +26,11 @@ export interface ListedReplica {
   readonly clockAheadMs: number | null;
   /** Whether the replica is draining. It removes its row when it shuts down. */
   readonly leaving: boolean;
+  /**
+   * Figures that the replica reported within the last minute; `null` if there are none, as for replicas of earlier
+   * versions.
+   */
+  readonly figures: ReportedFigures | null;
 }
 
 /** Every registered replica and the newest position, in one snapshot. */

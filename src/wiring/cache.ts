@@ -20,17 +20,25 @@ interface CacheParts extends Pick<RedisFactCacheOptions, 'clock' | 'timers' | 'o
  */
 const ttlMs = 3_000_000;
 
+/** The shared cache of a process. */
+export interface OpenCache extends FactCache {
+  /** Returns whether Redis can be used; `off` if none is configured. */
+  state(): 'up' | 'down' | 'off';
+  close(): Promise<void>;
+}
+
 /** Opens the shared cache, which connects in the background. Without Redis the cache stays empty. */
 export function openCache(
   { redisUrl, redisMacKeyFile, store }: Pick<Config, 'redisUrl' | 'redisMacKeyFile' | 'store'>,
   { logger, registry, ...parts }: CacheParts,
-): FactCache & { close(): Promise<void> } {
-  if (redisUrl === null) return { ...noFactCache, close: async () => undefined };
+): OpenCache {
+  if (redisUrl === null) return { ...noFactCache, state: () => 'off', close: async () => undefined };
   const address = parseRedisAddress(redisUrl);
   if (address === undefined) throw new Error('redis.url is not the address of a Redis');
   const macKeys = redisMacKeyFile === null ? [] : readMacKeys(redisMacKeyFile);
   let isConnected = false;
   let troubled = false;
+  let isBroken = false;
   gauge(
     registry,
     'shared_cache_connected',
@@ -38,12 +46,16 @@ export function openCache(
     () => Number(isConnected),
     'min',
   );
-  return redisFactCache({
+  const cache = redisFactCache({
     ...parts,
     address,
     macKeys,
     place: databasePlace(store.kind === 'postgres' ? store.url : null),
     ttlMs,
+    onBreakerState: (state) => {
+      isBroken = state === 'open';
+      parts.onBreakerState?.(state);
+    },
     onConnected: (connected) => {
       isConnected = connected;
       if (!connected || !troubled) return;
@@ -55,4 +67,5 @@ export function openCache(
       logger.warn({ code }, 'Redis cannot be used: facts come from PostgreSQL');
     },
   });
+  return { ...cache, state: () => (isConnected && !isBroken ? 'up' : 'down') };
 }

@@ -60,6 +60,8 @@ export interface Engine {
   readonly begun: Promise<void>;
   /** Returns the id under which this replica is registered; `null` before it is registered. */
   replicaId(): string | null;
+  /** Returns whether Redis can be used; `off` if none is configured. */
+  redis(): 'up' | 'down' | 'off';
   /**
    * Signals to the platform and operators that this process is about to end. The process keeps making decisions.
    *
@@ -127,9 +129,9 @@ export function makeEngine(parts: EngineParts): Engine {
     limiter,
     usageReplay: exporting.replay,
     unready: () => readiness.unready(),
-    start: () => starting.start(),
-    begun: starting.done,
+    ...{ start: () => starting.start(), begun: starting.done },
     replicaId,
+    redis: () => cache.state(),
     leave: (withinMs) => {
       counting.leave(withinMs);
       readiness.leave();

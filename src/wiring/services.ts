@@ -14,6 +14,7 @@ import {
   requestMetrics,
   connectionWaitMetrics,
   tokenGuessMetric,
+  type RequestMetrics,
 } from '../ops/request-metrics.ts';
 import { systemClock } from '../ports/clock.ts';
 import type { RequestObserver } from '../ports/request-record.ts';
@@ -42,6 +43,8 @@ export interface Services {
   readonly deps: Omit<AppDeps, 'observe' | 'observeOperator'>;
   /** Makes the request observers for a configuration. */
   readonly observersOf: (config: Config) => Pick<AppDeps, 'observe' | 'observeOperator'>;
+  /** Reads the counts of the requests to the public listener. */
+  readonly traffic: RequestMetrics['read'];
   /** The tokens in force, which a reload replaces. */
   readonly operatorTokens: OperatorTokens;
   readonly timers: Timers;
@@ -105,20 +108,21 @@ export async function openServices(
     tracer: tracing?.tracer ?? null,
     unready: workers?.unready(() => engine.unready()) ?? (() => engine.unready()),
   };
-  const observersOf = observers(registry, logger);
-  const waitsOf = connectionWaitMetrics(registry);
-  return { given, complete, store, engine, deps, observersOf, operatorTokens, timers, registry, waitsOf };
+  const made = { given, complete, store, engine, deps, operatorTokens, timers, registry };
+  return { ...made, waitsOf: connectionWaitMetrics(registry), ...observers(registry, logger) };
 }
 
 /** Makes the request observers: metrics and, if configured, the access log. */
-function observers(registry: Registry, logger: Logger): Services['observersOf'] {
-  const metrics = requestMetrics(registry);
+function observers(registry: Registry, logger: Logger): Pick<Services, 'observersOf' | 'traffic'> {
+  const { observe, read: traffic } = requestMetrics(registry);
   const operatorMetrics = operatorRequestMetrics(registry);
-  return ({ trustedProxies, authentication: { schemes }, headers, log }) => {
+  const observersOf: Services['observersOf'] = ({ trustedProxies, authentication, headers, log }) => {
     const sample = { share: log.sample2xx, random: Math.random };
+    const { schemes } = authentication;
     const logged = accessLog(logger, { trustedProxies, schemes, keyHeaders: headers.apiKey, sample });
-    return { observe: both(metrics, logged), observeOperator: both(operatorMetrics, logged) };
+    return { observe: both(observe, logged), observeOperator: both(operatorMetrics, logged) };
   };
+  return { observersOf, traffic };
 }
 
 function sessionsOf({ operatorSessions }: Store, tokens: OperatorTokens): OperatorSessions {

@@ -8,6 +8,8 @@ export const shutdownOrder = [
   'public listener',
   // Connections to upstreams are closed.
   'applications',
+  // The figures of this replica are shown until here, and deleted before its lease is released.
+  'figures',
   // Usage from the last requests is stored, then the lease is released.
   'engine',
   // The last traces are sent only now, because usage and the lease must not wait for the collector.

@@ -6,6 +6,7 @@ import { trafficMetrics } from '../ops/traffic-metrics.ts';
 import type { Address } from '../server/listen.ts';
 import type { WorkerGroup } from './worker-group.ts';
 import { refuseTakenPrefix } from './key-prefix.ts';
+import { openFigures } from './figures.ts';
 import { openListeners } from './listeners.ts';
 import { openServices } from './services.ts';
 import { shutdownOrder, Stages, type Stage } from './stages.ts';
@@ -58,6 +59,7 @@ export async function startGateway(
     });
     // With several workers, the primary reads the configuration and counts reloads.
     const noteReload = workers === null ? reloadMetrics(services.registry, systemClock) : () => undefined;
+    await openFigures(services, listeners, stages);
     services.engine.start();
     return {
       get config() {

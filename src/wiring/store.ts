@@ -41,6 +41,7 @@ export function measured(store: Store, registry: Registry, clock: Pick<Clock, 'm
     usageExport: timed('usageExport', store.usageExport),
     operatorSessions: timed('operatorSessions', store.operatorSessions),
     replicaList: timed('replicaList', store.replicaList),
+    figures: timed('figures', store.figures),
     oldSnapshots: timed('oldSnapshots', store.oldSnapshots),
   };
 }

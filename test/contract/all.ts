@@ -19,6 +19,7 @@ import { parentLimitContract } from './parent-limits.ts';
 import { planContract } from './plans.ts';
 import { parentContract } from './parents.ts';
 import { limitContract } from './limits.ts';
+import { replicaFigureContract } from './replica-figures.ts';
 import { revokeAllContract } from './revoke-all.ts';
 import { putSubAccountContract } from './put-sub-account.ts';
 import { quotaContract } from './quotas.ts';
@@ -53,6 +54,7 @@ export async function storeContracts(t: Test, store: Store): Promise<void> {
   await t.test('lists of events', (t) => eventListContract(t, store));
   await t.test('facts', (t) => factSourceContract(t, store));
   await t.test('coherence log', (t) => coherenceLogContract(t, store));
+  await t.test('figures of replicas', (t) => replicaFigureContract(t, store));
   await t.test('usage', (t) => usageStoreContract(t, store));
   await t.test('usage reports', (t) => usageReportContract(t, store));
   await t.test('keys that share usage', (t) => usageSharedKeysContract(t, store));

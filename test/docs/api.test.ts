@@ -86,7 +86,7 @@ async function outcomeOf(
 
 /** In milliseconds, where the page does not know the response yet. */
 function longestDelayOf(command: string): number {
-  return /usage|onboarding|api-keys/.test(command) ? 5_000 : 0;
+  return /usage|onboarding|api-keys|replicas/.test(command) ? 5_000 : 0;
 }
 
 /** Ids of the gateway are UUIDs; other names of the API, such as `usage`, are not. */

@@ -25,7 +25,7 @@ const record: RequestRecord = {
 
 t.test('requests are counted by route and class of status, in cumulative buckets', async (t) => {
   const registry = new Registry();
-  const observe = requestMetrics(registry);
+  const { observe } = requestMetrics(registry);
   observe(record);
   observe({ ...record, durationMs: 700, upstreamMs: 600, reason: 'self' });
   observe({ ...record, status: 503, durationMs: 100_000, code: 'upstream_unreachable' });
@@ -50,7 +50,7 @@ t.test(
   'nothing a client writes becomes a label: paths, methods, ids and any status make no new series',
   async (t) => {
     const registry = new Registry();
-    const observe = requestMetrics(registry);
+    const { observe } = requestMetrics(registry);
     for (let i = 0; i < 500; i++) {
       const status = 100 + i;
       observe({
@@ -71,7 +71,7 @@ t.test(
 t.test('the exposition is one that Prometheus reads, with process and event loop in it', async (t) => {
   const registry = createRegistry();
   const events = coherenceMetrics(registry, () => null);
-  requestMetrics(registry)(record);
+  requestMetrics(registry).observe(record);
   gauge(registry, 'some_gauge', 'Some gauge.', () => 7);
   events.cacheHit?.();
   events.leaseRenewed?.(3);
@@ -104,7 +104,7 @@ t.test('a counter without labels is there before anything was counted', async (t
 
 t.test('bytes are summed by route, and a 429 is counted under the limit that was reached', async (t) => {
   const registry = new Registry();
-  const observe = requestMetrics(registry);
+  const { observe } = requestMetrics(registry);
   observe({ ...record, bytesIn: 5, bytesOut: 1_000 });
   observe({ ...record, bytesIn: 0, bytesOut: 24 });
   observe({ ...record, route: '/v1/sub-accounts', status: 429, code: 'too_many_requests', limit: 'changes' });

@@ -26,6 +26,7 @@ export interface Replicas {
   /** Of the first replica. */
   readonly internalOrigin: string;
   readonly upstream: Upstream;
+  readonly databaseUrl: string;
   readonly parent: Apis['parent'];
   /** What the upstream got last. */
   readonly last: () => Received;
@@ -58,6 +59,7 @@ export async function startReplicas(t: Scope, yaml = ''): Promise<Replicas> {
     internal,
     internalOrigin: first.internalOrigin,
     upstream,
+    databaseUrl: env.DATABASE_URL,
     parent: makeParents(manage, operator),
     last: () => {
       const received = upstream.received.at(-1);

@@ -21,6 +21,7 @@ const openingOrder: readonly Stage[] = [
   'internal listener',
   'public listener',
   'readiness',
+  'figures',
 ];
 
 t.test('stages are closed in the written order, whatever order they were opened in', async (t) => {
@@ -89,6 +90,7 @@ t.test('the gateway stops in this order; a request under way holds up all that i
     'readiness',
     'public listener',
     'applications',
+    'figures',
     'engine',
     'tracing',
     'internal listener',

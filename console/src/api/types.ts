@@ -436,6 +436,8 @@ export interface Replica {
   readonly applied: number;
   /** How many positions it is behind. */
   readonly lag: number;
+  /** Figures that the replica reported within the last minute; `null` if there are none, as for a replica of an earlier version. */
+  readonly figures: ReplicaFigures | null;
 }
 
 /** The replicas of the gateway. */

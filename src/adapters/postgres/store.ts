@@ -6,6 +6,7 @@ import type { FactSource } from '../../ports/facts.ts';
 import type { OldSnapshots } from '../../ports/old-snapshots.ts';
 import type { OperatorSessionStore } from '../../ports/operator-sessions.ts';
 import type { PoolState } from '../../ports/pool-state.ts';
+import type { FigureStore } from '../../ports/replica-figures.ts';
 import type { ReplicaList } from '../../ports/replica-list.ts';
 import type { Imports } from '../../ports/imports.ts';
 import type { Plans } from '../../ports/plans.ts';
@@ -18,6 +19,7 @@ import { Hints } from './coherence/hints.ts';
 import { Session } from './coherence/session.ts';
 import { erasureStore } from './erasures/erasure-store.ts';
 import { eventStore } from './events/event-store.ts';
+import { figureStore } from './live/figure-store.ts';
 import { postgresBuckets, postgresQuotas } from './limits/token-stores.ts';
 import { sessionStore } from './sessions/session-store.ts';
 import { checkSchema, SchemaMismatch } from './schema/applied.ts';
@@ -50,6 +52,7 @@ export interface Store {
   readonly quotas: (replica: string) => TokenStore;
   readonly usageExport: UsageExportStore;
   readonly replicaList: ReplicaList;
+  readonly figures: FigureStore;
   readonly oldSnapshots: OldSnapshots;
   /** Load of the shared connections. The connection held for the lease and the one for migrations are not shared. */
   readonly pool: () => PoolState;
@@ -225,6 +228,7 @@ export function assembleStore(parts: StoreParts): Store {
     quotas: (replica) => postgresQuotas(parts.quotas, background, replica),
     usageExport: usageExportStore(reports, background),
     replicaList: replicaList(queries),
+    figures: figureStore(queries),
     oldSnapshots: oldSnapshots(log),
     pool: parts.pool,
     migrate: (events) => migrate(migrations, events, queries).catch(unwrapMismatch),

@@ -3,6 +3,7 @@ import type { UsageConfig } from '../../config.ts';
 import type { SilentReplica, UsageStore } from '../../ports/usage.ts';
 import { closed, noQuery, nullableText, timestamp } from '../rest/typebox.ts';
 import type { ListedReplica, ReplicaList, ReplicaListReading } from '../../ports/replica-list.ts';
+import type { ReportedFigures } from '../../ports/replica-figures.ts';
 import type { OperatorApp } from './operator-token.ts';
 
 export interface ReplicasDeps {
@@ -12,6 +13,21 @@ export interface ReplicasDeps {
   /** Returns the id under which this replica is registered; `null` if it is not registered. */
   readonly ownReplicaId: () => string | null;
 }
+
+const figuresBody = closed({
+  reported_at: timestamp,
+  ready: Type.Boolean(),
+  unready: Type.Array(Type.String()),
+  requests_per_second: Type.Number(),
+  refusals: Type.Array(closed({ code: Type.String(), count: Type.Integer() })),
+  p50_ms: Type.Union([Type.Number(), Type.Null()]),
+  p99_ms: Type.Union([Type.Number(), Type.Null()]),
+  open_streams: Type.Integer(),
+  open_connections: Type.Integer(),
+  rss_bytes: Type.Integer(),
+  redis: Type.Enum(['up', 'down', 'off']),
+  certificate_expires_at: Type.Union([timestamp, Type.Null()]),
+});
 
 const replicaBody = closed({
   id: Type.String(),
@@ -24,6 +40,7 @@ const replicaBody = closed({
   clock_offset_ms: Type.Union([Type.Integer(), Type.Null()]),
   applied: Type.Integer(),
   lag: Type.Integer(),
+  figures: Type.Union([figuresBody, Type.Null()]),
 });
 
 const silentBody = closed({
@@ -43,8 +60,8 @@ const replicaListBody = closed({
 });
 
 /**
- * `GET /replicas`: shows every replica, with the position that it has confirmed and the state of its lease. Also shows
- * silent replicas. Their usage counts may be missing from reports.
+ * `GET /replicas`: shows every replica, with the position that it has confirmed, the state of its lease, and the figures
+ * that it has reported. Also shows silent replicas. Their usage counts may be missing from reports.
  */
 export function replicasRoute(app: OperatorApp, deps: ReplicasDeps): void {
   const { replicaList, usage, config, ownReplicaId } = deps;
@@ -79,6 +96,7 @@ function toBody(
       applied: entry.applied,
       // A replica may already have confirmed a position that is newer than `seq`. The replica's lag is then 0.
       lag: Math.max(0, seq - entry.applied),
+      figures: entry.figures && figuresToBody(entry.figures),
     })),
     silent: silent.map(({ id, host, lastSeen, through, givenUp }) => ({
       id,
@@ -88,6 +106,24 @@ function toBody(
       given_up: givenUp,
     })),
   } satisfies Static<typeof replicaListBody>;
+}
+
+function figuresToBody(figures: ReportedFigures): Static<typeof figuresBody> {
+  const { certificateExpiresMs: expiresMs } = figures;
+  return {
+    reported_at: figures.reportedAt.toISOString(),
+    ready: figures.ready,
+    unready: [...figures.unready],
+    requests_per_second: figures.requestsPerSecond,
+    refusals: [...figures.refusals],
+    p50_ms: figures.p50Ms,
+    p99_ms: figures.p99Ms,
+    open_streams: figures.openStreams,
+    open_connections: figures.openConnections,
+    rss_bytes: figures.rssBytes,
+    redis: figures.redis,
+    certificate_expires_at: expiresMs === null ? null : new Date(expiresMs).toISOString(),
+  };
 }
 
 /**

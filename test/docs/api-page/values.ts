@@ -14,6 +14,12 @@ const passing: readonly (readonly [pattern: RegExp, fixed: string])[] = [
   [/(?<="next_cursor": ?")[^"]+(?=")/g, 'WzEsInpJNktVRUd2Rm1UXyJd'],
   [/(?<="lease_age_ms": ?)\d+/g, '71'],
   [/(?<="clock_offset_ms": ?)(-?\d+|null)/g, '0'],
+  [/(?<="unready": \[\],\s*"requests_per_second": ?)[\d.]+/g, '412.5'],
+  [/(?<="open_\w+": ?)\d+/g, '12'],
+  [/(?<="p50_ms": ?)([\d.]+|null)/g, '3.12'],
+  [/(?<="p99_ms": ?)([\d.]+|null)/g, '41.7'],
+  [/(?<="refusals": ?)\[[^\]]*\]/g, '[]'],
+  [/(?<="rss_bytes": ?)\d+/g, '183500800'],
   [/(?<=; ms=)\d+/g, '4'],
   [/(?<=^retry-after: )\d+/gm, '674400'],
   // As many as the month has.

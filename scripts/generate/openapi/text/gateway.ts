@@ -8,7 +8,8 @@ export const gateway: Subject = {
         id: 'listReplicas',
         tag: 'This gateway',
         summary: 'List the replicas',
-        description: 'Every replica with the position that it decides by and the state of its lease.',
+        description:
+          'Every replica with the position that it decides by, the state of its lease, and the figures that it reports about itself every five seconds.',
         responses: { 200: ['ReplicaList', 'The replicas.'] },
       },
       'GET /admin/v1/whoami': {
@@ -63,6 +64,20 @@ export const gateway: Subject = {
             clock_offset_ms: 3,
             applied: 42,
             lag: 0,
+            figures: {
+              reported_at: '2026-03-01T09:30:00.000Z',
+              ready: true,
+              unready: [],
+              requests_per_second: 412.5,
+              refusals: [{ code: 'rate_limited', count: 31 }],
+              p50_ms: 3.12,
+              p99_ms: 41.7,
+              open_streams: 12,
+              open_connections: 180,
+              rss_bytes: 183_500_800,
+              redis: 'up',
+              certificate_expires_at: '2026-05-30T00:00:00.000Z',
+            },
           },
         ],
         silent: [
@@ -88,7 +103,9 @@ export const gateway: Subject = {
     CurrentSession: 'The session that a call was made with.',
     OperatorSession: 'The session of an operator who signed in.',
     Operator: 'The operator and the role, and the version and replica of the gateway.',
+    Refusals: 'Requests that a replica rejected for one reason.',
     Replica: 'One replica of the gateway.',
+    ReplicaFigures: 'Figures that a replica reports about itself.',
     ReplicaList: 'The replicas of the gateway.',
     SilentReplica:
       'A replica that fell silent without a regular stop, so that its usage counts may be missing.',
@@ -97,6 +114,8 @@ export const gateway: Subject = {
     'Operator/properties/session/anyOf/0': 'CurrentSession',
     'ReplicaList/properties/data/items': 'Replica',
     'ReplicaList/properties/silent/items': 'SilentReplica',
+    'Replica/properties/figures/anyOf/0': 'ReplicaFigures',
+    'ReplicaFigures/properties/refusals/items': 'Refusals',
   },
   members: {
     'OperatorSession.expires_at': 'When the session ends by itself.',
@@ -107,6 +126,25 @@ export const gateway: Subject = {
     'ReplicaList.silent':
       'Replicas that fell silent without a regular stop. Reports lack their usage counts, and wait for them until they are given up.',
     'SilentReplica.through': 'The report has all of its counts from before this time.',
+    'Replica.figures':
+      'Figures that the replica reported within the last minute; `null` if there are none, as for a replica of an earlier version.',
+    'Refusals.code':
+      'The code of the problem, or why a request ended early (`client_gone`, `cut_by_upstream`, `withdrawn`), as in the metric `refusals_total`.',
+    'Refusals.count': 'How many requests it rejected so.',
+    certificate_expires_at: 'When the certificate of the public listener expires; `null` without TLS.',
+    open_connections: 'Open connections to the public listener.',
+    open_streams: 'Open WebSockets, and responses that have begun and not ended.',
+    p50_ms:
+      'Median duration of proxied requests in the last minute, in milliseconds, without WebSockets. It is estimated from the histogram in `/metrics`, which ends at 30 seconds. `null` if there were no requests.',
+    p99_ms: 'The duration that 99 of 100 of these requests did not exceed.',
+    ready: 'Whether it can decide about requests, as `/readyz` says.',
+    redis: 'Whether it can use Redis; `off` if none is configured.',
+    refusals:
+      'Requests that it rejected in the last minute, by code: at most 20 codes, the most frequent first.',
+    reported_at: "When it reported these figures, by the database's clock.",
+    'ReplicaFigures.requests_per_second': 'Requests to the public listener a second, over the last minute.',
+    rss_bytes: 'Resident memory of its process.',
+    unready: 'The reasons why it is not ready, as `/readyz` has them.',
     applied: 'The position of the newest change that the replica decides by.',
     clock_offset_ms:
       "How many milliseconds its wall clock is ahead of the database's. Keys expire by the database's clock. `null` for a replica of an earlier version.",
