@@ -70,7 +70,16 @@ export const commandLineTypes = [
 export const consoleTypes = [
   ...['Account', 'CurrentSession', 'Event', 'EventActor', 'EventData', 'EventList', 'ExplainedTarget'],
   ...['Explanation', 'HeldApiKey', 'KeyAccount', 'LimitInForce', 'LimitsInForce', 'MintedApiKey', 'Operator'],
-  ...['OperatorSession', 'Plan', 'PlanList', 'Replica', 'ReplicaList', 'RotatedApiKey', 'SilentReplica'],
+  ...[
+    'OperatorSession',
+    'Plan',
+    'PlanList',
+    'Replica',
+    'ReplicaFigures',
+    'ReplicaList',
+    'RotatedApiKey',
+    'SilentReplica',
+  ],
   ...['SubAccount', 'UsageReport', 'UsageRow'],
 ];
 

@@ -440,6 +440,34 @@ export interface Replica {
   readonly figures: ReplicaFigures | null;
 }
 
+/** Figures that a replica reports about itself. */
+export interface ReplicaFigures {
+  /** When it reported these figures, by the database's clock. */
+  readonly reported_at: string;
+  /** Whether it can decide about requests, as `/readyz` says. */
+  readonly ready: boolean;
+  /** The reasons why it is not ready, as `/readyz` has them. */
+  readonly unready: readonly string[];
+  /** Requests to the public listener a second, over the last minute. */
+  readonly requests_per_second: number;
+  /** Requests that it rejected in the last minute, by code: at most 20 codes, the most frequent first. */
+  readonly refusals: readonly Refusals[];
+  /** Median duration of proxied requests in the last minute, in milliseconds, without WebSockets. It is estimated from the histogram in `/metrics`, which ends at 30 seconds. `null` if there were no requests. */
+  readonly p50_ms: number | null;
+  /** The duration that 99 of 100 of these requests did not exceed. */
+  readonly p99_ms: number | null;
+  /** Open WebSockets, and responses that have begun and not ended. */
+  readonly open_streams: number;
+  /** Open connections to the public listener. */
+  readonly open_connections: number;
+  /** Resident memory of its process. */
+  readonly rss_bytes: number;
+  /** Whether it can use Redis; `off` if none is configured. */
+  readonly redis: 'up' | 'down' | 'off';
+  /** When the certificate of the public listener expires; `null` without TLS. */
+  readonly certificate_expires_at: string | null;
+}
+
 /** The replicas of the gateway. */
 export interface ReplicaList {
   /** The position of the newest change. */

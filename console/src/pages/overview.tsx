@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import type { Account, EventList, Replica, ReplicaList } from '../api/types.ts';
 import type { Page } from '../api/operator-api.ts';
+import { formatAgo, formatCount } from '../format.ts';
 import { linkTo } from '../route.ts';
 import { useSession } from '../session.ts';
 import { Badge } from '../ui/badge.tsx';
@@ -18,11 +19,42 @@ const columns: readonly Column<Replica>[] = [
     cell: ({ id, host, self }) => <span title={id}>{`${host ?? id}${self ? ' (this one)' : ''}`}</span>,
   },
   { name: 'State', cell: ({ state }) => <Badge state={state} /> },
+  {
+    name: 'Ready',
+    cell: ({ figures }) => figures && <Badge state={figures.ready ? 'ready' : 'not ready'} />,
+  },
+  {
+    name: 'Requests/s',
+    isNumber: true,
+    cell: ({ figures }) => figures && formatCount(figures.requests_per_second),
+  },
+  { name: 'p50', isNumber: true, cell: ({ figures }) => formatMs(figures?.p50_ms) },
+  { name: 'p99', isNumber: true, cell: ({ figures }) => formatMs(figures?.p99_ms) },
+  { name: 'Streams', isNumber: true, cell: ({ figures }) => figures && formatCount(figures.open_streams) },
+  {
+    name: 'Connections',
+    isNumber: true,
+    cell: ({ figures }) => figures && formatCount(figures.open_connections),
+  },
+  {
+    name: 'Memory',
+    isNumber: true,
+    cell: ({ figures }) => figures && `${Math.round(figures.rss_bytes / 2 ** 20)} MB`,
+  },
+  { name: 'Redis', cell: ({ figures }) => figures?.redis ?? '–' },
+  { name: 'Lease', isNumber: true, cell: (replica) => <Lease {...replica} /> },
+  { name: 'Behind', isNumber: true, cell: ({ lag }) => formatCount(lag) },
   { name: 'Version', cell: ({ version }) => version ?? '–' },
-  { name: 'Lease renewed', isNumber: true, cell: ({ lease_age_ms }) => `${lease_age_ms} ms ago` },
-  { name: 'Lease', isNumber: true, cell: ({ lease_ms }) => `${lease_ms} ms` },
-  { name: 'Changes behind', isNumber: true, cell: ({ lag }) => lag },
 ];
+
+/** When a replica renewed its lease, and for how long a renewal holds. */
+function Lease({ lease_age_ms, lease_ms }: Pick<Replica, 'lease_age_ms' | 'lease_ms'>): JSX.Element {
+  return <span title={`renewed ${lease_age_ms} ms ago`}>{`${lease_age_ms} of ${lease_ms} ms`}</span>;
+}
+
+function formatMs(ms: number | null | undefined): string {
+  return ms === null || ms === undefined ? '–' : `${formatCount(ms)} ms`;
+}
 
 /** The state of the fleet, with what needs a hand first. */
 export function OverviewPage(): JSX.Element {
@@ -50,6 +82,8 @@ export function OverviewPage(): JSX.Element {
       </Show>
       <h2>Requests</h2>
       <UsagePart />
+      <h2>Refusals of the last minute</h2>
+      <Show of={replicas}>{({ data }) => <Refusals replicas={data} />}</Show>
       <h2>Newest events</h2>
       <Show of={events}>{({ data }) => <EventTable rows={data} />}</Show>
       <p>
@@ -59,6 +93,33 @@ export function OverviewPage(): JSX.Element {
   );
 }
 
+/** Problem codes of the last minute, over all replicas that report. */
+function Refusals({ replicas }: { readonly replicas: readonly Replica[] }): JSX.Element {
+  const sums = new Map<string, number>();
+  for (const { code, count } of replicas.flatMap(({ figures }) => figures?.refusals ?? []))
+    sums.set(code, (sums.get(code) ?? 0) + count);
+  const silent = replicas.filter(({ figures }) => figures === null).length;
+  return (
+    <>
+      <Table
+        label="Refusals"
+        columns={refusalColumns}
+        rows={[...sums].sort(([, a], [, b]) => b - a)}
+        keyOf={([code]) => code}
+        none="Nothing was refused."
+      />
+      <p class="soft">
+        Of {replicas.length - silent} of {replicas.length} replicas.
+      </p>
+    </>
+  );
+}
+
+const refusalColumns: readonly Column<readonly [string, number]>[] = [
+  { name: 'Code', cell: ([code]) => <code>{code}</code> },
+  { name: 'Requests', isNumber: true, cell: ([, count]) => formatCount(count) },
+];
+
 interface NeedsAHandProps {
   readonly replicas: ReplicaList;
   readonly near: Page<Account> | null;
@@ -66,24 +127,24 @@ interface NeedsAHandProps {
 
 /** What an operator should look at, in the order of urgency. */
 function NeedsAHand({ replicas: { data, silent }, near }: NeedsAHandProps): JSX.Element {
-  const lapsed = data.filter(({ state }) => state === 'lapsed');
   const nearby = near?.data ?? [];
-  const isCalm = lapsed.length === 0 && silent.length === 0 && nearby.length === 0;
+  const troubles = data.flatMap(troublesOf);
+  const isCalm = troubles.length === 0 && silent.length === 0 && nearby.length === 0;
   return (
     <section class={isCalm ? 'calm' : 'attention'} aria-label="What needs a hand">
       {isCalm ? (
         <p>Nothing needs a hand.</p>
       ) : (
         <ul>
-          {lapsed.map(({ id, host }) => (
-            <li key={id}>
-              Replica <strong>{host ?? id}</strong> does not renew its lease, so it decides nothing. Changes
-              wait for it no longer than its lease.
+          {troubles.map(({ id, host, text }) => (
+            <li key={`${id} ${text}`}>
+              Replica <strong title={id}>{host ?? id}</strong> {text}
             </li>
           ))}
           {silent.map(({ id, host }) => (
             <li key={id}>
-              Replica <strong>{host ?? id}</strong> ended without handing over its counts of requests.
+              Replica <strong title={id}>{host ?? id}</strong> ended without handing over its counts of
+              requests.
             </li>
           ))}
           {nearby.map(({ id, name }) => (
@@ -101,4 +162,21 @@ function NeedsAHand({ replicas: { data, silent }, near }: NeedsAHandProps): JSX.
       )}
     </section>
   );
+}
+
+/** Time before the end of a certificate from which on it needs a hand. */
+const certificateMs = 14 * 24 * 3_600_000;
+
+/** What is wrong with a replica, each as the rest of a sentence about it. */
+function troublesOf({ id, host, state, figures }: Replica) {
+  const texts: string[] = [];
+  if (state === 'lapsed') texts.push('does not renew its lease, so it decides nothing.');
+  if (figures !== null) {
+    const { ready, unready, redis, certificate_expires_at: expiresAt } = figures;
+    if (!ready) texts.push(`is not ready: ${unready.join(', ')}.`);
+    if (redis === 'down') texts.push('does not reach Redis. It decides on, and reads PostgreSQL instead.');
+    if (expiresAt !== null && Date.parse(expiresAt) - Date.now() < certificateMs)
+      texts.push(`has a certificate that ends ${formatAgo(expiresAt, Date.now())}.`);
+  }
+  return texts.map((text) => ({ id, host, text }));
 }
