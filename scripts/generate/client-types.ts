@@ -75,6 +75,7 @@ export const consoleTypes = [
     'Plan',
     'PlanList',
     'Replica',
+    'Refusals',
     'ReplicaFigures',
     'ReplicaList',
     'RotatedApiKey',

@@ -440,6 +440,14 @@ export interface Replica {
   readonly figures: ReplicaFigures | null;
 }
 
+/** Requests that a replica rejected for one reason. */
+export interface Refusals {
+  /** The code of the problem, or why a request ended early (`client_gone`, `cut_by_upstream`, `withdrawn`), as in the metric `refusals_total`. */
+  readonly code: string;
+  /** How many requests it rejected so. */
+  readonly count: number;
+}
+
 /** Figures that a replica reports about itself. */
 export interface ReplicaFigures {
   /** When it reported these figures, by the database's clock. */

@@ -109,7 +109,7 @@ function Refusals({ replicas }: { readonly replicas: readonly Replica[] }): JSX.
         none="Nothing was refused."
       />
       <p class="soft">
-        Of {replicas.length - silent} of {replicas.length} replicas.
+        {replicas.length - silent} of {replicas.length} replicas report.
       </p>
     </>
   );
