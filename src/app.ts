@@ -6,6 +6,7 @@ import type { FindOperation } from './api/operations.ts';
 import { admin } from './api/operator/admin.ts';
 import type { AdminDeps } from './api/operator/deps.ts';
 import type { DestinationOf } from './api/explain/explanation.ts';
+import type { LiveDeps } from './api/operator/live.ts';
 import type { OperatorApp } from './api/operator/operator-token.ts';
 import { ownRoutes } from './api/operator/own-routes.ts';
 import type { ReplicasDeps } from './api/operator/replicas.ts';
@@ -50,7 +51,11 @@ import type { Application } from './server/served.ts';
 
 /** Dependencies of the public and the internal application. Neither application uses global state. */
 export interface AppDeps
-  extends ReplicasDeps, WhoamiDeps, Pick<AdminDeps, 'operatorTokens' | 'operatorSessions' | 'tokenGuesses'> {
+  extends
+    ReplicasDeps,
+    WhoamiDeps,
+    Pick<LiveDeps, 'liveTails'>,
+    Pick<AdminDeps, 'operatorTokens' | 'operatorSessions' | 'tokenGuesses'> {
   readonly config: Config;
   readonly directory: Directory;
   readonly barrier: Barrier;

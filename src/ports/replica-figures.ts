@@ -1,3 +1,5 @@
+import type { OpenTail } from './tails.ts';
+
 /**
  * Figures that a replica reports about itself, for operators; no decision depends on them. Replicas of two versions read
  * each other's figures during a rolling upgrade, so a later version may only add members.
@@ -39,9 +41,10 @@ export interface FigureStore {
   /**
    * Replaces the figures of a replica.
    *
-   * @param prune whether to delete figures that are older than a minute, of other replicas
+   * @param prune whether to delete other replicas' figures that are older than a minute, and tails that have ended
+   * @returns the open tails, so that replicas learn of them without a statement of their own
    */
-  report(replica: string, figures: ReplicaFigures, prune: boolean): Promise<void>;
+  report(replica: string, figures: ReplicaFigures, prune: boolean): Promise<readonly OpenTail[]>;
   /** Deletes the figures of a replica that ends. */
   remove(replica: string): Promise<void>;
 }

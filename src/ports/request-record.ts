@@ -22,6 +22,8 @@ export interface RequestRecord {
   readonly keyId: string | null;
   /** The key's account; `null` if unknown. */
   readonly caller: string | null;
+  /** Parent of that account; `null` or absent if it is a parent itself or unknown. */
+  readonly parent?: string | null;
   /** Token name of the operator who made the request; only for the operator API. */
   readonly operator?: string | undefined;
   readonly resolvedTenant: string | null;

@@ -155,6 +155,7 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
       reason: admission?.permit.reason ?? null,
       keyId,
       caller: caller?.accountId ?? null,
+      parent: caller?.kind === 'sub-account' ? caller.parentId : null,
       resolvedTenant: admission?.permit.resolvedTenant ?? null,
       durationMs: this.route.deps.clock.monotonicMs() - this.#startedMs,
       upstreamMs: this.upstreamMs,

@@ -7,7 +7,7 @@ import type { Stage, Stages } from './stages.ts';
 
 /** Begins to report the figures of this process, which `GET /admin/v1/replicas` of every replica shows. */
 export async function openFigures(
-  { engine, store, timers, traffic, deps }: Services,
+  { engine, store, timers, traffic, deps, collector }: Services,
   { applications, connections }: OpenListeners,
   stages: Stages<Stage>,
 ): Promise<void> {
@@ -27,11 +27,15 @@ export async function openFigures(
     () =>
       reportFigures({
         ...{ store: store.figures, begun: engine.begun, replicaId: () => engine.replicaId(), traffic, state },
+        onTails: (tails) => collector.learn(tails),
         // With several workers, each is a replica of its own, so it reports whether it can decide itself.
         unready: () => engine.unready(),
         ...{ clock: systemClock, timers, logger },
       }),
-    (stop) => stop(),
+    async (stop) => {
+      await stop();
+      collector.stop();
+    },
   );
 }
 

@@ -8,6 +8,7 @@ import type { Config, OperatorToken } from '../config.ts';
 import { usualOperator } from '../domain/operator-role.ts';
 import { accessLog } from '../ops/access-log.ts';
 import type { Logger } from '../ops/logger.ts';
+import type { TailCollector } from '../ops/live/tail-collector.ts';
 import { buildInfo, createRegistry } from '../ops/metrics.ts';
 import {
   operatorRequestMetrics,
@@ -23,6 +24,7 @@ import type { ConnectionWaits } from '../ports/connection-waits.ts';
 import type { WorkerGroup } from './worker-group.ts';
 import { EchoRoute } from './echo/echo-route.ts';
 import { makeEngine, type Engine } from './engine.ts';
+import { makeTails } from './live-tails.ts';
 import { ensureOperatorToken } from './operator-token.ts';
 import type { Stage, Stages } from './stages.ts';
 import { measured, openStore, type Store } from './store.ts';
@@ -43,6 +45,8 @@ export interface Services {
   readonly deps: Omit<AppDeps, 'observe' | 'observeOperator'>;
   /** Makes the request observers for a configuration. */
   readonly observersOf: (config: Config) => Pick<AppDeps, 'observe' | 'observeOperator'>;
+  /** Collects requests for open tails. */
+  readonly collector: TailCollector;
   /** Reads the counts of the requests to the public listener. */
   readonly traffic: RequestMetrics['read'];
   /** The tokens in force, which a reload replaces. */
@@ -88,6 +92,7 @@ export async function openServices(
     (engine) => engine.stop(),
   );
   const operatorTokens = new OperatorTokens(config.operators);
+  const { collector, liveTails } = makeTails(store, engine, timers);
   const deps: Services['deps'] = {
     config,
     operatorTokens,
@@ -96,6 +101,7 @@ export async function openServices(
     directory: engine.directory,
     barrier: engine.barrier,
     ...dataOf(store),
+    liveTails,
     version: version(),
     ownReplicaId: () => engine.replicaId(),
     usageReplay: engine.usageReplay,
@@ -108,21 +114,38 @@ export async function openServices(
     tracer: tracing?.tracer ?? null,
     unready: workers?.unready(() => engine.unready()) ?? (() => engine.unready()),
   };
-  const made = { given, complete, store, engine, deps, operatorTokens, timers, registry };
-  return { ...made, waitsOf: connectionWaitMetrics(registry), ...observers(registry, logger) };
+  const made = { given, complete, store, engine, deps, operatorTokens, timers, registry, collector };
+  return { ...made, waitsOf: connectionWaitMetrics(registry), ...observers(registry, logger, collector) };
 }
 
-/** Makes the request observers: metrics and, if configured, the access log. */
-function observers(registry: Registry, logger: Logger): Pick<Services, 'observersOf' | 'traffic'> {
+/** Makes the request observers: metrics, if configured the access log, and open tails. */
+function observers(
+  registry: Registry,
+  logger: Logger,
+  tails: TailCollector,
+): Pick<Services, 'observersOf' | 'traffic'> {
   const { observe, read: traffic } = requestMetrics(registry);
   const operatorMetrics = operatorRequestMetrics(registry);
   const observersOf: Services['observersOf'] = ({ trustedProxies, authentication, headers, log }) => {
     const sample = { share: log.sample2xx, random: Math.random };
     const { schemes } = authentication;
     const logged = accessLog(logger, { trustedProxies, schemes, keyHeaders: headers.apiKey, sample });
-    return { observe: both(observe, logged), observeOperator: both(operatorMetrics, logged) };
+    return { observe: tailed(observe, logged, tails), observeOperator: both(operatorMetrics, logged) };
   };
   return { observersOf, traffic };
+}
+
+/** Measures, logs, and shows requests to open tails. Without a tail, a request pays for one comparison. */
+function tailed(
+  measure: RequestObserver,
+  log: RequestObserver | undefined,
+  tails: Pick<TailCollector, 'open' | 'note'>,
+): RequestObserver {
+  return (record) => {
+    measure(record);
+    log?.(record);
+    if (tails.open !== null) tails.note(record);
+  };
 }
 
 function sessionsOf({ operatorSessions }: Store, tokens: OperatorTokens): OperatorSessions {

@@ -42,6 +42,7 @@ export function measured(store: Store, registry: Registry, clock: Pick<Clock, 'm
     operatorSessions: timed('operatorSessions', store.operatorSessions),
     replicaList: timed('replicaList', store.replicaList),
     figures: timed('figures', store.figures),
+    tails: timed('tails', store.tails),
     oldSnapshots: timed('oldSnapshots', store.oldSnapshots),
   };
 }

@@ -20,6 +20,7 @@ import { planContract } from './plans.ts';
 import { parentContract } from './parents.ts';
 import { limitContract } from './limits.ts';
 import { replicaFigureContract } from './replica-figures.ts';
+import { tailContract } from './tails.ts';
 import { revokeAllContract } from './revoke-all.ts';
 import { putSubAccountContract } from './put-sub-account.ts';
 import { quotaContract } from './quotas.ts';
@@ -55,6 +56,7 @@ export async function storeContracts(t: Test, store: Store): Promise<void> {
   await t.test('facts', (t) => factSourceContract(t, store));
   await t.test('coherence log', (t) => coherenceLogContract(t, store));
   await t.test('figures of replicas', (t) => replicaFigureContract(t, store));
+  await t.test('live tails', (t) => tailContract(t, store));
   await t.test('usage', (t) => usageStoreContract(t, store));
   await t.test('usage reports', (t) => usageReportContract(t, store));
   await t.test('keys that share usage', (t) => usageSharedKeysContract(t, store));

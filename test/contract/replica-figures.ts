@@ -4,7 +4,7 @@ import type { Store } from '../../src/adapters/postgres/store.ts';
 import type { ReplicaFigures } from '../../src/ports/replica-figures.ts';
 
 /** Figures of a replica that has nothing to do. */
-const quietFigures: ReplicaFigures = {
+export const quietFigures: ReplicaFigures = {
   ready: true,
   unready: [],
   requestsPerSecond: 0,

@@ -1,5 +1,5 @@
 /** The management and the operator API on real sockets and a real store, for tests of their responses. */
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,9 @@ import { OperatorTokens } from '../../src/api/operator/operator-tokens.ts';
 import type { Config, OperatorToken } from '../../src/config.ts';
 import { usualOperator } from '../../src/domain/operator-role.ts';
 import { headerNames } from '../../src/domain/header-names.ts';
+import { liveTails } from '../../src/ops/live/tails.ts';
 import type { Directory } from '../../src/ports/directory.ts';
+import { systemTimers } from '../../src/ports/timers.ts';
 import { TenantConcurrency } from '../../src/limits/concurrency.ts';
 import { ActiveExchanges } from '../../src/proxy/active-exchanges.ts';
 import type { Seq } from '../../src/ports/facts.ts';
@@ -52,6 +54,8 @@ export interface ApisOptions {
   readonly tokenGuesses?: AppDeps['tokenGuesses'];
   readonly trustedProxies?: readonly string[];
   readonly clock?: Clock;
+  /** Maximum number of live tails. */
+  readonly mostTails?: number;
   /** Is put around each part that the APIs are given. */
   readonly around?: <T extends object>(part: T) => T;
   readonly deps?: Partial<
@@ -149,6 +153,15 @@ export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Ap
     usageReplay: null,
     counting: noCounting,
     replicaList: around(store.replicaList),
+    // As on a drain: a stream ends after its first event, so that a response is complete.
+    liveTails: around(
+      liveTails({
+        ...{ store: store.tails, clock: systemClock, timers: systemTimers },
+        collector: { begin: () => undefined, forget: () => undefined },
+        ...{ replicaId: () => null, isLeaving: () => true, randomId: randomUUID },
+        ...(options.mostTails !== undefined && { most: options.mostTails }),
+      }),
+    ),
     version: '0.0.0-test',
     ownReplicaId: () => around(noReplica).ownId(),
     clock: options.clock ?? systemClock,

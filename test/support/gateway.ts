@@ -24,6 +24,7 @@ import type { RequestRecord } from '../../src/ports/request-record.ts';
 import type { ErasureStore } from '../../src/ports/erasures.ts';
 import type { EventStore } from '../../src/ports/events.ts';
 import type { RateLimiter } from '../../src/ports/limits/rate-limiter.ts';
+import type { LiveTails } from '../../src/ports/live-tails.ts';
 import type { ReplicaList } from '../../src/ports/replica-list.ts';
 import type { Imports } from '../../src/ports/imports.ts';
 import type { Plans } from '../../src/ports/plans.ts';
@@ -216,6 +217,7 @@ const noStore = {
   usageReplay: null,
   barrier: missing<Barrier>('barrier'),
   replicaList: missing<ReplicaList>('replicaList'),
+  liveTails: missing<LiveTails>('liveTails'),
   operatorTokens: new OperatorTokens([]),
   operatorSessions: missing<OperatorSessions>('operatorSessions'),
   tokenGuesses: unpaced,

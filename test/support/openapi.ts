@@ -137,7 +137,7 @@ function bodyFaults(
   const type = response.headers['content-type']?.split(';', 1)[0] ?? '';
   const described = content[type];
   if (described === undefined) return [`the content type ${type} is not described`];
-  if (type === 'text/csv') return [];
+  if (type === 'text/csv' || type === 'text/event-stream') return [];
   const validate = validatorOf(described.schema);
   return validate(response.body)
     ? []

@@ -98,7 +98,11 @@ function successWords({ operation, document }: PageOperation, { linkTo }: Schema
         headers.length === 0 ? '' : ` (optional headers: ${headers.map((name) => `\`${name}\``).join(', ')})`;
       const body = content['application/json'];
       const words =
-        body === undefined ? 'without a body' : `with ${schemaWords(body.schema, document, linkTo)}${csv}`;
+        body === undefined
+          ? 'text/event-stream' in content
+            ? 'with a stream of Server-Sent Events'
+            : 'without a body'
+          : `with ${schemaWords(body.schema, document, linkTo)}${csv}`;
       return `${status} ${words}${may}`;
     });
 }

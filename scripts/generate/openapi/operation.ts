@@ -59,7 +59,7 @@ export function securityOf({ callers }: Api): 'apiKey' | 'operatorToken' {
 function success(
   api: Api,
   { method }: CollectedRoute,
-  { headers = [], csv, links = [] }: OperationText,
+  { headers = [], csv, events, links = [] }: OperationText,
   [schema, description]: readonly [string | null, string],
 ): Json {
   return {
@@ -75,6 +75,7 @@ function success(
         ...(csv && method === 'GET' && { 'text/csv': csvContent }),
       },
     }),
+    ...(events && { content: { 'text/event-stream': eventContent } }),
     ...(links.length > 0 && {
       links: Object.fromEntries(links.map((name) => [name, { $ref: `#/components/links/${name}` }])),
     }),
@@ -84,6 +85,14 @@ function success(
 const csvContent: Json = {
   schema: {
     description: 'RFC 4180. The header row names the members of a JSON row, in their order.',
+    type: 'string',
+  },
+};
+
+const eventContent: Json = {
+  schema: {
+    description:
+      'Server-Sent Events, as the HTML standard has them. The data of each event is a JSON object.',
     type: 'string',
   },
 };

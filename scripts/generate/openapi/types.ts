@@ -28,6 +28,8 @@ export interface OperationText {
   readonly noIdempotency?: true;
   /** The report may be CSV, too. */
   readonly csv?: true;
+  /** The response is a stream of Server-Sent Events. */
+  readonly events?: true;
   /** Operations that may follow, by the names of links. */
   readonly links?: readonly string[];
 }

@@ -10,6 +10,7 @@ import type { FigureStore } from '../../ports/replica-figures.ts';
 import type { ReplicaList } from '../../ports/replica-list.ts';
 import type { Imports } from '../../ports/imports.ts';
 import type { Plans } from '../../ports/plans.ts';
+import type { TailStore } from '../../ports/tails.ts';
 import type { TenantStore } from '../../ports/tenant-store.ts';
 import type { UsageStore } from '../../ports/usage.ts';
 import type { UsageExportStore } from '../../ports/usage/export.ts';
@@ -20,6 +21,7 @@ import { Session } from './coherence/session.ts';
 import { erasureStore } from './erasures/erasure-store.ts';
 import { eventStore } from './events/event-store.ts';
 import { figureStore } from './live/figure-store.ts';
+import { tailStore } from './live/tail-store.ts';
 import { postgresBuckets, postgresQuotas } from './limits/token-stores.ts';
 import { sessionStore } from './sessions/session-store.ts';
 import { checkSchema, SchemaMismatch } from './schema/applied.ts';
@@ -53,6 +55,7 @@ export interface Store {
   readonly usageExport: UsageExportStore;
   readonly replicaList: ReplicaList;
   readonly figures: FigureStore;
+  readonly tails: TailStore;
   readonly oldSnapshots: OldSnapshots;
   /** Load of the shared connections. The connection held for the lease and the one for migrations are not shared. */
   readonly pool: () => PoolState;
@@ -229,6 +232,7 @@ export function assembleStore(parts: StoreParts): Store {
     usageExport: usageExportStore(reports, background),
     replicaList: replicaList(queries),
     figures: figureStore(queries),
+    tails: tailStore(queries),
     oldSnapshots: oldSnapshots(log),
     pool: parts.pool,
     migrate: (events) => migrate(migrations, events, queries).catch(unwrapMismatch),

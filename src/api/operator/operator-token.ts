@@ -81,11 +81,22 @@ export function requireOperator(
   // A body may take a long time to arrive. If the token is replaced or the session ends in the meantime, the write must
   // not go ahead.
   app.addHook('preHandler', async (request) => {
-    const sent = tokenOf(request);
-    const known = sent === undefined ? (await sessions.of(request))?.operator : tokens.find(sent);
-    const problem = known === undefined ? new ProblemError(notTheOperator) : roleProblem(request, known);
+    const problem = await problemOfCaller({ tokens, sessions }, request);
     if (problem !== undefined) throw problem;
   });
+}
+
+/**
+ * Returns the problem if the token or session of a request is no longer in force, or does not have the role of the
+ * route any more. Throws `ProblemError` `unavailable` if the store cannot be reached.
+ */
+export async function problemOfCaller(
+  { tokens, sessions }: Pick<OperatorAccess, 'tokens' | 'sessions'>,
+  request: FastifyRequest,
+): Promise<Error | undefined> {
+  const sent = tokenOf(request);
+  const known = sent === undefined ? (await sessions.of(request))?.operator : tokens.find(sent);
+  return known === undefined ? new ProblemError(notTheOperator) : roleProblem(request, known);
 }
 
 /** Returns the token that a request carries; `undefined` if it carries none, or more than one `Authorization`. */

@@ -1,5 +1,6 @@
 import type { Clock } from '../../ports/clock.ts';
 import type { FigureStore, ReplicaFigures } from '../../ports/replica-figures.ts';
+import type { OpenTail } from '../../ports/tails.ts';
 import type { Timers } from '../../ports/timers.ts';
 import { repeat } from '../../timing/repeat.ts';
 import type { Unreadiness } from '../health.ts';
@@ -8,6 +9,8 @@ import { FigureWindow } from './figure-window.ts';
 
 export interface FigureParts {
   readonly store: FigureStore;
+  /** Called with the open tails after each report. */
+  readonly onTails: (tails: readonly OpenTail[]) => void;
   /** Resolves once the store has been reached and this process registers. */
   readonly begun: Promise<void>;
   /** Returns the id that this process is registered under; `null` until it is registered. */
@@ -36,7 +39,7 @@ const sayAgainMs = 60_000;
  * @returns function that ends the reports and deletes the figures
  */
 export function reportFigures(parts: FigureParts): () => Promise<void> {
-  const { store, begun, replicaId, traffic, clock, timers, logger } = parts;
+  const { store, onTails, begun, replicaId, traffic, clock, timers, logger } = parts;
   const window = new FigureWindow(traffic(), clock.monotonicMs());
   let reportedAs: string | null = null;
   let reports = 0;
@@ -51,7 +54,7 @@ export function reportFigures(parts: FigureParts): () => Promise<void> {
     if (replica === null) return;
     reportedAs = replica;
     try {
-      await store.report(replica, figures, reports++ % pruneEvery === 0);
+      onTails(await store.report(replica, figures, reports++ % pruneEvery === 0));
     } catch (err) {
       const nowMs = clock.monotonicMs();
       if (nowMs - saidMs < sayAgainMs) return;

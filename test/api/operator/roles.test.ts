@@ -29,6 +29,7 @@ const roles: Readonly<Record<string, OperatorRole>> = {
   listPlans: 'viewer',
   getPlan: 'viewer',
   listReplicas: 'viewer',
+  watchRequests: 'viewer',
   whoami: 'viewer',
   beginSession: 'viewer',
   endSession: 'viewer',

@@ -57,6 +57,7 @@ const strict = await startApis(t, { requireActingHeader: true, store });
 const full = await startApis(t, {
   store,
   limits: { subAccountsPerParent: 0, keysPerAccount: 0 },
+  mostTails: 0,
 });
 const internal = httpClient(t, usual.internalOrigin);
 const world = await makeWorld(usual, async (agoMs, act) => {

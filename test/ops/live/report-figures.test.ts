@@ -16,6 +16,7 @@ function reporting() {
       if (state.away) throw new Error('away');
       if (prune) state.pruned += 1;
       stored.set(replica, figures);
+      return [];
     },
     remove: async (replica) => {
       if (state.away) throw new Error('away');
@@ -24,6 +25,7 @@ function reporting() {
   };
   const stop = reportFigures({
     store,
+    onTails: () => undefined,
     begun,
     replicaId: () => state.replica,
     traffic: () => ({ requests: 0, durations: [], refusals: new Map() }),

@@ -12,6 +12,17 @@ export const gateway: Subject = {
           'Every replica with the position that it decides by, the state of its lease, and the figures that it reports about itself every five seconds.',
         responses: { 200: ['ReplicaList', 'The replicas.'] },
       },
+      'GET /admin/v1/live': {
+        id: 'watchRequests',
+        tag: 'This gateway',
+        summary: 'Watch requests',
+        description:
+          'Streams finished requests to the public listeners of all replicas as Server-Sent Events, about a second after they end. The data of each message has `at`, `replica_id`, `request_id`, `method`, `path` (without its query), `route`, `status`, `code`, `ms`, `account_id` (of the caller), `parent_id` (of a sub-account), `resolved_tenant` and `api_key_id`; members that do not apply are `null`. `account_id` in the query selects the requests of an account and of its sub-accounts, and those that acted as it.\n\nAn event `state` at the beginning, and whenever it changes, has `replicas` (the ids of those that the stream speaks for; a tail reaches all within five seconds), `sampled` (whether requests were left out in the last seconds) and `dropped` (how many since the beginning). A replica shows at most 50 requests a second.\n\nThe stream ends when the token or session does, and when the replica shuts down or cannot reach the database. A browser then asks again by itself. At most 8 streams are open over all replicas.',
+        responses: { 200: [null, 'The stream.'] },
+        headers: ['NoStore'],
+        problems: ['limit_reached'],
+        events: true,
+      },
       'GET /admin/v1/whoami': {
         id: 'whoami',
         tag: 'This gateway',
@@ -145,6 +156,8 @@ export const gateway: Subject = {
     'ReplicaFigures.requests_per_second': 'Requests to the public listener a second, over the last minute.',
     rss_bytes: 'Resident memory of its process.',
     unready: 'The reasons why it is not ready, as `/readyz` has them.',
+    'query.api_key_id': 'Only requests with this key.',
+    'query.code': 'Only requests with this code.',
     applied: 'The position of the newest change that the replica decides by.',
     clock_offset_ms:
       "How many milliseconds its wall clock is ahead of the database's. Keys expire by the database's clock. `null` for a replica of an earlier version.",

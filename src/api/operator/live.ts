@@ -1,0 +1,135 @@
+import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { parseAccountId, parseKeyId } from '../../domain/ids.ts';
+import { ProblemError } from '../../domain/problem.ts';
+import { invalidField } from '../../http/invalid-request.ts';
+import type { LiveTail, LiveTails } from '../../ports/live-tails.ts';
+import type { TailFilter } from '../../ports/tails.ts';
+import { closed } from '../rest/typebox.ts';
+import { problemOfCaller, type OperatorAccess, type OperatorApp } from './operator-token.ts';
+
+export interface LiveDeps {
+  readonly liveTails: LiveTails;
+  readonly operatorTokens: OperatorAccess['tokens'];
+  readonly operatorSessions: OperatorAccess['sessions'];
+}
+
+const query = closed({
+  account_id: Type.Optional(Type.String()),
+  api_key_id: Type.Optional(Type.String()),
+  code: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+});
+
+/** Number of readings, two a second, from one check of the operator to the next. */
+const checkEvery = 10;
+/** Number of readings without an event after which a comment is sent, so that no proxy takes the stream for dead. */
+const quietMost = 20;
+/** Maximum time that a client may go without reading before the connection is aborted, in milliseconds. */
+const stalledMs = 15_000;
+
+/**
+ * `GET /live`: streams the requests of all replicas as Server-Sent Events. The stream ends when the operator's token or
+ * session does, when this process is about to end, and when the store cannot be reached.
+ */
+export function liveRoute(app: OperatorApp, deps: LiveDeps): void {
+  app.get(
+    '/live',
+    { schema: { querystring: query, response: { 200: Type.String() } }, config: { role: 'viewer' } },
+    async (request, reply) => {
+      const filter = filterOf(request.query);
+      reply
+        .type('text/event-stream; charset=utf-8')
+        .headers({ 'cache-control': 'no-store', 'x-accel-buffering': 'no' });
+      // The response to a HEAD has no body, so nothing is streamed.
+      if (request.method === 'HEAD') return reply.send('') as never;
+      const tail = await deps.liveTails.open(filter);
+      if (tail === null) throw new ProblemError(tooManyTails);
+      // A stream that was never begun does not end the tail itself.
+      reply.raw.once('close', () => void tail.close());
+      return send(
+        reply,
+        streamOf(tail, () => mayGoOn(deps, request)),
+      );
+    },
+  );
+}
+
+/** Sends a stream. The cast is necessary because the route declares text. */
+function send(reply: FastifyReply, stream: Readable): never {
+  return reply.send(stream) as never;
+}
+
+function filterOf(sent: {
+  readonly account_id?: string;
+  readonly api_key_id?: string;
+  readonly code?: string;
+}): TailFilter {
+  const accountId = sent.account_id === undefined ? undefined : parseAccountId(sent.account_id);
+  if (sent.account_id !== undefined && accountId === undefined)
+    throw invalidField('?account_id', 'must be a UUID.');
+  const keyId = sent.api_key_id === undefined ? undefined : parseKeyId(sent.api_key_id);
+  if (sent.api_key_id !== undefined && keyId === undefined)
+    throw invalidField('?api_key_id', 'must be a UUID.');
+  return {
+    ...(accountId !== undefined && { accountId }),
+    ...(keyId !== undefined && { keyId }),
+    ...(sent.code !== undefined && { code: sent.code }),
+  };
+}
+
+/** Whether the operator's token or session is still in force. If the store cannot tell, it counts as ended. */
+async function mayGoOn(
+  { operatorTokens, operatorSessions }: LiveDeps,
+  request: FastifyRequest,
+): Promise<boolean> {
+  const access = { tokens: operatorTokens, sessions: operatorSessions };
+  return (await problemOfCaller(access, request)) === undefined;
+}
+
+/** Streams the events of a tail. While the client reads nothing, the tail is not read either. */
+function streamOf(tail: LiveTail, mayGoOn: () => Promise<boolean>): Readable {
+  async function* texts(): AsyncGenerator<string> {
+    try {
+      for await (const text of eventsOf(tail, mayGoOn)) {
+        const stalled = setTimeout(() => stream.destroy(new Error('the client takes nothing')), stalledMs);
+        try {
+          yield text;
+        } finally {
+          clearTimeout(stalled);
+        }
+      }
+    } catch {
+      // The store is away. The end of the stream tells the client to ask again.
+    } finally {
+      await tail.close();
+    }
+  }
+  const stream = Readable.from(texts(), { objectMode: false });
+  return stream;
+}
+
+async function* eventsOf(tail: LiveTail, mayGoOn: () => Promise<boolean>): AsyncGenerator<string> {
+  let state = stateEvent(tail);
+  yield state;
+  for (let readings = 1, quiet = 0; ; readings++) {
+    if (readings % checkEvery === 0 && !(await mayGoOn())) return;
+    const reading = await tail.next();
+    if (reading === null) return;
+    let text = reading.lines.map((line) => `data: ${line}\n\n`).join('');
+    const next = stateEvent(reading);
+    if (next !== state) text += state = next;
+    quiet = text === '' ? quiet + 1 : 0;
+    if (quiet >= quietMost) [text, quiet] = [': still here\n\n', 0];
+    if (text !== '') yield text;
+  }
+}
+
+function stateEvent({ state: { replicas, sampled, dropped } }: Pick<LiveTail, 'state'>): string {
+  return `event: state\ndata: ${JSON.stringify({ replicas, sampled, dropped })}\n\n`;
+}
+
+const tooManyTails = {
+  code: 'limit_reached',
+  detail: 'As many live tails as the fleet may have are open. Close one, then try again.',
+} as const;

@@ -1,0 +1,204 @@
+/** Live tails over two whole gateways. */
+import { request, type ClientRequest, type IncomingMessage } from 'node:http';
+import t from 'tap';
+import { eventually } from '../../support/eventually.ts';
+import { operatorToken } from '../../support/apis.ts';
+import { startReplicas } from '../../support/replicas.ts';
+import { rawSql } from '../../support/store.ts';
+import type { Scope } from '../../support/servers.ts';
+
+interface State {
+  readonly replicas: readonly string[];
+  readonly sampled: boolean;
+  readonly dropped: number;
+}
+
+type Line = Readonly<Record<string, unknown>>;
+
+const replicas = await startReplicas(t);
+const sql = rawSql(t, replicas.databaseUrl);
+const parent = await replicas.parent();
+
+/** An open stream on the first replica. */
+interface Watch {
+  readonly status: number;
+  readonly headers: IncomingMessage['headers'];
+  readonly text: () => string;
+  readonly lines: () => readonly Line[];
+  readonly states: () => readonly State[];
+  readonly isOver: () => boolean;
+  readonly leave: () => void;
+}
+
+async function watch(
+  t: Scope,
+  query = '',
+  headers: Readonly<Record<string, string>> = withToken,
+): Promise<Watch> {
+  const response = await new Promise<IncomingMessage & { readonly req: ClientRequest }>((resolve, reject) => {
+    request(`${replicas.internalOrigin}/admin/v1/live${query}`, { headers, agent: false }, (incoming) =>
+      resolve(incoming as IncomingMessage & { readonly req: ClientRequest }),
+    )
+      .on('error', reject)
+      .end();
+  });
+  t.teardown(() => void response.destroy());
+  let text = '';
+  let isOver = false;
+  response.setEncoding('utf8').on('data', (part: string) => (text += part));
+  response.on('close', () => (isOver = true)).on('error', () => undefined);
+  const dataOf = (kind: RegExp): readonly unknown[] =>
+    text
+      .split('\n\n')
+      .slice(0, -1)
+      .filter((event) => kind.test(event))
+      .map((event) => JSON.parse(event.slice(event.indexOf('data: ') + 6)) as unknown);
+  return {
+    status: response.statusCode ?? 0,
+    headers: response.headers,
+    text: () => text,
+    lines: () => dataOf(/^data: /) as readonly Line[],
+    states: () => dataOf(/^event: state\n/) as readonly State[],
+    isOver: () => isOver,
+    leave: () => void response.destroy(),
+  };
+}
+
+const withToken = { authorization: `Bearer ${operatorToken}` };
+
+/** Waits until a tail speaks for both replicas. */
+async function everywhere(tail: Watch): Promise<void> {
+  await eventually(() => tail.states().at(-1)?.replicas.length === 2);
+}
+
+async function tails(): Promise<number> {
+  return (await sql`select from tail`).length;
+}
+
+t.test('a tail on one replica shows the requests of both, and says for which it speaks', async (t) => {
+  const tail = await watch(t);
+  t.match(tail, {
+    status: 200,
+    headers: { 'content-type': /^text\/event-stream/, 'cache-control': 'no-store' },
+  });
+  await eventually(() => tail.states().length > 0);
+  t.match(tail.states()[0], { replicas: { length: 1 }, sampled: false, dropped: 0 });
+  await everywhere(tail);
+  await replicas.manage('GET', '/on-the-first?secret=canary', { key: parent.key });
+  await replicas.call('GET', '/on-the-other', { key: parent.key });
+  await parent.call('GET', '/by-external-id/private-name');
+  await eventually(() => tail.lines().length >= 3);
+  const [first, other, management] = [
+    '/on-the-first',
+    '/on-the-other',
+    '/v1/sub-accounts/by-external-id/:external_id',
+  ].map((path) => tail.lines().find((line) => line['path'] === path));
+  const shown = { method: 'GET', status: 200, code: null, account_id: parent.id, api_key_id: parent.keyId };
+  t.match(first, { ...shown, route: '/', resolved_tenant: parent.id, parent_id: null, ms: Number });
+  t.match(other, shown);
+  t.match(management, { status: 405, code: 'method_not_allowed' });
+  t.not(first?.['replica_id'], other?.['replica_id']);
+  t.same(new Set(tail.states().at(-1)?.replicas), new Set([first?.['replica_id'], other?.['replica_id']]));
+  t.notMatch(tail.text(), /canary|private-name/);
+  t.notOk(tail.text().includes(parent.key));
+});
+
+t.test(
+  'the filter shows the requests of an account and of its sub-accounts, of a key, or with a code',
+  async (t) => {
+    const other = await replicas.parent();
+    const sub = await parent.create({ name: 'Child' });
+    const subKey = await sub.mint();
+    const all = [
+      await watch(t, `?account_id=${parent.id}`),
+      await watch(t, `?account_id=${sub.id}`),
+      await watch(t, `?api_key_id=${other.keyId}`),
+      await watch(t, '?code=invalid_api_key'),
+    ] as const;
+    for (const tail of all) await everywhere(tail);
+    await replicas.call('GET', '/as-parent', { key: parent.key });
+    await replicas.call('GET', '/as-sub', { key: subKey });
+    await replicas.call('GET', '/acting', {
+      key: parent.key,
+      headers: { 'x-service-acting-tenant': sub.id },
+    });
+    await replicas.call('GET', '/other', { key: other.key });
+    await replicas.call('GET', '/nobody', { key: 'unknown-unknown-unknown' });
+    const paths = (tail: Watch): readonly unknown[] => tail.lines().map((line) => line['path']);
+    await eventually(() => all.reduce((sum, tail) => sum + tail.lines().length, 0) >= 7);
+    t.same(all.map(paths), [
+      ['/as-parent', '/as-sub', '/acting'],
+      ['/as-sub', '/acting'],
+      ['/other'],
+      ['/nobody'],
+    ]);
+    const asSub = all[0].lines().find((line) => line['path'] === '/as-sub');
+    t.match(asSub, { account_id: sub.id, parent_id: parent.id, resolved_tenant: sub.id });
+    for (const tail of all) tail.leave();
+    await eventually(async () => (await tails()) === 0);
+  },
+);
+
+t.test('a filter that nothing can match is rejected', async (t) => {
+  for (const query of ['?account_id=x', '?api_key_id=x', '?code=', '?nope=1'])
+    t.match(await watch(t, query), { status: 400 }, query);
+});
+
+t.test('a flood is shown in part, and the state counts what is left out', async (t) => {
+  const tail = await watch(t, '?code=invalid_api_key');
+  await everywhere(tail);
+  for (let i = 0; i < 20; i++)
+    await Promise.all(
+      Array.from({ length: 20 }, () => replicas.call('GET', '/flood', { key: 'unknown-unknown-unknown' })),
+    );
+  const done = (): boolean => tail.lines().length + (tail.states().at(-1)?.dropped ?? 0) === 400;
+  await eventually(done);
+  t.ok(tail.lines().length >= 50, `${tail.lines().length} of 400 are shown`);
+  t.ok(tail.states().some(({ sampled }) => sampled));
+  await eventually(() => tail.states().at(-1)?.sampled === false);
+});
+
+t.test('when the client leaves, nothing of its tail is left', async (t) => {
+  const tail = await watch(t);
+  await everywhere(tail);
+  tail.leave();
+  await eventually(async () => (await tails()) === 0);
+  t.equal((await sql`select from tail_line`).length, 0);
+  t.equal((await sql`select from tail_replica`).length, 0);
+});
+
+t.test('a ninth tail is rejected, and has room when another has ended', async (t) => {
+  const open = await Promise.all(Array.from({ length: 8 }, () => watch(t)));
+  t.same(
+    open.map(({ status }) => status),
+    open.map(() => 200),
+  );
+  const ninth = await watch(t);
+  await eventually(() => ninth.isOver());
+  t.match(ninth, { status: 409, headers: { 'content-type': /problem\+json/ } });
+  t.match(ninth.text(), 'limit_reached');
+  open[0]?.leave();
+  await eventually(async () => (await tails()) < 8);
+  t.equal((await watch(t)).status, 200);
+});
+
+t.test('a HEAD opens no tail, and a request without a token neither', async (t) => {
+  await eventually(async () => (await tails()) === 0);
+  const head = await replicas.operator('HEAD', '/live');
+  t.match(head, { status: 200, headers: { 'content-type': /^text\/event-stream/ } });
+  t.equal((await watch(t, '', {})).status, 401);
+  t.equal(await tails(), 0);
+});
+
+t.test('the stream ends when the session of its operator does', async (t) => {
+  const signedIn = await replicas.operator('POST', '/session');
+  const cookie = signedIn.headers['set-cookie']?.[0]?.split(';')[0] ?? '';
+  const tail = await watch(t, '', { cookie });
+  t.equal(tail.status, 200);
+  await eventually(() => tail.states().length > 0);
+  const headers = { cookie, 'x-csrf-token': String(signedIn.body['csrf_token']) };
+  t.equal((await replicas.internal('DELETE', '/admin/v1/session', { headers })).status, 204);
+  await eventually(() => tail.isOver());
+  await eventually(async () => (await tails()) === 0);
+  t.pass();
+});
