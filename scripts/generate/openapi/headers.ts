@@ -27,10 +27,16 @@ export const responseHeaders: Readonly<Record<string, Json>> = {
     example: 'true',
   },
   NoStore: {
-    description: 'The response holds secrets.',
+    description: 'The response holds secrets, or is a stream.',
     required: true,
     schema: { type: 'string', const: 'no-store' },
     example: 'no-store',
+  },
+  NoBuffering: {
+    description: 'nginx passes the events on as they come.',
+    required: true,
+    schema: { type: 'string', const: 'no' },
+    example: 'no',
   },
   SessionCookie: {
     description: 'The secret of the session; after signing out an empty one, which the browser forgets.',
@@ -73,6 +79,7 @@ export const headerNamesByComponent: Readonly<Record<string, string>> = {
   Enforced: 'X-Service-Enforced',
   Replayed: 'Idempotency-Replayed',
   NoStore: 'Cache-Control',
+  NoBuffering: 'X-Accel-Buffering',
   SessionCookie: 'Set-Cookie',
   VaryAccept: 'Vary',
   CsvName: 'Content-Disposition',

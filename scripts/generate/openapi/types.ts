@@ -4,7 +4,8 @@ import type { ProblemCode } from '../../../src/domain/problem.ts';
 export type Json = Record<string, unknown>;
 
 /** Headers of responses, by the names of their components. */
-export type ResponseHeader = 'Enforced' | 'Replayed' | 'NoStore' | 'SessionCookie' | 'CsvName' | 'VaryAccept';
+export type ResponseHeader =
+  'Enforced' | 'Replayed' | 'NoStore' | 'NoBuffering' | 'SessionCookie' | 'CsvName' | 'VaryAccept';
 
 /** What the routes cannot say of an operation. */
 export interface OperationText {

@@ -38,15 +38,14 @@ export function liveRoute(app: OperatorApp, deps: LiveDeps): void {
     { schema: { querystring: query, response: { 200: Type.String() } }, config: { role: 'viewer' } },
     async (request, reply) => {
       const filter = filterOf(request.query);
-      reply
-        .type('text/event-stream; charset=utf-8')
-        .headers({ 'cache-control': 'no-store', 'x-accel-buffering': 'no' });
       // The response to a HEAD has no body, so nothing is streamed.
-      if (request.method === 'HEAD') return reply.send('') as never;
+      if (request.method === 'HEAD') return send(reply, '');
       const tail = await deps.liveTails.open(filter);
       if (tail === null) throw new ProblemError(tooManyTails);
       // A stream that was never begun does not end the tail itself.
-      reply.raw.once('close', () => void tail.close());
+      const close = (): void => void tail.close();
+      if (reply.raw.destroyed) close();
+      else reply.raw.once('close', close);
       return send(
         reply,
         streamOf(tail, () => mayGoOn(deps, request)),
@@ -55,9 +54,12 @@ export function liveRoute(app: OperatorApp, deps: LiveDeps): void {
   );
 }
 
-/** Sends a stream. The cast is necessary because the route declares text. */
-function send(reply: FastifyReply, stream: Readable): never {
-  return reply.send(stream) as never;
+/** Sends events. nginx would buffer them without the last header. The cast is necessary because the route declares text. */
+function send(reply: FastifyReply, events: Readable | string): never {
+  return reply
+    .type('text/event-stream; charset=utf-8')
+    .headers({ 'cache-control': 'no-store', 'x-accel-buffering': 'no' })
+    .send(events) as never;
 }
 
 function filterOf(sent: {

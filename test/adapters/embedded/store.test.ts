@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,6 +9,7 @@ import t from 'tap';
 import { lockFolder } from '../../../src/adapters/files/folder-lock.ts';
 import { DataDirInUse, openEmbedded } from '../../../src/adapters/embedded/store.ts';
 import type { AccountId } from '../../../src/domain/ids.ts';
+import { quietFigures } from '../../contract/replica-figures.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createSub, problemCode } from '../../support/store.ts';
 
@@ -54,6 +56,13 @@ t.test('a killed process loses nothing it has said, and leaves the directory fre
     `${subs.length} said`,
   );
   t.equal((await store.tenants.getParent(parent))?.activeSubAccounts, ids.size);
+
+  await t.test('tables that a crash may empty can be used after it', async (t) => {
+    const tail = { id: randomUUID(), filter: {} };
+    t.equal(await store.tails.open(tail, 8), true);
+    t.same(await store.figures.report('new', quietFigures, true), [tail]);
+    await store.tails.close(tail.id);
+  });
 
   await t.test('its files are for its user alone', (t) => {
     t.equal(statSync(dataDir).mode & 0o077, 0);

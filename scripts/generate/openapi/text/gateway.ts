@@ -19,7 +19,7 @@ export const gateway: Subject = {
         description:
           'Streams finished requests to the public listeners of all replicas as Server-Sent Events, about a second after they end. The data of each message has `at`, `replica_id`, `request_id`, `method`, `path` (without its query), `route`, `status`, `code`, `ms`, `account_id` (of the caller), `parent_id` (of a sub-account), `resolved_tenant` and `api_key_id`; members that do not apply are `null`. `account_id` in the query selects the requests of an account and of its sub-accounts, and those that acted as it.\n\nAn event `state` at the beginning, and whenever it changes, has `replicas` (the ids of those that the stream speaks for; a tail reaches all within five seconds), `sampled` (whether requests were left out in the last seconds) and `dropped` (how many since the beginning). A replica shows at most 50 requests a second.\n\nThe stream ends when the token or session does, and when the replica shuts down or cannot reach the database. A browser then asks again by itself. At most 8 streams are open over all replicas.',
         responses: { 200: [null, 'The stream.'] },
-        headers: ['NoStore'],
+        headers: ['NoStore', 'NoBuffering'],
         problems: ['limit_reached'],
         events: true,
       },
