@@ -32,9 +32,10 @@ export async function openFigures(
         unready: () => engine.unready(),
         ...{ clock: systemClock, timers, logger },
       }),
-    async (stop) => {
-      await stop();
+    (stop) => {
       collector.stop();
+      // The counts of the last requests and the lease do not wait for this deletion. The store ends it when it closes.
+      void stop();
     },
   );
 }

@@ -8,7 +8,7 @@ export const shutdownOrder = [
   'public listener',
   // Connections to upstreams are closed.
   'applications',
-  // The figures of this replica are shown until here, and deleted before its lease is released.
+  // The figures of this replica are shown until here.
   'figures',
   // Usage from the last requests is stored, then the lease is released.
   'engine',

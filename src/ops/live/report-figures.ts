@@ -36,7 +36,7 @@ const sayAgainMs = 60_000;
  * Stores the figures of this replica every five seconds, from its start on. A report that fails is not repeated, and has no effect on
  * anything else.
  *
- * @returns function that ends the reports and deletes the figures
+ * @returns function that ends the reports and deletes the figures; it never rejects
  */
 export function reportFigures(parts: FigureParts): () => Promise<void> {
   const { store, onTails, begun, replicaId, traffic, clock, timers, logger } = parts;
@@ -71,7 +71,7 @@ export function reportFigures(parts: FigureParts): () => Promise<void> {
   return async () => {
     ended = true;
     stop?.();
-    await running;
+    await running.catch(() => undefined);
     // If the store is away, the figures are no longer shown after a minute.
     if (reportedAs !== null) await store.remove(reportedAs).catch(() => undefined);
   };
