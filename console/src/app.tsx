@@ -8,6 +8,7 @@ import { AccountsPage } from './pages/accounts.tsx';
 import { EventsPage } from './pages/events.tsx';
 import { ExplainPage } from './pages/explain.tsx';
 import { FindKeyPage } from './pages/find-key.tsx';
+import { LivePage } from './pages/live.tsx';
 import { KeyPage } from './pages/key.tsx';
 import { OverviewPage } from './pages/overview.tsx';
 import { SignInPage } from './pages/sign-in.tsx';
@@ -85,6 +86,7 @@ const sections = [
   ['accounts', 'Accounts'],
   ['keys', 'Find a key'],
   ['explain', 'Explain'],
+  ['live', 'Live'],
   ['events', 'Events'],
 ] as const;
 
@@ -137,6 +139,8 @@ function Page({ path, query }: Route): ComponentChildren {
       return id === undefined ? <FindKeyPage query={query} /> : <KeyPage key={id} id={id} />;
     case 'explain':
       return <ExplainPage query={query} />;
+    case 'live':
+      return <LivePage query={query} />;
     case 'events':
       return <EventsPage query={query} />;
     default:

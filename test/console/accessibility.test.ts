@@ -24,6 +24,7 @@ function pagesOf({ id, keyId, subIds }: Parent): Readonly<Record<string, string>
     key: `keys/${keyId}`,
     explain: `explain?keyId=${keyId}&method=POST&path=/orders&acting=ext:customer-1`,
     events: 'events',
+    live: 'live',
     'no-such-page': 'nothing',
     'no-such-account': 'accounts/00000000-0000-7000-8000-000000000000',
   };

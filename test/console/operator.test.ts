@@ -84,6 +84,22 @@ t.test('an operator at work', { skip }, async (t) => {
     t.equal(await page.getByLabel('Acting header').inputValue(), 'ext:customer-1', 'the back button');
   });
 
+  await t.test('the live page shows requests of every replica, and those of its filter alone', async (t) => {
+    const [watched, other] = [await makeParent(world, 'Watched'), await makeParent(world, 'Not watched')];
+    const { page, faults } = await signIn(world);
+    await page.goto(`${page.url().split('#')[0]}#/live?account_id=${watched.id}`);
+    await page.getByText('Requests of 3 replicas').waitFor();
+    await world.statuses(other.apiKey);
+    await world.statuses(watched.apiKey);
+    const rows = page.getByRole('region', { name: 'Live requests' }).getByRole('row');
+    await rows.nth(3).waitFor();
+    t.equal(await rows.count(), 4);
+    t.equal(await rows.filter({ hasText: 'GET /orders' }).count(), 3);
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.getByText('Paused.').waitFor();
+    t.same(faults, []);
+  });
+
   await t.test('a page says it when the gateway cannot be reached, and goes on when it can', async (t) => {
     const { page } = await signIn(world);
     await page.context().setOffline(true);

@@ -2,7 +2,8 @@ import { ApiProblem, problemOf, unreachable } from './problem.ts';
 import { receiptOf, type Receipt } from './receipt.ts';
 import type { Operator, OperatorSession } from './types.ts';
 
-const prefix = '../admin/v1';
+/** Path of the operator API, relative to the console's page. */
+export const operatorPrefix = '../admin/v1';
 
 /** Parameters of a query. Empty and missing ones are left out. */
 export type Query = Readonly<Record<string, string | number | undefined>>;
@@ -89,7 +90,7 @@ export class OperatorApi {
     body?: object,
   ): Promise<Response> {
     try {
-      return await fetch(`${prefix}${path}`, {
+      return await fetch(`${operatorPrefix}${path}`, {
         method,
         headers,
         body: body === undefined ? null : JSON.stringify(body),

@@ -55,6 +55,9 @@ function KeyHeading({ held, onChanged }: HeadingProps): JSX.Element {
           <a class="button" href={linkTo(['explain'], { keyId: held.id })}>
             Explain a request
           </a>
+          <a class="button" href={linkTo(['live'], { api_key_id: held.id })}>
+            Watch
+          </a>
           {may('admin') && status === 'active' && (
             <button type="button" onClick={() => setAsked('rotate')}>
               Rotate
