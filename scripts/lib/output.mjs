@@ -1,7 +1,7 @@
 // @ts-check
 /** Which file of dist/ comes from which file of src/. */
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join, relative, sep } from 'node:path';
 import { inProject } from './project.mjs';
 
 export const SRC = inProject('src');
@@ -37,7 +37,7 @@ export function removeOrphans() {
       return SOURCE.test(file) ? [compiled(file), `${compiled(file)}.map`] : [];
     }),
   );
-  for (const file of files(DIST).filter((file) => !file.startsWith(CONSOLE_FILES))) {
+  for (const file of files(DIST).filter((file) => !file.startsWith(CONSOLE_FILES + sep))) {
     const isOurs = /\.js(\.map)?$/.test(file) || ASSET.test(file);
     if (isOurs && !wanted.has(file)) rmSync(file);
   }

@@ -33,6 +33,7 @@ t.test('an operator at work', { skip }, async (t) => {
     const { page } = await signIn(world);
     for (const [search, name] of [
       ['Findable', 'Findable Freight'],
+      ['Findable Freight', 'Findable Freight'],
       [id, 'Findable Freight'],
       [String(subIds[1]), 'Findable Freight'],
       ['crm-7777', 'Company 7777'],

@@ -110,6 +110,9 @@ function AccountFilters({ search, status, near }: FiltersProps): JSX.Element {
 
 const uuid = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
+/** What an external id may be: visible ASCII without a comma. */
+const externalId = /^[!-+\--~]{1,255}$/;
+
 interface Filters {
   readonly status: string;
   readonly near: string;
@@ -125,7 +128,7 @@ async function accountsLike(api: OperatorApi, text: string, filters: Filters): P
     return account === null ? list({ sub_account_id: text }) : { ...noMore, data: [account] };
   }
   const named = await list({ q: text });
-  if (filters.cursor !== undefined) return named;
+  if (filters.cursor !== undefined || !externalId.test(text)) return named;
   // An external id is exact, so it comes first.
   const { data } = await list({ external_id: text });
   const others = named.data.filter(({ id }) => !data.some((account) => account.id === id));

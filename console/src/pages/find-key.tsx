@@ -30,10 +30,7 @@ export function FindKeyPage({ query }: { readonly query: URLSearchParams }): JSX
           >
             {(rows) => (
               <>
-                <KeyTable
-                  rows={rows}
-                  none="No key is like this. Is it a key of this gateway, and complete? A key that never existed does no harm."
-                />
+                <KeyTable rows={rows} none="No key matches. Is it a key of this gateway, and complete?" />
               </>
             )}
           </Paged>
@@ -53,11 +50,13 @@ function FindForm({ by }: FindFormProps): JSX.Element {
   const find = (event: TargetedSubmitEvent<HTMLFormElement>): void => {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
-    // The address keeps the digest, from which nobody can tell the key.
-    const sha256 = pasted.trim() === '' ? '' : keyDigest(pasted.trim());
-    goTo(
-      linkTo(['keys'], { sha256, prefix: textOf(form, 'prefix') ?? '', last4: textOf(form, 'last4') ?? '' }),
-    );
+    const key = pasted.trim();
+    // The digest finds the key alone; other characters may be left from an earlier search.
+    const by =
+      key === ''
+        ? { prefix: textOf(form, 'prefix') ?? '', last4: textOf(form, 'last4') ?? '' }
+        : { sha256: keyDigest(key) };
+    goTo(linkTo(['keys'], by));
     setPasted('');
   };
   return (

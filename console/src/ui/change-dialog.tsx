@@ -43,13 +43,13 @@ export function ChangeDialog<T>(props: ChangeDialogProps<T>): JSX.Element {
     setBusy(false);
   };
   return (
-    <Dialog title={title} onClose={onClose}>
+    <Dialog title={title} onClose={onClose} isBusy={isBusy}>
       {changed === null ? (
         <form onSubmit={(event) => void submit(event)}>
           {children}
           {problem && <Problem problem={problem} />}
           <div class="buttons">
-            <button type="button" class="quiet" onClick={onClose}>
+            <button type="button" class="quiet" disabled={isBusy} onClick={onClose}>
               Cancel
             </button>
             <button type="submit" class={isDangerous ? 'danger' : 'primary'} disabled={isBusy}>

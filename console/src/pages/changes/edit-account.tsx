@@ -31,7 +31,8 @@ export function EditAccount({ account, onClose }: EditAccountProps): JSX.Element
           external_id: textOf(form, 'external_id'),
           plan: textOf(form, 'plan'),
         };
-        const body = { ...differences(after, account), ...(limits && { limits }) };
+        // The API rejects a body without members, and a name that stays changes nothing.
+        const body = { name: after.name, ...differences(after, account), ...(limits && { limits }) };
         return api.change('PATCH', `/accounts/${account.id}`, body);
       }}
     >

@@ -24,7 +24,8 @@ export function EditSubAccount({ parentId, account, onClose }: EditSubAccountPro
       change={(form) => {
         const limits = changedLimits(form, account.limits);
         const after = { name: textOf(form, 'name') ?? '', external_id: textOf(form, 'external_id') };
-        const body = { ...differences(after, account), ...(limits && { limits }) };
+        // The API rejects a body without members, and a name that stays changes nothing.
+        const body = { name: after.name, ...differences(after, account), ...(limits && { limits }) };
         return api.change('PATCH', `/accounts/${parentId}/sub-accounts/${account.id}`, body);
       }}
     >
