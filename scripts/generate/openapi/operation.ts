@@ -93,7 +93,8 @@ const eventContent: Json = {
   schema: {
     description:
       'Server-Sent Events, as the HTML standard has them. The data of each event is a JSON object.',
-    type: 'string',
+    // Tools that know event streams check each event, and others the text as a whole.
+    type: ['string', 'object'],
   },
 };
 
