@@ -60,35 +60,36 @@ export async function clientTypes(file: string, document: Json): Promise<string>
   return typesFile(file, 'sub-accounts.json', types);
 }
 
-/** Responses of the operator API that the command line reads. */
-export const commandLineTypes = [
-  ...['Account', 'ApiKey', 'Erasure', 'Event', 'EventActor', 'EventData', 'HeldApiKey', 'KeyAccount'],
-  ...['LimitInForce', 'LimitsInForce', 'MintedApiKey', 'Plan', 'SubAccount', 'UsageRow'],
-];
-
-/** Responses of the operator API that the console reads. */
-export const consoleTypes = [
-  ...['Account', 'CurrentSession', 'Event', 'EventActor', 'EventData', 'EventList', 'ExplainedTarget'],
-  ...['Explanation', 'HeldApiKey', 'KeyAccount', 'LimitInForce', 'LimitsInForce', 'MintedApiKey', 'Operator'],
+/** Responses of the operator API that the command line and the console read, without what they refer to. */
+const read = [
   ...[
-    'OperatorSession',
-    'Plan',
-    'PlanList',
-    'Replica',
-    'Refusals',
-    'ReplicaFigures',
-    'ReplicaList',
-    'RotatedApiKey',
-    'SilentReplica',
+    'Account',
+    'ApiKey',
+    'Erasure',
+    'EventList',
+    'Explanation',
+    'HeldApiKey',
+    'LimitsInForce',
+    'MintedApiKey',
   ],
-  ...['SubAccount', 'UsageReport', 'UsageRow'],
+  ...['Operator', 'OperatorSession', 'PlanList', 'ReplicaList', 'RotatedApiKey', 'SubAccount', 'UsageReport'],
 ];
 
-/** The types of some responses of the operator API. */
-export async function operatorTypes(file: string, document: Json, names: readonly string[]): Promise<string> {
+/** The types of responses of the operator API. */
+export async function operatorTypes(file: string, document: Json): Promise<string> {
   const { schemas } = (document as unknown as Document).components;
-  const types = names.map((name) => interfaceOf(name, schemas[name] ?? {}));
+  const names = new Set(read);
+  // A set also gives what is added while it is read.
+  for (const name of names) for (const other of referredTo(schemas[name])) names.add(other);
+  const types = [...names].sort().map((name) => interfaceOf(name, schemas[name] ?? {}));
   return typesFile(file, 'operator.json', types);
+}
+
+/** Names of the schemas that a schema refers to. */
+function referredTo(schema: Schema | undefined): string[] {
+  return [...JSON.stringify(schema).matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name]) =>
+    String(name),
+  );
 }
 
 async function typesFile(file: string, from: string, types: readonly string[]): Promise<string> {

@@ -5,7 +5,7 @@ import { schema } from '../../src/config/schema.ts';
 import { inProject } from '../lib/project.mjs';
 import { apiPage } from './api-page/page.ts';
 import { chartConfig } from './chart-config.mjs';
-import { clientTypes, commandLineTypes, consoleTypes, operatorTypes } from './client-types.ts';
+import { clientTypes, operatorTypes } from './client-types.ts';
 import { exampleFile } from './example-file.mjs';
 import { functionSteps } from './function-steps.mjs';
 import { keyReference } from './key-reference.mjs';
@@ -32,12 +32,8 @@ export async function generatedFiles() {
     { file: 'docs/api.md', text: apiPage(read('docs/api.md'), { parents, operators }) },
     { file: 'src/client/types.ts', text: await clientTypes('src/client/types.ts', parents) },
     {
-      file: 'src/cli/operator-types.ts',
-      text: await operatorTypes('src/cli/operator-types.ts', operators, commandLineTypes),
-    },
-    {
-      file: 'console/src/api/types.ts',
-      text: await operatorTypes('console/src/api/types.ts', operators, consoleTypes),
+      file: `${documents}/operator-types.ts`,
+      text: await operatorTypes(`${documents}/operator-types.ts`, operators),
     },
     await tokensFile('src/api/reference/tokens.ts', 'console/src/style/tokens.css'),
     await jsonFile('docs/openapi/acting-tenant.json', actingTenantComponents(version)),

@@ -1,6 +1,6 @@
 import { ApiProblem, problemOf, unreachable } from './problem.ts';
 import { receiptOf, type Receipt } from './receipt.ts';
-import type { Operator, OperatorSession } from './types.ts';
+import type { Operator, OperatorSession } from '../../../src/api/reference/documents/operator-types.ts';
 
 /** Path of the operator API, relative to the console's page. */
 export const operatorPrefix = '../admin/v1';

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Account, SubAccount } from '../api/types.ts';
+import type { Account, SubAccount } from '../../../src/api/reference/documents/operator-types.ts';
 import { textOf } from '../form.ts';
 import { linkTo } from '../route.ts';
 import { useMay, useSession } from '../session.ts';

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { ApiProblem } from '../api/problem.ts';
 import type { OperatorApi, Page } from '../api/operator-api.ts';
-import type { Account } from '../api/types.ts';
+import type { Account } from '../../../src/api/reference/documents/operator-types.ts';
 import { textOf } from '../form.ts';
 import { formatCount } from '../format.ts';
 import { goTo, linkTo } from '../route.ts';

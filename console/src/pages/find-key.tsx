@@ -1,6 +1,6 @@
 import type { JSX, TargetedSubmitEvent } from 'preact';
 import { useState } from 'preact/hooks';
-import type { HeldApiKey } from '../api/types.ts';
+import type { HeldApiKey } from '../../../src/api/reference/documents/operator-types.ts';
 import { textOf } from '../form.ts';
 import { keyDigest } from '../key-digest.ts';
 import { goTo, linkTo } from '../route.ts';

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { HeldApiKey } from '../api/types.ts';
+import type { HeldApiKey } from '../../../src/api/reference/documents/operator-types.ts';
 import { linkTo } from '../route.ts';
 import { useMay, useSession } from '../session.ts';
 import { Badge } from '../ui/badge.tsx';

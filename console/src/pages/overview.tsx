@@ -1,5 +1,10 @@
 import type { JSX } from 'preact';
-import type { Account, EventList, Replica, ReplicaList } from '../api/types.ts';
+import type {
+  Account,
+  EventList,
+  Replica,
+  ReplicaList,
+} from '../../../src/api/reference/documents/operator-types.ts';
 import type { Page } from '../api/operator-api.ts';
 import { formatAgo, formatCount } from '../format.ts';
 import { linkTo } from '../route.ts';

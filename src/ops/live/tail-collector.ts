@@ -104,7 +104,7 @@ export class TailCollector {
     // The first run begins before `repeat` has returned, and `#collectFor` needs its result.
     await Promise.resolve();
     const { clock, replicaId } = this.#parts;
-    // Without a report, nobody tells this replica that a tail has ended.
+    // Reports tell this replica which tails are open, so it gives up the others' tails when none succeeds.
     if (clock.monotonicMs() - this.#heardMs > tailLifeMs)
       this.#collectFor((this.open ?? []).filter(({ isOwn }) => isOwn));
     const replica = replicaId();

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import type { Query } from '../../api/operator-api.ts';
-import type { UsageReport } from '../../api/types.ts';
+import type { UsageReport } from '../../../../src/api/reference/documents/operator-types.ts';
 import { formatCount } from '../../format.ts';
 import { useSession } from '../../session.ts';
 import { useLoad } from '../../use-load.ts';

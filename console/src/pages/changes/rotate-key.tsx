@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { HeldApiKey, RotatedApiKey } from '../../api/types.ts';
+import type { HeldApiKey, RotatedApiKey } from '../../../../src/api/reference/documents/operator-types.ts';
 import { useSession } from '../../session.ts';
 import { ChangeDialog } from '../../ui/change-dialog.tsx';
 import { Field } from '../../ui/field.tsx';

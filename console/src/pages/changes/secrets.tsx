@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { MintedApiKey } from '../../api/types.ts';
+import type { MintedApiKey } from '../../../../src/api/reference/documents/operator-types.ts';
 import { Copy } from '../../ui/copy.tsx';
 
 /** The secrets of a new key, which no later response has. */

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { Account, SubAccount } from '../../api/types.ts';
+import type { Account, SubAccount } from '../../../../src/api/reference/documents/operator-types.ts';
 import { formatCount } from '../../format.ts';
 import { useSession } from '../../session.ts';
 import { ChangeDialog } from '../../ui/change-dialog.tsx';

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import type { Query } from '../../api/operator-api.ts';
-import type { Event } from '../../api/types.ts';
+import type { Event } from '../../../../src/api/reference/documents/operator-types.ts';
 import { linkTo } from '../../route.ts';
 import { useSession } from '../../session.ts';
 import { Paged } from '../../ui/paged.tsx';

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { LimitInForce, LimitsInForce } from '../../api/types.ts';
+import type { LimitInForce, LimitsInForce } from '../../../../src/api/reference/documents/operator-types.ts';
 import { formatCount } from '../../format.ts';
 import { useSession } from '../../session.ts';
 import { Show } from '../../ui/loaded.tsx';

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { OperatorApi } from '../../api/operator-api.ts';
-import type { UsageReport, UsageRow } from '../../api/types.ts';
+import type { UsageReport, UsageRow } from '../../../../src/api/reference/documents/operator-types.ts';
 import { formatCount } from '../../format.ts';
 import { useSession } from '../../session.ts';
 import { Chart } from '../../ui/chart.tsx';

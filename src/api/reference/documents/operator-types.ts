@@ -101,6 +101,14 @@ export interface ApiKey {
   };
 }
 
+/** The session that a call was made with. */
+export interface CurrentSession {
+  /** The value that calls of the session send as `X-CSRF-Token` if they change something. */
+  readonly csrf_token: string;
+  /** When the session ends by itself. */
+  readonly expires_at: string;
+}
+
 /** The erasure of a deleted account. */
 export interface Erasure {
   /** The deleted account or sub-account. */
@@ -180,6 +188,91 @@ export interface EventData {
   readonly object: Readonly<Record<string, unknown>>;
   /** The former values of the changed members; `null` if the resource was created. */
   readonly previous: Readonly<Record<string, unknown>> | null;
+}
+
+/** A page of events. */
+export interface EventList {
+  /** The rows. */
+  readonly data: readonly Event[];
+  /** Whether there is another page. */
+  readonly has_more: boolean;
+  /** The `cursor` of the next page; `null` on the last one. */
+  readonly next_cursor: string | null;
+}
+
+/** The request and its destination. */
+export interface ExplainedTarget {
+  /** The method. */
+  readonly method: string;
+  /** The path with its query. */
+  readonly path: string;
+  /** The prefix of the route that the path leads to, or `management`, `none`, `refused`. */
+  readonly route: string;
+}
+
+/** The decision about a request that is not sent, with its reason. */
+export interface Explanation {
+  /** Whether the request would be let through. */
+  readonly allowed: boolean;
+  /** The account that the request would operate on; `null` if it would be rejected. */
+  readonly acts_as: string | null;
+  /** The reason in words. */
+  readonly because: string;
+  /** The status of the rejection; `null` if there is none. */
+  readonly status: number | null;
+  /** The request and its destination. */
+  readonly request: ExplainedTarget;
+  /** The account of the key, with the key; `null` if the path needs no key, or if the key is revoked, has expired or may not be used for another reason. */
+  readonly caller: {
+    /** Whether it is a parent or a sub-account. */
+    readonly kind: 'parent' | 'sub-account';
+    /** The account that has the key, parent or sub-account. */
+    readonly account_id: string;
+    /** The parent of the calling sub-account; `null` for a parent. */
+    readonly parent_id: string | null;
+    /** The key. */
+    readonly key_id: string;
+    /** What the key may do: opaque texts, compared exactly. */
+    readonly scopes: readonly string[];
+  } | null;
+  /** The limits that the request would count against, as one replica knows them. Empty if there are none, or if the request would be rejected for another reason. */
+  readonly limits: readonly {
+    /** The owner of the limit. */
+    readonly limited: 'api_key' | 'sub_account' | 'parent';
+    /** The period of the limit. */
+    readonly per: 'second' | 'minute' | 'day' | 'month';
+    /** What the limit counts: requests, or units that responses state (`usage.units_header`). */
+    readonly unit: 'requests' | 'units';
+    /** How many requests or units fit into a window. */
+    readonly quota: number;
+    /** The length of a window in seconds. */
+    readonly window_s: number;
+    /** How many of the requests are left. */
+    readonly remaining: number;
+    /** How many seconds until all requests of the quota are available again. */
+    readonly reset_s: number;
+  }[];
+  /** The change that revoked the key, suspended its parent account, deactivated its sub-account, or deactivated or deleted the sub-account that it would act as (a deleted one only by its id), if that is the reason of the rejection and its event is still kept; otherwise `null`. */
+  readonly ended_by: {
+    /** Its event. */
+    readonly event_id: string;
+    /** The type of its event. */
+    readonly type: string;
+    /** When it was made. */
+    readonly at: string;
+    /** Who made it. */
+    readonly by: 'api_key' | 'operator' | 'system';
+    /** The name of the operator, or of the key, that made it. */
+    readonly name: string | null;
+  } | null;
+  /** Whether the request would be let through. */
+  readonly decision: 'permit' | 'refuse';
+  /** The account that the request would operate on; `null` if it would be rejected. */
+  readonly resolved_tenant: string | null;
+  /** The reason: `self-by-default`, `self`, `sub-account`, or the code of the error; `null` if the path needs no key. */
+  readonly reason: string | null;
+  /** The body that the rejection would have, without `instance` and `request_id`; `null` if the request would be let through. */
+  readonly problem: Readonly<Record<string, unknown>> | null;
 }
 
 /** An API key with the account that has it. */
@@ -323,6 +416,32 @@ export interface MintedApiKey {
   readonly client_secret?: string;
 }
 
+/** The operator and the role, and the version and replica of the gateway. */
+export interface Operator {
+  /** The name of the operator whose token it is. */
+  readonly operator: string;
+  /** The role of the operator. */
+  readonly role: 'viewer' | 'support' | 'admin';
+  /** Its version. */
+  readonly version: string;
+  /** The replica that responds; `null` while it is not registered. */
+  readonly replica_id: string | null;
+  /** The session of a call that carries its cookie; `null` if the call was made with a token. */
+  readonly session: CurrentSession | null;
+}
+
+/** The session of an operator who signed in. */
+export interface OperatorSession {
+  /** The name of the operator whose token it is. */
+  readonly operator: string;
+  /** The role of the operator. */
+  readonly role: 'viewer' | 'support' | 'admin';
+  /** The value that calls of the session send as `X-CSRF-Token` if they change something. */
+  readonly csrf_token: string;
+  /** When the session ends by itself. */
+  readonly expires_at: string;
+}
+
 /** A named set of limits that parent accounts share. */
 export interface Plan {
   /** Its name. */
@@ -350,6 +469,166 @@ export interface Plan {
   readonly created_at: string;
   /** When it was changed last. */
   readonly updated_at: string;
+}
+
+/** A page of plans. */
+export interface PlanList {
+  /** The rows. */
+  readonly data: readonly Plan[];
+  /** Whether there is another page. */
+  readonly has_more: boolean;
+  /** The `cursor` of the next page; `null` on the last one. */
+  readonly next_cursor: string | null;
+}
+
+/** Requests that a replica rejected for one reason. */
+export interface Refusals {
+  /** The code of the problem, or why a request ended early (`client_gone`, `cut_by_upstream`, `withdrawn`), as in the metric `refusals_total`. */
+  readonly code: string;
+  /** How many requests it rejected so. */
+  readonly count: number;
+}
+
+/** One replica of the gateway. */
+export interface Replica {
+  /** Its UUID. */
+  readonly id: string;
+  /** The machine that it runs on. */
+  readonly host: string | null;
+  /** Whether this replica sent the response. */
+  readonly self: boolean;
+  /** `live`; `leaving` while it shuts down; `lapsed` once its lease has run out. A lapsed replica decides nothing. */
+  readonly state: 'live' | 'leaving' | 'lapsed';
+  /** Its version. */
+  readonly version: string | null;
+  /** How many milliseconds a lease lasts. */
+  readonly lease_ms: number;
+  /** Milliseconds since its lease began. */
+  readonly lease_age_ms: number;
+  /** How many milliseconds its wall clock is ahead of the database's. Keys expire by the database's clock. `null` for a replica of an earlier version. */
+  readonly clock_offset_ms: number | null;
+  /** The position of the newest change that the replica decides by. */
+  readonly applied: number;
+  /** How many positions it is behind. */
+  readonly lag: number;
+  /** Figures that the replica reported within the last minute; `null` if there are none, as for a replica of an earlier version. */
+  readonly figures: ReplicaFigures | null;
+}
+
+/** Figures that a replica reports about itself. */
+export interface ReplicaFigures {
+  /** When it reported these figures, by the database's clock. */
+  readonly reported_at: string;
+  /** Whether it can decide about requests, as `/readyz` says. */
+  readonly ready: boolean;
+  /** The reasons why it is not ready, as `/readyz` has them. */
+  readonly unready: readonly string[];
+  /** Requests to the public listener a second, over the last minute. */
+  readonly requests_per_second: number;
+  /** Requests that it rejected in the last minute, by code: at most 20 codes, the most frequent first. */
+  readonly refusals: readonly Refusals[];
+  /** Median duration of proxied requests in the last minute, in milliseconds, without WebSockets. It is estimated from the histogram in `/metrics`, which ends at 30 seconds. `null` if there were no requests. */
+  readonly p50_ms: number | null;
+  /** The duration that 99 of 100 of these requests did not exceed. */
+  readonly p99_ms: number | null;
+  /** Open WebSockets, and responses that have begun and not ended. */
+  readonly open_streams: number;
+  /** Open connections to the public listener. */
+  readonly open_connections: number;
+  /** Resident memory of its process. */
+  readonly rss_bytes: number;
+  /** Whether it can use Redis; `off` if none is configured. */
+  readonly redis: 'up' | 'down' | 'off';
+  /** When the certificate of the public listener expires; `null` without TLS. */
+  readonly certificate_expires_at: string | null;
+}
+
+/** The replicas of the gateway. */
+export interface ReplicaList {
+  /** The position of the newest change. */
+  readonly position: number;
+  /** The name of this history of the database; a restored copy gets another one. */
+  readonly incarnation: string;
+  /** Whether the list is complete. After a restore, leases may still run that the list does not show. */
+  readonly complete: boolean;
+  /** The rows. */
+  readonly data: readonly Replica[];
+  /** Replicas that fell silent without a regular stop. Reports lack their usage counts, and wait for them until they are given up. */
+  readonly silent: readonly SilentReplica[];
+}
+
+/** An API key with its account and its secrets, which no later response has. */
+export interface RotatedApiKey {
+  /** Its UUID. */
+  readonly id: string;
+  /** The account that has the key, parent or sub-account. */
+  readonly account_id?: string;
+  /** The sub-account; `null` or absent for the parent itself. */
+  readonly sub_account_id?: string;
+  /** A name for people, with at least one visible character and no control characters. */
+  readonly name: string;
+  /** What the key may do: opaque texts, compared exactly. */
+  readonly scopes: readonly string[];
+  /** The first characters of the key; `null` if they are not known. */
+  readonly prefix: string | null;
+  /** The last four characters of the key; `null` if they are not known. */
+  readonly last4: string | null;
+  /** Its state. */
+  readonly status: 'active' | 'expired' | 'revoked';
+  /** When it was created. */
+  readonly created_at: string;
+  /** When the key was last used, to about a minute; `null` if it never was. */
+  readonly last_used_at: string | null;
+  /** When the key expires, RFC 3339; `null` for never. */
+  readonly expires_at: string | null;
+  /** When the key was revoked; `null` if it was not. */
+  readonly revoked_at: string | null;
+  /** The key that a rotation replaced by this one; `null` if this one was minted or imported. */
+  readonly rotated_from: string | null;
+  /** How many requests it may send, over all replicas. A change keeps the limits that it does not name; `null` removes a limit. */
+  readonly limits: {
+    /** How many requests a second, on average; `null` for no limit. */
+    readonly requests_per_second: number | null;
+    /** How many requests may come at once after a pause; `null` for as many as in one second. Needs `requests_per_second`. */
+    readonly burst: number | null;
+    /** How many requests a minute; `null` for no limit. */
+    readonly requests_per_minute: number | null;
+    /** How many requests in a day (UTC); `null` for no limit. Keys have none. */
+    readonly requests_per_day: number | null;
+    /** How many requests in a calendar month, UTC; `null` for no limit. Keys have no such limit. */
+    readonly requests_per_month: number | null;
+    /** How many units in a calendar month, UTC; `null` for no limit. Responses say what their requests were worth (`usage.units_header`), so a request is admitted as long as a unit is left. Keys have no such limit. */
+    readonly units_per_month: number | null;
+  };
+  /** The account. */
+  readonly account: KeyAccount;
+  /** The parent of the sub-account that has the key; `null` if a parent has it. */
+  readonly parent: {
+    /** Its UUID. */
+    readonly id: string;
+    /** A name for people, with at least one visible character and no control characters. */
+    readonly name: string;
+    /** Its state. */
+    readonly status: string;
+  } | null;
+  /** The API key. It is a secret; keep it now, it is never shown again. */
+  readonly api_key?: string;
+  /** The client secret. It is never shown again, and no call of the gateway asks for it. */
+  readonly client_secret?: string;
+}
+
+/** A replica that fell silent without a regular stop, so that its usage counts may be missing. */
+export interface SilentReplica {
+  /** Its UUID. */
+  readonly id: string;
+  /** The machine that it runs on. */
+  readonly host: string | null;
+  /** When it was last heard of. */
+  readonly last_seen: string;
+  /** The report has all of its counts from before this time. */
+  readonly through: string;
+  /** Whether reports no longer wait for it. */
+  readonly given_up: boolean;
 }
 
 /** A customer of a parent account. */
@@ -392,6 +671,30 @@ export interface SubAccount {
     /** The consequence, and what to do about it. */
     readonly detail: string;
   }[];
+}
+
+/** A page of a usage report. */
+export interface UsageReport {
+  /** The start of the period, inclusive. */
+  readonly from: string;
+  /** The end of the period, exclusive. */
+  readonly to: string;
+  /** The length of the period of a row. */
+  readonly granularity: 'hour' | 'day' | 'month' | 'total';
+  /** How rows are grouped. */
+  readonly group_by: 'account' | 'sub_account' | 'api_key';
+  /** The moment up to which the report is complete. */
+  readonly complete_through: string;
+  /** Whether counts of a lost replica may be missing. */
+  readonly incomplete: boolean;
+  /** The rows. */
+  readonly data: readonly UsageRow[];
+  /** Whether there is another page. */
+  readonly has_more: boolean;
+  /** The `cursor` of the next page; `null` on the last one. */
+  readonly next_cursor: string | null;
+  /** Silent replicas, by host or id, whose counts the report may lack. */
+  readonly silent: readonly string[];
 }
 
 /** The counts of one account or key in one period. */
