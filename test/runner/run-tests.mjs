@@ -4,12 +4,10 @@ import { inProject } from '../../scripts/lib/project.mjs';
 import { say } from '../../scripts/lib/say.mjs';
 import { findPostgres } from '../servers/find-postgres.mjs';
 import { findRedis } from '../servers/find-redis.mjs';
-import { startSupervised } from '../servers/supervised-server.mjs';
+import { startServersOfRun } from '../servers/servers-of-run.mjs';
 import { runInProcessGroup } from './in-process-group.mjs';
 import { parseOptions } from './options.mjs';
 import { testFiles, testFilesThatUse } from './test-files.mjs';
-
-/** @typedef {import('../servers/supervised-server.mjs').SupervisedServer} SupervisedServer */
 
 /**
  * Starts the servers, runs the tests, ends the servers.
@@ -25,27 +23,17 @@ export async function runTests(args, aborted) {
   say(`PostgreSQL ${postgres.version} in ${postgres.bin}`);
   say(redis ? `Redis ${redis.version} at ${redis.server}` : NO_REDIS);
 
-  const starting = [
-    startSupervised('postgres', { bin: postgres.bin }),
-    ...(redis ? [startSupervised('redis', { server: redis.server })] : []),
-  ];
+  const servers = startServersOfRun(postgres, redis);
   try {
     const compiles = await builds();
-    const [postgresServer, redisServer] = await Promise.all(starting);
-    const addresses = {
-      TEST_POSTGRES_BIN: postgres.bin,
-      TEST_POSTGRES_URL: postgresServer?.url,
-      TEST_REDIS_SERVER: redis?.server,
-      TEST_REDIS_URL: redisServer?.url,
-    };
+    const addresses = await servers.addresses();
     const passed = await runInProcessGroup([inProject('test/runner/main.mjs'), ...args], addresses, aborted);
     if (!redis) tellWhatHadNoRedis();
     if (!compiles)
       say('The sources do not compile (see above), so the run has failed, whatever the tests say.');
     return passed && compiles && redis !== undefined;
   } finally {
-    const started = await Promise.allSettled(starting);
-    await Promise.all(started.map((server) => server.status === 'fulfilled' && server.value.end()));
+    await servers.end();
   }
 }
 
