@@ -11,8 +11,13 @@ import { text } from 'node:stream/consumers';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ensureBuilt } from './lib/build.mjs';
 import { ensureInstalled } from './lib/install.mjs';
 import { inProject } from './lib/project.mjs';
+import { run } from './lib/run.mjs';
+import { findPostgres } from '../test/servers/find-postgres.mjs';
+import { findRedis } from '../test/servers/find-redis.mjs';
+import { startServersOfRun } from '../test/servers/servers-of-run.mjs';
 import { register } from 'node:module';
 import { runsTypeScript } from './typescript/native.mjs';
 
@@ -23,6 +28,7 @@ const LONGEST_MS = 150_000;
 const AT_ONCE = 3;
 
 await ensureInstalled();
+await ensureBuilt();
 if (!runsTypeScript) register('./typescript/hooks.mjs', import.meta.url);
 /** @type {typeof import('../test/security/guard-mutations.ts')} */
 const { guardCells, guardMutations } = await import(inProject('test/security/guard-mutations.ts'));
@@ -32,7 +38,15 @@ const left = guardMutations.filter(
 );
 let unnoticed = 0;
 console.log('| attack | the guard that was taken away | what the test said |\n|---|---|---|');
-await Promise.all(Array.from({ length: AT_ONCE }, tryInCopy));
+// The end-to-end tests run this beside servers of their own.
+const servers = process.env['TEST_POSTGRES_URL'] ? undefined : startServersOfRun(findPostgres(), findRedis());
+try {
+  for (const [name, value] of Object.entries((await servers?.addresses()) ?? {}))
+    if (value !== undefined) process.env[name] = value;
+  await Promise.all(Array.from({ length: AT_ONCE }, tryInCopy));
+} finally {
+  await servers?.end();
+}
 if (unnoticed > 0) console.error(`${unnoticed} attacks went unnoticed.`);
 process.exitCode = unnoticed > 0 ? 1 : 0;
 
@@ -40,7 +54,16 @@ process.exitCode = unnoticed > 0 ? 1 : 0;
 async function tryInCopy() {
   const copy = mkdtempSync(join(tmpdir(), 'tgw-guard-mutations-'));
   try {
-    for (const name of ['src', 'test', 'scripts', 'config', 'package.json', 'tsconfig.json'])
+    for (const name of [
+      'src',
+      'console',
+      'dist',
+      'test',
+      'scripts',
+      'config',
+      'package.json',
+      'tsconfig.json',
+    ])
       cpSync(inProject(name), join(copy, name), { recursive: true });
     symlinkSync(inProject('node_modules'), join(copy, 'node_modules'));
     for (let mutation = left.shift(); mutation !== undefined; mutation = left.shift()) {
@@ -56,7 +79,7 @@ async function tryInCopy() {
 /**
  * @param {string} copy
  * @param {import('../test/security/guard-mutations.ts').GuardMutation} mutation
- * @returns {Promise<string | undefined>} the first thing that failed
+ * @returns {Promise<string | undefined>} the first thing that failed, or why it was not tried; `undefined` if nothing failed
  */
 async function tryOut(copy, { attack, source, guard, instead }) {
   const file = join(copy, source);
@@ -66,18 +89,33 @@ async function tryOut(copy, { attack, source, guard, instead }) {
   const before = await runAttack(copy, attack, LONGEST_MS);
   if (before.status !== 0) throw new Error(`${attack} fails with its guard in place:\n${before.stdout}`);
   const soundMs = performance.now() - began;
-  writeFileSync(
-    file,
+  write(
+    copy,
+    source,
     sound.replace(guard, () => instead),
   );
   // A test that waits for a rejection that never comes waits for ever; one on a busy machine only takes longer.
-  const run = await runAttack(copy, attack, Math.min(LONGEST_MS, Math.round(10_000 + 10 * soundMs)));
-  writeFileSync(file, sound);
-  if (run.status === 0) return undefined;
-  const failed = [...run.stdout.matchAll(/^( *)not ok \d+ - (.*?)(?: # .*)?(?: \{)?$/gm)]
+  const after = await runAttack(copy, attack, Math.min(LONGEST_MS, Math.round(10_000 + 10 * soundMs)));
+  write(copy, source, sound);
+  const skipped = /# SKIP (.+)$/im.exec(after.stdout)?.[1];
+  if (after.status === 0) return skipped && `not tried: ${skipped}`;
+  const failed = [...after.stdout.matchAll(/^( *)not ok \d+ - (.*?)(?: # .*)?(?: \{)?$/gm)]
     .map(([, , name = '']) => name)
     .find((name) => !name.includes('.test.ts'));
-  return (failed ?? (run.signal ? 'it did not end' : 'it broke off')).replaceAll('|', '\\|');
+  return (failed ?? (after.signal ? 'it did not end' : 'it broke off')).replaceAll('|', '\\|');
+}
+
+/**
+ * Writes a source of a copy. Tests get the console as it is built, so its sources are built anew.
+ * @param {string} copy
+ * @param {string} source
+ * @param {string} content
+ */
+function write(copy, source, content) {
+  writeFileSync(join(copy, source), content);
+  if (!source.startsWith('console/')) return;
+  const build = "import('./scripts/lib/console.mjs').then(({ buildConsole }) => buildConsole())";
+  run(process.execPath, ['-e', build], { cwd: copy });
 }
 
 /**

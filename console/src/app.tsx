@@ -11,32 +11,39 @@ import { FindKeyPage } from './pages/find-key.tsx';
 import { LivePage } from './pages/live.tsx';
 import { KeyPage } from './pages/key.tsx';
 import { OverviewPage } from './pages/overview.tsx';
-import { SignInPage } from './pages/sign-in.tsx';
+import { SignInAgain, SignInPage } from './pages/sign-in.tsx';
 import { SubAccountPage } from './pages/sub-account.tsx';
 import { linkTo, useRoute, type Route } from './route.ts';
 import { SessionContext } from './session.ts';
+import { Heading } from './ui/heading.tsx';
 import { Problem } from './ui/problem.tsx';
 import { asProblem } from './use-load.ts';
 
 type State =
   | { readonly kind: 'loading' | 'signed-out' }
   | { readonly kind: 'failed'; readonly problem: ApiProblem }
-  | { readonly kind: 'signed-in'; readonly operator: Operator };
+  | { readonly kind: 'signed-in'; readonly operator: Operator; readonly hasEnded: boolean };
 
 /** The console: the sign-in page, or the pages of an operator. */
 export function App({ api }: { readonly api: OperatorApi }): JSX.Element {
   const [state, setState] = useState<State>({ kind: 'loading' });
-  const resume = async (): Promise<void> => {
+  const resume = async (): Promise<boolean> => {
+    const operator = await api.resume();
+    if (operator !== null) setState({ kind: 'signed-in', operator, hasEnded: false });
+    return operator !== null;
+  };
+  const start = async (): Promise<void> => {
     try {
-      const operator = await api.resume();
-      setState(operator === null ? { kind: 'signed-out' } : { kind: 'signed-in', operator });
+      if (!(await resume())) setState({ kind: 'signed-out' });
     } catch (error) {
       setState({ kind: 'failed', problem: asProblem(error) });
     }
   };
+  const leave = (): void => setState({ kind: 'signed-out' });
   useEffect(() => {
-    api.onSignedOut = () => setState({ kind: 'signed-out' });
-    void resume();
+    api.onEnded = () =>
+      setState((before) => (before.kind === 'signed-in' ? { ...before, hasEnded: true } : before));
+    void start();
   }, []);
   switch (state.kind) {
     case 'loading':
@@ -44,17 +51,28 @@ export function App({ api }: { readonly api: OperatorApi }): JSX.Element {
     case 'failed':
       return (
         <main>
-          <Problem problem={state.problem} retry={() => void resume()} />
+          <Problem problem={state.problem} retry={() => void start()} />
         </main>
       );
     case 'signed-out':
       return <SignInPage api={api} onSignedIn={resume} />;
     case 'signed-in':
-      return <Pages api={api} operator={state.operator} />;
+      return (
+        <>
+          <Pages api={api} operator={state.operator} onSignedOut={leave} />
+          {state.hasEnded && <SignInAgain api={api} onSignedIn={resume} onClose={leave} />}
+        </>
+      );
   }
 }
 
-function Pages({ api, operator }: { readonly api: OperatorApi; readonly operator: Operator }): JSX.Element {
+interface PagesProps {
+  readonly api: OperatorApi;
+  readonly operator: Operator;
+  readonly onSignedOut: () => void;
+}
+
+function Pages({ api, operator, onSignedOut }: PagesProps): JSX.Element {
   const route = useRoute();
   const session = useMemo(() => ({ api, operator }), [api, operator]);
   useEffect(() => {
@@ -67,7 +85,7 @@ function Pages({ api, operator }: { readonly api: OperatorApi; readonly operator
       <a class="skip" href="#main" onClick={skip}>
         Skip to content
       </a>
-      <Header api={api} operator={operator} route={route} />
+      <Header api={api} operator={operator} route={route} onSignedOut={onSignedOut} />
       <main id="main" tabIndex={-1}>
         <Page {...route} />
       </main>
@@ -90,13 +108,12 @@ const sections = [
   ['events', 'Events'],
 ] as const;
 
-interface HeaderProps {
-  readonly api: OperatorApi;
-  readonly operator: Operator;
-  readonly route: Route;
-}
-
-function Header({ api, operator, route: { path } }: HeaderProps): JSX.Element {
+function Header({
+  api,
+  operator,
+  route: { path },
+  onSignedOut,
+}: PagesProps & { readonly route: Route }): JSX.Element {
   return (
     <header class="top">
       <a class="brand" href="#/">
@@ -117,11 +134,29 @@ function Header({ api, operator, route: { path } }: HeaderProps): JSX.Element {
         <span>
           {operator.operator} <span class="badge">{operator.role}</span>
         </span>
-        <button type="button" class="quiet" onClick={() => void api.signOut()}>
-          Sign out
-        </button>
+        <SignOut api={api} onSignedOut={onSignedOut} />
       </div>
     </header>
+  );
+}
+
+function SignOut({ api, onSignedOut }: Pick<PagesProps, 'api' | 'onSignedOut'>): JSX.Element {
+  const [problem, setProblem] = useState<ApiProblem | null>(null);
+  const signOut = async (): Promise<void> => {
+    try {
+      await api.signOut();
+      onSignedOut();
+    } catch (error) {
+      setProblem(asProblem(error));
+    }
+  };
+  return (
+    <>
+      {problem && <span role="alert">You are still signed in. {problem.message}</span>}
+      <button type="button" class="quiet" onClick={() => void signOut()}>
+        Sign out
+      </button>
+    </>
   );
 }
 
@@ -146,7 +181,7 @@ function Page({ path, query }: Route): ComponentChildren {
     default:
       return (
         <>
-          <h1>No such page</h1>
+          <Heading title="No such page" />
           <p>
             <a href="#/">Go to the overview.</a>
           </p>

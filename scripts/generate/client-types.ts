@@ -72,7 +72,7 @@ const read = [
     'LimitsInForce',
     'MintedApiKey',
   ],
-  ...['Operator', 'OperatorSession', 'PlanList', 'ReplicaList', 'RotatedApiKey', 'SubAccount', 'UsageReport'],
+  ...['Operator', 'OperatorSession', 'Plan', 'ReplicaList', 'RotatedApiKey', 'SubAccount', 'UsageReport'],
 ];
 
 /** The types of responses of the operator API. */

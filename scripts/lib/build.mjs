@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { buildConsole, CONSOLE } from './console.mjs';
 import { alone } from './lock.mjs';
 import {
+  CONSOLE_FILES,
   copyAssets,
   DIST,
   everySourceIsCompiled,
@@ -43,7 +44,11 @@ export function build() {
 }
 
 function isBuilt() {
-  return existsSync(STAMP) && statSync(STAMP).mtimeMs >= newest(INPUT);
+  return (
+    existsSync(STAMP) &&
+    existsSync(join(CONSOLE_FILES, 'index.html')) &&
+    statSync(STAMP).mtimeMs >= newest(INPUT)
+  );
 }
 
 /** @param {string[]} options for the compiler */

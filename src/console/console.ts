@@ -41,13 +41,15 @@ export function consoleRoutes(app: FastifyInstance, _options: object, done: () =
       'cache-control': file.cacheControl,
       vary: 'Accept-Encoding',
     });
-    if (request.headers['if-none-match'] === file.etag) return reply.code(304).send();
+    if (isKnown(request.headers['if-none-match'], file)) return reply.code(304).send();
     reply.type(file.type);
-    const acceptsGzip = /\bgzip\b/.test(String(request.headers['accept-encoding']));
-    return acceptsGzip ? reply.header('content-encoding', 'gzip').send(file.gzipped) : reply.send(file.bytes);
+    return acceptsGzip(request.headers['accept-encoding'])
+      ? reply.header('content-encoding', 'gzip').send(file.gzipped)
+      : reply.send(file.bytes);
   };
+  // Relative, like all addresses of the console, so that it works behind a proxy that adds a prefix.
   const redirect = (_request: FastifyRequest, reply: FastifyReply): FastifyReply =>
-    reply.headers(headers).redirect(`${consolePath}/`);
+    reply.headers(headers).redirect('console/');
   app.get('/', redirect);
   app.get(consolePath, redirect);
   app.get(`${consolePath}/`, (request, reply) => send('index.html', request, reply));
@@ -55,4 +57,14 @@ export function consoleRoutes(app: FastifyInstance, _options: object, done: () =
     send(request.params.name, request, reply),
   );
   done();
+}
+
+/** Whether a browser has the file already (`If-None-Match`, RFC 9110 §13.1.2). */
+function isKnown(tags: string | undefined, { etag }: StaticFile): boolean {
+  return (tags ?? '').split(/\s*,\s*/).some((tag) => tag === '*' || tag === etag);
+}
+
+/** Whether `Accept-Encoding` has gzip with a weight above 0 (RFC 9110 §12.5.3). */
+function acceptsGzip(codings: string | string[] | undefined): boolean {
+  return /(?:^|,)\s*gzip\s*(?:$|,|;\s*q=(?!0(?:\.0*)?\s*(?:$|,)))/i.test(String(codings));
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import t from 'tap';
 import { chromium, withoutChromium } from '../support/browser.ts';
-import { makeParent, signIn, startWorld, type Parent, type World } from './support/world.ts';
+import { makeParent, open, signIn, startWorld, type Parent, type World } from './support/world.ts';
 
 const skip = chromium === undefined && withoutChromium;
 const pictures = process.env['CONSOLE_PICTURES'];
@@ -50,7 +50,7 @@ interface Look {
   readonly width: number;
 }
 
-type Test = Pick<typeof t, 'same' | 'ok'>;
+type Test = Pick<typeof t, 'same' | 'ok' | 'equal'>;
 
 async function looked(
   t: Test,
@@ -61,9 +61,9 @@ async function looked(
   const options = { colorScheme, viewport: { width, height: 900 } };
   const { page, faults } = await signIn(world, undefined, options);
   for (const [name, hash] of Object.entries(pages)) {
-    await page.evaluate(`location.hash = ${JSON.stringify(`#/${hash}`)}`);
-    await page.locator('h1, [role=alert]').first().waitFor();
-    await page.locator('.loading').first().waitFor({ state: 'detached' });
+    await open(page, hash);
+    const alerts = name === 'no-such-account' ? 1 : 0;
+    t.equal(await page.getByRole('alert').count(), alerts, `${name}: errors`);
     if (pictures !== undefined)
       await page.screenshot({ path: join(pictures, `${name}-${width}-${colorScheme}.png`), fullPage: true });
     t.same(await violations(page), [], `${name}: axe-core`);

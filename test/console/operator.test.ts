@@ -2,7 +2,8 @@
 import type { Page } from 'playwright-core';
 import t from 'tap';
 import { chromium, withoutChromium } from '../support/browser.ts';
-import { makeParent, signIn, startWorld, type World } from './support/world.ts';
+import { eventually } from '../support/eventually.ts';
+import { makeParent, signIn, startWorld, tokens, type World } from './support/world.ts';
 
 const skip = chromium === undefined && withoutChromium;
 
@@ -30,6 +31,9 @@ t.test('an operator at work', { skip }, async (t) => {
 
   await t.test('an account is found by name, id, external id and the id of a sub-account', async (t) => {
     const { id, subIds } = await makeParent(world, 'Findable Freight');
+    const externalUuid = '11111111-2222-4333-8444-555555555555';
+    const body = { name: 'Münchner Spedition', external_id: externalUuid };
+    await world.operator('POST', '/accounts', { body });
     const { page } = await signIn(world);
     for (const [search, name] of [
       ['Findable', 'Findable Freight'],
@@ -37,8 +41,11 @@ t.test('an operator at work', { skip }, async (t) => {
       [id, 'Findable Freight'],
       [String(subIds[1]), 'Findable Freight'],
       ['crm-7777', 'Company 7777'],
+      [externalUuid, 'Münchner Spedition'],
+      ['Münchner', 'Münchner Spedition'],
     ] as const) {
-      await page.getByRole('link', { name: 'Accounts' }).first().click();
+      await page.goto(`${page.url().split('#')[0]}#/accounts`);
+      await page.reload();
       await page.getByLabel('Name, id or external id').fill(search);
       await page.keyboard.press('Enter');
       const found = page.getByRole('region', { name: 'Accounts' });
@@ -99,6 +106,84 @@ t.test('an operator at work', { skip }, async (t) => {
     await page.getByRole('button', { name: 'Pause' }).click();
     await page.getByText('Paused.').waitFor();
     t.same(faults, []);
+  });
+
+  await t.test('a session that ends under a page is begun again, and the page stays', async (t) => {
+    const { id } = await makeParent(world, 'Kept Open');
+    const { page } = await signIn(world);
+    await page.goto(`${page.url().split('#')[0]}#/accounts/${id}`);
+    await page.getByRole('button', { name: 'Mint a key' }).click();
+    await page.getByLabel('Name', { exact: true }).fill('half typed');
+    const cookies = await page.context().cookies(`${world.replicas[0]?.internalUrl}/admin/v1/whoami`);
+    await page.context().clearCookies();
+    t.equal(cookies.length, 1);
+    await page.getByRole('button', { name: 'Mint', exact: true }).click();
+    const again = page.getByRole('dialog', { name: 'Your session has ended' });
+    await again.getByLabel('Operator token').fill(tokens.admin);
+    await again.getByRole('button', { name: 'Sign in' }).click();
+    await again.waitFor({ state: 'detached' });
+    t.equal(await page.getByLabel('Name', { exact: true }).inputValue(), 'half typed');
+    await page.getByRole('button', { name: 'Mint', exact: true }).click();
+    await page.locator('.secrets').waitFor();
+    await page.keyboard.press('Enter');
+    t.equal(await page.locator('.secrets').count(), 1, 'Enter does not close what shows a secret');
+  });
+
+  await t.test('a change whose response was lost takes effect once when it is repeated', async (t) => {
+    const { id } = await makeParent(world, 'Repeating');
+    const { page } = await signIn(world);
+    await page.goto(`${page.url().split('#')[0]}#/accounts/${id}`);
+    await page.getByRole('button', { name: 'Create a sub-account' }).click();
+    await page.getByLabel('Name', { exact: true }).fill('Only once');
+    await page.route('**/sub-accounts', async (route) => {
+      await route.fetch();
+      await route.abort();
+    });
+    const create = page.getByRole('button', { name: 'Create', exact: true });
+    await create.click();
+    await page.getByText('The change may have been made.').waitFor();
+    await page.unroute('**/sub-accounts');
+    await create.click();
+    await receipt(page, 'Created');
+    const { body } = await world.operator('GET', `/accounts/${id}/sub-accounts?q=Only`);
+    t.equal((body['data'] as unknown[]).length, 1);
+  });
+
+  await t.test('Cancel gives the focus back, and an edit without changes is no error', async (t) => {
+    const { id } = await makeParent(world, 'Unchanged');
+    const { page } = await signIn(world);
+    await page.goto(`${page.url().split('#')[0]}#/accounts/${id}`);
+    const edit = page.getByRole('button', { name: 'Edit' });
+    await edit.click();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await edit.and(page.locator(':focus')).waitFor();
+    await edit.click();
+    await page.getByRole('dialog').getByLabel('Plan').waitFor();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await receipt(page, 'Saved');
+    t.match(await page.title(), 'Unchanged');
+  });
+
+  await t.test('events of quotas and deletions name their account', async (t) => {
+    const { id } = await makeParent(world, 'Deleted Ltd');
+    await world.operator('POST', `/accounts/${id}/suspend`);
+    t.equal((await world.operator('DELETE', `/accounts/${id}`)).status, 204);
+    const quick = await makeParent(world, 'Quota Ltd');
+    const limits = { requests_per_month: 5 };
+    await world.operator('PATCH', `/accounts/${quick.id}`, { body: { limits } });
+    while ((await world.statuses(quick.apiKey)).every((status) => status === 200));
+    const { page } = await signIn(world);
+    await page.goto(`${page.url().split('#')[0]}#/events?type=account.deleted`);
+    const rows = page.getByRole('region', { name: 'Events' }).getByRole('row');
+    await rows.filter({ hasText: 'account.deleted' }).getByRole('link').waitFor();
+    t.equal(await rows.filter({ hasText: 'created' }).count(), 0);
+    await page.goto(`${page.url().split('#')[0]}#/events?type=quota.reached`);
+    await eventually(async () => {
+      await page.reload();
+      await page.locator('.loading').first().waitFor({ state: 'detached' });
+      return (await rows.filter({ hasText: '5 of 5 requests a month' }).count()) > 0;
+    });
+    t.equal(await rows.getByRole('link', { name: 'null' }).count(), 0);
   });
 
   await t.test('a page says it when the gateway cannot be reached, and goes on when it can', async (t) => {

@@ -4,10 +4,9 @@
  */
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { Page } from 'playwright-core';
 import t from 'tap';
 import { chromium, withoutChromium } from '../support/browser.ts';
-import { signIn, startWorld, type World } from './support/world.ts';
+import { open, signIn, startWorld, type World } from './support/world.ts';
 
 const skip = chromium === undefined && withoutChromium;
 const root = new URL('../../', import.meta.url);
@@ -18,18 +17,17 @@ t.test('every picture that a page of the docs shows can be taken, and is there',
   const world = await startWorld(t);
   const { accountId, keyId } = await scene(world);
   const { page } = await signIn(world, undefined, { viewport: { width: 1000, height: 720 } });
-  const base = String(page.url().split('#')[0]);
   const taken: string[] = [];
   const take = async (name: string): Promise<void> => {
     taken.push(`${name}.png`);
     mkdirSync(folder, { recursive: true });
     if (isWriting) await page.screenshot({ path: fileURLToPath(new URL(`${name}.png`, folder)) });
   };
-  await shown(page, `${base}#/accounts/${accountId}`);
+  await open(page, `accounts/${accountId}`);
   await take('account');
-  await shown(page, `${base}#/explain?keyId=${keyId}&method=POST&path=/shipments&acting=ext:ada`);
+  await open(page, `explain?keyId=${keyId}&method=POST&path=/shipments&acting=ext:ada`);
   await take('explain');
-  await shown(page, `${base}#/keys/${keyId}`);
+  await open(page, `keys/${keyId}`);
   await page.getByRole('button', { name: 'Revoke' }).click();
   await page
     .getByRole('dialog')
@@ -45,12 +43,6 @@ t.test('every picture that a page of the docs shows can be taken, and is there',
     t.ok(existsSync(new URL(name, folder)), `${name} is there`);
   }
 });
-
-async function shown(page: Page, url: string): Promise<void> {
-  await page.goto(url);
-  await page.locator('h1').first().waitFor();
-  await page.locator('.loading').first().waitFor({ state: 'detached' });
-}
 
 /** An account with customers, traffic and a quota. */
 async function scene({ operator, statuses }: World) {

@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs';
 import t from 'tap';
 import { startApis } from '../support/apis.ts';
 import { httpClient } from '../support/http-client.ts';
+import { startReplicas } from '../support/replicas.ts';
 
 const apis = await startApis(t);
 const internal = httpClient(t, apis.internalOrigin);
@@ -52,14 +53,39 @@ t.test('files outside of the console are not served', async (t) => {
   }
 });
 
-t.test('the public listener has no console', async (t) => {
-  const call = httpClient(t, apis.origin);
+t.test('the public listener has no console: its paths go to the upstream, with a key', async (t) => {
+  const { call, parent, last } = await startReplicas(t);
+  const { key } = await parent();
   for (const path of paths) {
-    const { status, headers, text } = await call('GET', path);
-    t.equal(status, 404, path);
-    t.notMatch(text, /<html/i);
+    t.equal((await call('GET', path)).status, 401, path);
+    const { status, headers } = await call('GET', path, { key });
+    t.equal(status, 200, path);
+    t.equal(last().target, path, 'the upstream got it');
     t.equal(headers['content-security-policy'], undefined);
   }
+});
+
+t.test('a file is compressed and kept as the browser says', async (t) => {
+  const path = `/console/${files.find((name) => name.endsWith('.js'))}`;
+  const plain = await internal('GET', path);
+  for (const [accept, encoding] of [
+    ['gzip', 'gzip'],
+    ['br, gzip;q=0.5', 'gzip'],
+    ['gzip;q=0', undefined],
+    ['gzip; q=0.0, br', undefined],
+    ['x-gzip2', undefined],
+  ] as const) {
+    const { headers } = await internal('GET', path, { headers: { 'accept-encoding': accept } });
+    t.equal(headers['content-encoding'], encoding, accept);
+  }
+  const etag = String(plain.headers.etag);
+  for (const [tags, expected] of [
+    [etag, 304],
+    [`"other", ${etag}`, 304],
+    ['*', 304],
+    ['"other"', 200],
+  ] as const)
+    t.equal((await internal('GET', path, { headers: { 'if-none-match': tags } })).status, expected, tags);
 });
 
 t.test('without an operator there is no console', async (t) => {

@@ -11,7 +11,7 @@ export interface GuardMutation {
 /** The first two columns of `npm run weakened` and of docs/security.md, on one line and without what Markdown would read. */
 export function guardCells({ attack, source, guard }: GuardMutation): string {
   const line = guard.replace(/\s+/g, ' ').replaceAll('|', '\\|').replaceAll('`', '´');
-  return `| ${attack} | ${source.replace('src/', '')}: \`${line}\` |`;
+  return `| ${attack} | ${source.replace(/^src\//, '')}: \`${line}\` |`;
 }
 
 export const guardMutations: readonly GuardMutation[] = [
@@ -63,6 +63,25 @@ export const guardMutations: readonly GuardMutation[] = [
     guard: 'pushTrusted(headers, own, context);\n    return headers;',
     instead:
       'pushTrusted(headers, own, context);\n    return named === undefined ? headers : withoutNamed(headers, named);',
+  },
+  {
+    attack: 'console-page',
+    source: 'src/console/console.ts',
+    guard: "...['base-uri', 'form-action', 'frame-ancestors']",
+    instead: "...['base-uri', 'form-action']",
+  },
+  {
+    attack: 'console-page',
+    source: 'src/console/console.ts',
+    guard: "['script-src', 'style-src', 'img-src', 'connect-src'].map((directive) => `${directive} 'self'`)",
+    instead:
+      "['script-src', 'style-src', 'img-src', 'connect-src'].map((directive) => `${directive} 'self' data:`)",
+  },
+  {
+    attack: 'console-texts',
+    source: 'console/src/ui/heading.tsx',
+    guard: '{title} {state !== undefined && <Badge state={state} />}',
+    instead: '<span dangerouslySetInnerHTML={{ __html: title }} />',
   },
   {
     attack: 'costly-target',

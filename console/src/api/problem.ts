@@ -17,6 +17,11 @@ export class ApiProblem extends Error {
     this.requestId = members.request_id ?? null;
     this.faults = members.errors ?? [];
   }
+
+  /** Whether a change that ended with it may have been made: there was no response, or the gateway could not tell. */
+  get isUncertain(): boolean {
+    return this.status === 0 || this.status >= 500 || this.code === 'idempotency_in_flight';
+  }
 }
 
 interface Fault {

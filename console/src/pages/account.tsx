@@ -5,23 +5,23 @@ import { textOf } from '../form.ts';
 import { linkTo } from '../route.ts';
 import { useMay, useSession } from '../session.ts';
 import { Badge } from '../ui/badge.tsx';
-import { Copy } from '../ui/copy.tsx';
+import { Heading } from '../ui/heading.tsx';
 import { Show } from '../ui/loaded.tsx';
 import { Paged } from '../ui/paged.tsx';
 import { Table, type Column } from '../ui/table.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { Time } from '../ui/time.tsx';
+import { useDialog } from '../use-dialog.ts';
 import { useLoad } from '../use-load.ts';
 import { CreateSubAccount } from './changes/create-sub-account.tsx';
 import { EditAccount } from './changes/edit-account.tsx';
 import { MintKey } from './changes/mint-key.tsx';
 import { AccountStatusChange } from './changes/status-change.tsx';
+import { AccountFacts } from './parts/account-facts.tsx';
 import { EventsPart } from './parts/events.tsx';
 import { KeysPart } from './parts/keys.tsx';
 import { LimitsPart } from './parts/limits.tsx';
 import { UsagePart } from './parts/usage.tsx';
-
-type Asked = 'edit' | 'status' | 'mint' | 'create' | null;
 
 const tabs = [
   ['sub-accounts', 'Sub-accounts'],
@@ -80,73 +80,36 @@ interface HeadingProps {
 
 function AccountHeading({ account, onChanged }: HeadingProps): JSX.Element {
   const may = useMay();
-  const [asked, setAsked] = useState<Asked>(null);
-  const close = (): void => {
-    setAsked(null);
-    onChanged();
-  };
+  const { name, show, closed } = useDialog<'edit' | 'status' | 'mint' | 'create'>(onChanged);
+  const isActive = account.status === 'active';
   return (
     <>
-      <div class="heading">
-        <h1>
-          {account.name} <Badge state={account.status} />
-        </h1>
-        <div class="buttons">
-          {may('admin') && (
-            <>
-              <button type="button" onClick={() => setAsked('mint')}>
-                Mint a key
-              </button>
-              <button type="button" onClick={() => setAsked('create')}>
-                Create a sub-account
-              </button>
-              <button type="button" onClick={() => setAsked('edit')}>
-                Edit
-              </button>
-            </>
-          )}
-          {may('support') && (
-            <button
-              type="button"
-              class={account.status === 'active' ? 'danger' : undefined}
-              onClick={() => setAsked('status')}
-            >
-              {account.status === 'active' ? 'Suspend' : 'Resume'}
+      <Heading title={account.name} state={account.status}>
+        {may('admin') && (
+          <>
+            <button type="button" onClick={() => show('mint')}>
+              Mint a key
             </button>
-          )}
-        </div>
-      </div>
+            <button type="button" onClick={() => show('create')}>
+              Create a sub-account
+            </button>
+            <button type="button" onClick={() => show('edit')}>
+              Edit
+            </button>
+          </>
+        )}
+        {may('support') && (
+          <button type="button" class={isActive ? 'danger' : undefined} onClick={() => show('status')}>
+            {isActive ? 'Suspend' : 'Resume'}
+          </button>
+        )}
+      </Heading>
       <AccountFacts account={account} />
-      {asked === 'edit' && <EditAccount account={account} onClose={close} />}
-      {asked === 'status' && <AccountStatusChange account={account} onClose={close} />}
-      {asked === 'mint' && <MintKey accountId={account.id} onClose={close} />}
-      {asked === 'create' && <CreateSubAccount parentId={account.id} onClose={close} />}
+      {name === 'edit' && <EditAccount account={account} onClose={closed} />}
+      {name === 'status' && <AccountStatusChange account={account} onClose={closed} />}
+      {name === 'mint' && <MintKey accountId={account.id} onClose={closed} />}
+      {name === 'create' && <CreateSubAccount parentId={account.id} onClose={closed} />}
     </>
-  );
-}
-
-function AccountFacts({ account }: { readonly account: Account }): JSX.Element {
-  return (
-    <dl class="facts">
-      <dt>Id</dt>
-      <dd>
-        <Copy text={account.id} what="the id" />
-      </dd>
-      <dt>External id</dt>
-      <dd>{account.external_id ?? '–'}</dd>
-      <dt>Plan</dt>
-      <dd>{account.plan ?? '–'}</dd>
-      <dt>Created</dt>
-      <dd>
-        <Time at={account.created_at} />
-      </dd>
-      {Object.entries(account.metadata).map(([name, value]) => (
-        <>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </>
-      ))}
-    </dl>
   );
 }
 

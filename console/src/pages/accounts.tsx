@@ -8,9 +8,11 @@ import { formatCount } from '../format.ts';
 import { goTo, linkTo } from '../route.ts';
 import { useMay, useSession } from '../session.ts';
 import { Badge } from '../ui/badge.tsx';
+import { Heading } from '../ui/heading.tsx';
 import { Paged } from '../ui/paged.tsx';
 import { Table, type Column } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
+import { useDialog } from '../use-dialog.ts';
 import { CreateAccount } from './changes/create-account.tsx';
 
 const columns: readonly Column<Account>[] = [
@@ -26,28 +28,29 @@ const columns: readonly Column<Account>[] = [
   { name: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
 ];
 
-/** Search for parent accounts, by name, id and external id, also those of their sub-accounts. */
+/** Search for parent accounts, by name, id and external id, also by the id of a sub-account. */
 export function AccountsPage({ query }: { readonly query: URLSearchParams }): JSX.Element {
   const { api } = useSession();
   const may = useMay();
-  const [isCreating, setCreating] = useState(false);
+  const [round, setRound] = useState(0);
+  const { name, show, closed } = useDialog<'create'>(() => setRound((last) => last + 1));
   const search = query.get('q') ?? '';
   const status = query.get('status') ?? '';
   const near = query.get('near') ?? '';
+  const isFiltered = search + status + near !== '';
   return (
     <>
-      <div class="heading">
-        <h1>Accounts</h1>
+      <Heading title="Accounts">
         {may('admin') && (
-          <button type="button" class="primary" onClick={() => setCreating(true)}>
+          <button type="button" class="primary" onClick={() => show('create')}>
             Create an account
           </button>
         )}
-      </div>
+      </Heading>
       <AccountFilters search={search} status={status} near={near} />
       <Paged
         load={(cursor) => accountsLike(api, search, { status, near, cursor })}
-        inputs={[search, status, near]}
+        inputs={[search, status, near, round]}
       >
         {(rows) => (
           <Table
@@ -55,11 +58,11 @@ export function AccountsPage({ query }: { readonly query: URLSearchParams }): JS
             columns={columns}
             rows={rows}
             keyOf={({ id }) => id}
-            none={search === '' ? 'There are no accounts yet.' : `No account has this name or id: ${search}`}
+            none={isFiltered ? 'No account matches.' : 'There are no accounts yet.'}
           />
         )}
       </Paged>
-      {isCreating && <CreateAccount onClose={() => setCreating(false)} />}
+      {name === 'create' && <CreateAccount onClose={closed} />}
     </>
   );
 }
@@ -123,26 +126,25 @@ interface Filters {
 async function accountsLike(api: OperatorApi, text: string, filters: Filters): Promise<Page<Account>> {
   const list = (by: object): Promise<Page<Account>> => api.get('/accounts', { ...filters, limit: 50, ...by });
   if (text === '') return list({});
-  if (uuid.test(text)) {
-    const account = await found(api.get<Account>(`/accounts/${text}`));
-    return account === null ? list({ sub_account_id: text }) : { ...noMore, data: [account] };
-  }
   const named = await list({ q: text });
-  if (filters.cursor !== undefined || !externalId.test(text)) return named;
-  // An external id is exact, so it comes first.
-  const { data } = await list({ external_id: text });
-  const others = named.data.filter(({ id }) => !data.some((account) => account.id === id));
-  return { ...named, data: [...data, ...others] };
+  if (filters.cursor !== undefined) return named;
+  // Ids are exact, so their accounts come first.
+  const exact = [
+    ...(uuid.test(text)
+      ? [...(await withId(api, text)), ...(await list({ sub_account_id: text })).data]
+      : []),
+    ...(externalId.test(text) ? (await list({ external_id: text })).data : []),
+  ];
+  const all = new Map([...exact, ...named.data].map((account) => [account.id, account]));
+  return { ...named, data: [...all.values()] };
 }
 
-const noMore = { has_more: false, next_cursor: null };
-
-/** Value of a call; `null` if what it names does not exist. */
-async function found<T>(call: Promise<T>): Promise<T | null> {
+/** The account with an id, whatever the filters say; none if there is no such account. */
+async function withId(api: OperatorApi, id: string): Promise<readonly Account[]> {
   try {
-    return await call;
+    return [await api.get<Account>(`/accounts/${id}`)];
   } catch (error) {
-    if (error instanceof ApiProblem && error.status === 404) return null;
+    if (error instanceof ApiProblem && error.status === 404) return [];
     throw error;
   }
 }

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { goTo, linkTo } from '../route.ts';
+import { Heading } from '../ui/heading.tsx';
 import { EventsPart } from './parts/events.tsx';
 
 /** Types of events that people look for, with texts. */
@@ -28,7 +29,7 @@ export function EventsPage({ query }: { readonly query: URLSearchParams }): JSX.
   const type = query.get('type') ?? '';
   return (
     <>
-      <h1>Events</h1>
+      <Heading title="Events" />
       <form class="filters">
         <label>
           Type

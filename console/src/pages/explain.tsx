@@ -6,6 +6,7 @@ import { goTo, linkTo } from '../route.ts';
 import { useSession } from '../session.ts';
 import { Badge } from '../ui/badge.tsx';
 import { Field } from '../ui/field.tsx';
+import { Heading } from '../ui/heading.tsx';
 import { Show } from '../ui/loaded.tsx';
 import { Time } from '../ui/time.tsx';
 import { useLoad } from '../use-load.ts';
@@ -22,7 +23,7 @@ export function ExplainPage({ query }: { readonly query: URLSearchParams }): JSX
   };
   return (
     <>
-      <h1>Explain a request</h1>
+      <Heading title="Explain a request" />
       <QuestionForm key={JSON.stringify(asked)} asked={asked} />
       {asked.keyId !== '' && asked.path !== '' && <Answer question={asked} />}
     </>
@@ -102,8 +103,7 @@ function Answer({ question }: { readonly question: Question }): JSX.Element {
   const explanation = useLoad(async () => {
     const { keyId, method, path, acting } = question;
     const body = { key_id: keyId, method, path, ...(acting !== '' && { acting_tenant: acting }) };
-    const { value } = await api.change<Explanation>('POST', '/explain', body);
-    return value;
+    return api.ask<Explanation>('/explain', body);
   }, [question]);
   return (
     <section aria-label="Explanation" aria-live="polite">

@@ -1,11 +1,13 @@
 import type { JSX, TargetedSubmitEvent } from 'preact';
 import { useState } from 'preact/hooks';
+import type { Page } from '../api/operator-api.ts';
 import type { HeldApiKey } from '../../../src/api/reference/documents/operator-types.ts';
 import { textOf } from '../form.ts';
 import { keyDigest } from '../key-digest.ts';
 import { goTo, linkTo } from '../route.ts';
 import { useSession } from '../session.ts';
 import { Field } from '../ui/field.tsx';
+import { Heading } from '../ui/heading.tsx';
 import { Paged } from '../ui/paged.tsx';
 import { KeyTable } from './parts/keys.tsx';
 
@@ -20,7 +22,7 @@ export function FindKeyPage({ query }: { readonly query: URLSearchParams }): JSX
   const isAsked = Object.values(by).some((value) => value !== '');
   return (
     <>
-      <h1>Find a key</h1>
+      <Heading title="Find a key" />
       <FindForm by={by} />
       {isAsked && (
         <section aria-label="Found keys" aria-live="polite">
@@ -29,9 +31,7 @@ export function FindKeyPage({ query }: { readonly query: URLSearchParams }): JSX
             inputs={[by]}
           >
             {(rows) => (
-              <>
-                <KeyTable rows={rows} none="No key matches. Is it a key of this gateway, and complete?" />
-              </>
+              <KeyTable rows={rows} none="No key matches. Is it a key of this gateway, and complete?" />
             )}
           </Paged>
         </section>
@@ -46,21 +46,28 @@ interface FindFormProps {
 
 /** The controls of the search. A pasted key becomes its digest here. */
 function FindForm({ by }: FindFormProps): JSX.Element {
+  const { api } = useSession();
   const [pasted, setPasted] = useState('');
-  const find = (event: TargetedSubmitEvent<HTMLFormElement>): void => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget);
+  const find = async (form: FormData): Promise<void> => {
     const key = pasted.trim();
-    // The digest finds the key alone; other characters may be left from an earlier search.
-    const by =
-      key === ''
-        ? { prefix: textOf(form, 'prefix') ?? '', last4: textOf(form, 'last4') ?? '' }
-        : { sha256: keyDigest(key) };
-    goTo(linkTo(['keys'], by));
+    if (key === '')
+      return goTo(
+        linkTo(['keys'], { prefix: textOf(form, 'prefix') ?? '', last4: textOf(form, 'last4') ?? '' }),
+      );
     setPasted('');
+    // The digest finds the key alone; other characters may be left from an earlier search.
+    const sha256 = keyDigest(key);
+    const found = await api.get<Page<HeldApiKey>>('/api-keys', { sha256 }).catch(() => null);
+    const [only] = found?.data ?? [];
+    // If there is none, or no response, the list says so.
+    goTo(only === undefined ? linkTo(['keys'], { sha256 }) : linkTo(['keys', only.id]));
+  };
+  const submit = (event: TargetedSubmitEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    void find(new FormData(event.currentTarget));
   };
   return (
-    <form class="find" onSubmit={find}>
+    <form class="find" onSubmit={submit}>
       <Field label="The key" hint="It is hashed here and never sent.">
         {(ids) => (
           <input

@@ -1,12 +1,13 @@
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
 import type { HeldApiKey } from '../../../src/api/reference/documents/operator-types.ts';
 import { linkTo } from '../route.ts';
 import { useMay, useSession } from '../session.ts';
 import { Badge } from '../ui/badge.tsx';
 import { Copy } from '../ui/copy.tsx';
+import { Heading } from '../ui/heading.tsx';
 import { Show } from '../ui/loaded.tsx';
 import { Time } from '../ui/time.tsx';
+import { useDialog } from '../use-dialog.ts';
 import { useLoad } from '../use-load.ts';
 import { LastDay } from './changes/last-day.tsx';
 import { RevokeKey } from './changes/revoke-key.tsx';
@@ -39,39 +40,30 @@ interface HeadingProps {
 
 function KeyHeading({ held, onChanged }: HeadingProps): JSX.Element {
   const may = useMay();
-  const [asked, setAsked] = useState<'revoke' | 'rotate' | null>(null);
-  const close = (): void => {
-    setAsked(null);
-    onChanged();
-  };
-  const { status } = held;
+  const { name, show, closed } = useDialog<'revoke' | 'rotate'>(onChanged);
+  const { id, status } = held;
   return (
     <>
-      <div class="heading">
-        <h1>
-          {held.name} <Badge state={status} />
-        </h1>
-        <div class="buttons">
-          <a class="button" href={linkTo(['explain'], { keyId: held.id })}>
-            Explain a request
-          </a>
-          <a class="button" href={linkTo(['live'], { api_key_id: held.id })}>
-            Watch
-          </a>
-          {may('admin') && status === 'active' && (
-            <button type="button" onClick={() => setAsked('rotate')}>
-              Rotate
-            </button>
-          )}
-          {may('support') && status !== 'revoked' && (
-            <button type="button" class="danger" onClick={() => setAsked('revoke')}>
-              Revoke
-            </button>
-          )}
-        </div>
-      </div>
-      {asked === 'revoke' && <RevokeKey held={held} onClose={close} />}
-      {asked === 'rotate' && <RotateKey held={held} onClose={close} />}
+      <Heading title={held.name} state={status}>
+        <a class="button" href={linkTo(['explain'], { keyId: id })}>
+          Explain a request
+        </a>
+        <a class="button" href={linkTo(['live'], { api_key_id: id })}>
+          Watch
+        </a>
+        {may('admin') && status === 'active' && (
+          <button type="button" onClick={() => show('rotate')}>
+            Rotate
+          </button>
+        )}
+        {may('support') && status !== 'revoked' && (
+          <button type="button" class="danger" onClick={() => show('revoke')}>
+            Revoke
+          </button>
+        )}
+      </Heading>
+      {name === 'revoke' && <RevokeKey held={held} onClose={closed} />}
+      {name === 'rotate' && <RotateKey held={held} onClose={closed} />}
     </>
   );
 }

@@ -2,6 +2,8 @@ import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { textOf } from '../form.ts';
 import { goTo, linkTo } from '../route.ts';
+import { useSession } from '../session.ts';
+import { Heading } from '../ui/heading.tsx';
 import { Table, type Column } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
 import { watch, type LiveRequest, type TailState } from '../api/live.ts';
@@ -58,7 +60,7 @@ export function LivePage({ query }: { readonly query: URLSearchParams }): JSX.El
   };
   return (
     <>
-      <h1>Live requests</h1>
+      <Heading title="Live requests" />
       <form
         class="filters"
         key={JSON.stringify(filters)}
@@ -91,10 +93,16 @@ export function LivePage({ query }: { readonly query: URLSearchParams }): JSX.El
 type Status = 'connecting' | 'open' | 'ended';
 
 function Tail({ filters }: { readonly filters: Readonly<Record<string, string>> }): JSX.Element {
+  const { api } = useSession();
   const [rows, setRows] = useState<readonly LiveRequest[]>([]);
   const [state, setState] = useState<TailState | null>(null);
   const [status, setStatus] = useState<Status>('connecting');
   const [isPaused, setPaused] = useState(false);
+  const [attempt, setAttempt] = useState(0);
+  const again = (): void => {
+    setStatus('connecting');
+    setAttempt((last) => last + 1);
+  };
   useEffect(() => {
     if (isPaused) return;
     return watch(filters, {
@@ -104,18 +112,28 @@ function Tail({ filters }: { readonly filters: Readonly<Record<string, string>> 
         setStatus('open');
       },
       onWaiting: () => setStatus('connecting'),
-      onEnded: () => setStatus('ended'),
+      onEnded: () => {
+        setStatus('ended');
+        // If the session has ended, this call notices it.
+        api.get('/whoami').catch(() => undefined);
+      },
     });
-  }, [isPaused]);
+  }, [isPaused, attempt]);
   return (
     <section aria-label="Requests">
       <div class="heading">
         <p class="soft" role="status">
           {isPaused ? 'Paused.' : sentenceOf(status, state)}
         </p>
-        <button type="button" onClick={() => setPaused((was) => !was)}>
-          {isPaused ? 'Go on' : 'Pause'}
-        </button>
+        {status === 'ended' ? (
+          <button type="button" onClick={again}>
+            Try again
+          </button>
+        ) : (
+          <button type="button" onClick={() => setPaused((was) => !was)}>
+            {isPaused ? 'Go on' : 'Pause'}
+          </button>
+        )}
       </div>
       <Table
         label="Live requests"
@@ -130,8 +148,7 @@ function Tail({ filters }: { readonly filters: Readonly<Record<string, string>> 
 
 /** Says which replicas the list speaks for, and whether it is complete. */
 function sentenceOf(status: Status, state: TailState | null): string {
-  if (status === 'ended')
-    return 'The stream was refused or has ended. There may be eight of them already, or an id may be wrong.';
+  if (status === 'ended') return 'The stream has ended. Is an id wrong, or are eight streams open already?';
   if (status === 'connecting' || state === null) return 'Connecting…';
   const { replicas, sampled, dropped } = state;
   const speaksFor = `Requests of ${replicas.length} ${replicas.length === 1 ? 'replica' : 'replicas'}, about a second after they end.`;

@@ -10,11 +10,11 @@ import { formatAgo, formatCount } from '../format.ts';
 import { linkTo } from '../route.ts';
 import { useSession } from '../session.ts';
 import { Badge } from '../ui/badge.tsx';
+import { Heading } from '../ui/heading.tsx';
 import { Show } from '../ui/loaded.tsx';
 import { Table, type Column } from '../ui/table.tsx';
 import { useLoad } from '../use-load.ts';
 import { EventTable } from './parts/events.tsx';
-import { UsagePart } from './parts/usage.tsx';
 
 const everyMs = 5_000;
 
@@ -69,9 +69,9 @@ export function OverviewPage(): JSX.Element {
   const events = useLoad(() => api.get<EventList>('/events', { limit: 10 }), [], everyMs);
   return (
     <>
-      <h1>Overview</h1>
+      <Heading title="Overview" />
       <Show of={replicas}>
-        {(list) => <NeedsAHand replicas={list} near={near.state === 'ready' ? near.value : null} />}
+        {(list) => <Show of={near}>{(accounts) => <NeedsAHand replicas={list} near={accounts} />}</Show>}
       </Show>
       <h2>Replicas</h2>
       <Show of={replicas}>
@@ -85,8 +85,6 @@ export function OverviewPage(): JSX.Element {
           />
         )}
       </Show>
-      <h2>Requests</h2>
-      <UsagePart />
       <h2>Refusals of the last minute</h2>
       <Show of={replicas}>{({ data }) => <Refusals replicas={data} />}</Show>
       <h2>Newest events</h2>
@@ -127,12 +125,12 @@ const refusalColumns: readonly Column<readonly [string, number]>[] = [
 
 interface NeedsAHandProps {
   readonly replicas: ReplicaList;
-  readonly near: Page<Account> | null;
+  readonly near: Page<Account>;
 }
 
 /** What an operator should look at, in the order of urgency. */
 function NeedsAHand({ replicas: { data, silent }, near }: NeedsAHandProps): JSX.Element {
-  const nearby = near?.data ?? [];
+  const nearby = near.data;
   const troubles = data.flatMap(troublesOf);
   const isCalm = troubles.length === 0 && silent.length === 0 && nearby.length === 0;
   return (
@@ -158,7 +156,7 @@ function NeedsAHand({ replicas: { data, silent }, near }: NeedsAHandProps): JSX.
               more.
             </li>
           ))}
-          {near?.has_more && (
+          {near.has_more && (
             <li>
               <a href={linkTo(['accounts'], { near: '0.8' })}>More accounts are near a quota.</a>
             </li>
@@ -169,17 +167,18 @@ function NeedsAHand({ replicas: { data, silent }, near }: NeedsAHandProps): JSX.
   );
 }
 
-/** Time before the end of a certificate from which on it needs a hand. */
+/** A certificate needs a hand this long before it ends, in milliseconds. */
 const certificateMs = 14 * 24 * 3_600_000;
 
-/** What is wrong with a replica, each as the rest of a sentence about it. */
+/** What is wrong with a replica. Each text continues the sentence "Replica …". */
 function troublesOf({ id, host, state, figures }: Replica) {
   const texts: string[] = [];
   if (state === 'lapsed') texts.push('does not renew its lease, so it decides nothing.');
   if (figures !== null) {
     const { ready, unready, redis, certificate_expires_at: expiresAt } = figures;
     if (!ready) texts.push(`is not ready: ${unready.join(', ')}.`);
-    if (redis === 'down') texts.push('does not reach Redis. It decides on, and reads PostgreSQL instead.');
+    if (redis === 'down')
+      texts.push('does not reach Redis. It goes on deciding, and reads PostgreSQL instead.');
     if (expiresAt !== null && Date.parse(expiresAt) - Date.now() < certificateMs)
       texts.push(`has a certificate that ends ${formatAgo(expiresAt, Date.now())}.`);
   }

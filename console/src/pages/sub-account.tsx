@@ -1,16 +1,15 @@
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
 import type { Account, SubAccount } from '../../../src/api/reference/documents/operator-types.ts';
 import { linkTo } from '../route.ts';
 import { useMay, useSession } from '../session.ts';
-import { Badge } from '../ui/badge.tsx';
-import { Copy } from '../ui/copy.tsx';
+import { Heading } from '../ui/heading.tsx';
 import { Show } from '../ui/loaded.tsx';
 import { Tabs } from '../ui/tabs.tsx';
-import { Time } from '../ui/time.tsx';
+import { useDialog } from '../use-dialog.ts';
 import { useLoad } from '../use-load.ts';
 import { EditSubAccount } from './changes/edit-sub-account.tsx';
 import { SubAccountStatusChange } from './changes/status-change.tsx';
+import { AccountFacts } from './parts/account-facts.tsx';
 import { EventsPart } from './parts/events.tsx';
 import { KeysPart } from './parts/keys.tsx';
 import { LimitsPart } from './parts/limits.tsx';
@@ -78,54 +77,25 @@ interface HeadingProps {
 
 function SubAccountHeading({ parentId, account, onChanged }: HeadingProps): JSX.Element {
   const may = useMay();
-  const [asked, setAsked] = useState<'edit' | 'status' | null>(null);
-  const close = (): void => {
-    setAsked(null);
-    onChanged();
-  };
+  const { name, show, closed } = useDialog<'edit' | 'status'>(onChanged);
+  const isActive = account.status === 'active';
   return (
     <>
-      <div class="heading">
-        <h1>
-          {account.name} <Badge state={account.status} />
-        </h1>
-        <div class="buttons">
-          {may('admin') && (
-            <button type="button" onClick={() => setAsked('edit')}>
-              Edit
-            </button>
-          )}
-          {may('support') && (
-            <button
-              type="button"
-              class={account.status === 'active' ? 'danger' : undefined}
-              onClick={() => setAsked('status')}
-            >
-              {account.status === 'active' ? 'Deactivate' : 'Reactivate'}
-            </button>
-          )}
-        </div>
-      </div>
-      <dl class="facts">
-        <dt>Id</dt>
-        <dd>
-          <Copy text={account.id} what="the id" />
-        </dd>
-        <dt>External id</dt>
-        <dd>{account.external_id ?? '–'}</dd>
-        <dt>Created</dt>
-        <dd>
-          <Time at={account.created_at} />
-        </dd>
-        {Object.entries(account.metadata).map(([name, value]) => (
-          <>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </>
-        ))}
-      </dl>
-      {asked === 'edit' && <EditSubAccount parentId={parentId} account={account} onClose={close} />}
-      {asked === 'status' && <SubAccountStatusChange parentId={parentId} account={account} onClose={close} />}
+      <Heading title={account.name} state={account.status}>
+        {may('admin') && (
+          <button type="button" onClick={() => show('edit')}>
+            Edit
+          </button>
+        )}
+        {may('support') && (
+          <button type="button" class={isActive ? 'danger' : undefined} onClick={() => show('status')}>
+            {isActive ? 'Deactivate' : 'Reactivate'}
+          </button>
+        )}
+      </Heading>
+      <AccountFacts account={account} />
+      {name === 'edit' && <EditSubAccount parentId={parentId} account={account} onClose={closed} />}
+      {name === 'status' && <SubAccountStatusChange parentId={parentId} account={account} onClose={closed} />}
     </>
   );
 }

@@ -2,6 +2,7 @@ import type { ComponentChildren, JSX, TargetedSubmitEvent } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Changed } from '../api/operator-api.ts';
 import type { ApiProblem } from '../api/problem.ts';
+import type { Closed } from '../use-dialog.ts';
 import { asProblem } from '../use-load.ts';
 import { Dialog } from './dialog.tsx';
 import { Problem } from './problem.tsx';
@@ -17,7 +18,7 @@ interface ChangeDialogProps<T> {
   readonly isDangerous?: boolean;
   /** Makes the change. @param form values of the controls */
   readonly change: (form: FormData) => Promise<Changed<T>>;
-  readonly onClose: () => void;
+  readonly onClose: Closed;
   /** Shown above the receipt, such as a secret. */
   readonly result?: (value: T) => ComponentChildren;
   readonly children: ComponentChildren;
@@ -43,36 +44,38 @@ export function ChangeDialog<T>(props: ChangeDialogProps<T>): JSX.Element {
     setBusy(false);
   };
   return (
-    <Dialog title={title} onClose={onClose} isBusy={isBusy}>
-      {changed === null ? (
-        <form onSubmit={(event) => void submit(event)}>
-          {children}
-          {problem && <Problem problem={problem} />}
-          <div class="buttons">
-            <button type="button" class="quiet" disabled={isBusy} onClick={onClose}>
-              Cancel
-            </button>
-            <button type="submit" class={isDangerous ? 'danger' : 'primary'} disabled={isBusy}>
-              {isBusy ? `${action}…` : action}
-            </button>
+    <Dialog title={title} isBusy={isBusy} onClose={() => onClose(changed !== null)}>
+      {(close) =>
+        changed === null ? (
+          <form onSubmit={(event) => void submit(event)}>
+            {children}
+            {problem && <Problem problem={problem} isOfChange />}
+            <div class="buttons">
+              <button type="button" class="quiet" disabled={isBusy} onClick={close}>
+                Cancel
+              </button>
+              <button type="submit" class={isDangerous ? 'danger' : 'primary'} disabled={isBusy}>
+                {isBusy ? `${action}…` : action}
+              </button>
+            </div>
+          </form>
+        ) : (
+          // The control that had the focus is gone with the form. Enter must not close a dialog that shows a secret.
+          <div tabIndex={-1} ref={focus}>
+            {result?.(changed.value)}
+            <Receipt done={done} enforced={changed.enforced} />
+            <div class="buttons">
+              <button type="button" class="primary" onClick={close}>
+                Close
+              </button>
+            </div>
           </div>
-        </form>
-      ) : (
-        <>
-          {result?.(changed.value)}
-          <Receipt done={done} enforced={changed.enforced} />
-          <div class="buttons">
-            <button type="button" class="primary" ref={focus} onClick={onClose}>
-              Close
-            </button>
-          </div>
-        </>
-      )}
+        )
+      }
     </Dialog>
   );
 }
 
-/** The control that had the focus is gone with the form. */
-function focus(button: HTMLButtonElement | null): void {
-  button?.focus();
+function focus(element: HTMLElement | null): void {
+  element?.focus();
 }

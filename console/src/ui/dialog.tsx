@@ -3,13 +3,15 @@ import { useEffect, useId, useRef } from 'preact/hooks';
 
 interface DialogProps {
   readonly title: string;
+  /** Called once the dialog is closed. */
   readonly onClose: () => void;
   /** Whether Escape does nothing, because a result is to come. */
   readonly isBusy?: boolean;
-  readonly children: ComponentChildren;
+  /** @param close closes the dialog; the control that opened it gets the focus back */
+  readonly children: (close: () => void) => ComponentChildren;
 }
 
-/** A dialog over the page. The browser keeps the focus in it, closes it by Escape and gives the focus back. */
+/** A dialog over the page. The browser keeps the focus in it, and closes it by Escape. */
 export function Dialog({ title, onClose, isBusy = false, children }: DialogProps): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
@@ -24,7 +26,7 @@ export function Dialog({ title, onClose, isBusy = false, children }: DialogProps
       onCancel={(event) => isBusy && event.preventDefault()}
     >
       <h2 id={titleId}>{title}</h2>
-      {children}
+      {children(() => dialog.current?.close())}
     </dialog>
   );
 }

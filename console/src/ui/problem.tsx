@@ -12,16 +12,21 @@ const advice: Readonly<Record<string, string>> = {
 interface ProblemProps {
   readonly problem: ApiProblem;
   readonly retry?: () => void;
+  /** Whether a change ended with the problem. */
+  readonly isOfChange?: boolean;
 }
 
 /** An error of the operator API, with what to do about it. */
-export function Problem({ problem, retry }: ProblemProps): JSX.Element {
+export function Problem({ problem, retry, isOfChange = false }: ProblemProps): JSX.Element {
   const { code, faults, requestId } = problem;
   return (
     <div class="problem" role="alert">
       <p>
         <strong>{problem.message}</strong>
       </p>
+      {isOfChange && problem.isUncertain && (
+        <p>The change may have been made. Repeat it to be sure: it takes effect once.</p>
+      )}
       {faults.length > 1 && (
         <ul>
           {faults.map(({ pointer, detail }) => (

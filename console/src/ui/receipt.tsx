@@ -11,7 +11,8 @@ interface ReceiptProps {
 export function Receipt({ done, enforced }: ReceiptProps): JSX.Element {
   return (
     <p class="receipt" role="status">
-      <strong>{done}.</strong> {enforced === null ? 'No replica had to hear of it.' : sentence(enforced)}
+      <strong>{done}.</strong>{' '}
+      {enforced === null ? 'No replica had used it, so none had to confirm.' : sentence(enforced)}
     </p>
   );
 }

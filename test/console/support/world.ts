@@ -125,6 +125,15 @@ export async function signIn(
   return { page, faults };
 }
 
+/** Opens a page of the console anew, and waits until it has loaded everything. @param hash its address after `#/` */
+export async function open(page: Page, hash: string): Promise<void> {
+  await page.goto(`${page.url().split('#')[0]}#/${hash}`);
+  // A change of the hash alone would leave the former page there for a moment.
+  await page.reload();
+  await page.locator('main h1').waitFor();
+  await page.locator('.loading').first().waitFor({ state: 'detached' });
+}
+
 /** A parent account with two sub-accounts and a key, made by the API. */
 export interface Parent {
   readonly id: string;

@@ -2,12 +2,12 @@ import type { JSX } from 'preact';
 import type { Account } from '../../../../src/api/reference/documents/operator-types.ts';
 import { linkTo } from '../../route.ts';
 import { useSession } from '../../session.ts';
+import type { Closed } from '../../use-dialog.ts';
 import { ChangeDialog } from '../../ui/change-dialog.tsx';
-import { textOf } from '../../form.ts';
-import { NameFields } from './name-fields.tsx';
+import { NameFields, namesIn } from './name-fields.tsx';
 
 /** Asks for a new parent account. */
-export function CreateAccount({ onClose }: { readonly onClose: () => void }): JSX.Element {
+export function CreateAccount({ onClose }: { readonly onClose: Closed }): JSX.Element {
   const { api } = useSession();
   return (
     <ChangeDialog<Account>
@@ -15,11 +15,7 @@ export function CreateAccount({ onClose }: { readonly onClose: () => void }): JS
       action="Create"
       done="Created"
       onClose={onClose}
-      change={(form) => {
-        const externalId = textOf(form, 'external_id');
-        const name = textOf(form, 'name');
-        return api.change('POST', '/accounts', { name, ...(externalId && { external_id: externalId }) });
-      }}
+      change={(form) => api.change('POST', '/accounts', namesIn(form))}
       result={({ id, name }) => (
         <p>
           <a href={linkTo(['accounts', id])}>{name}</a> is there. Mint an API key for it next.

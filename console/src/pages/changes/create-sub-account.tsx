@@ -2,13 +2,13 @@ import type { JSX } from 'preact';
 import type { SubAccount } from '../../../../src/api/reference/documents/operator-types.ts';
 import { linkTo } from '../../route.ts';
 import { useSession } from '../../session.ts';
+import type { Closed } from '../../use-dialog.ts';
 import { ChangeDialog } from '../../ui/change-dialog.tsx';
-import { textOf } from '../../form.ts';
-import { NameFields } from './name-fields.tsx';
+import { NameFields, namesIn } from './name-fields.tsx';
 
 interface CreateSubAccountProps {
   readonly parentId: string;
-  readonly onClose: () => void;
+  readonly onClose: Closed;
 }
 
 /** Asks for a new sub-account of a parent. */
@@ -20,12 +20,7 @@ export function CreateSubAccount({ parentId, onClose }: CreateSubAccountProps): 
       action="Create"
       done="Created"
       onClose={onClose}
-      change={(form) => {
-        const externalId = textOf(form, 'external_id');
-        const name = textOf(form, 'name');
-        const body = { name, ...(externalId && { external_id: externalId }) };
-        return api.change('POST', `/accounts/${parentId}/sub-accounts`, body);
-      }}
+      change={(form) => api.change('POST', `/accounts/${parentId}/sub-accounts`, namesIn(form))}
       result={({ id, name, warnings = [] }) => (
         <>
           <p>

@@ -1,8 +1,10 @@
 import type { JSX } from 'preact';
-import type { Account, PlanList } from '../../../../src/api/reference/documents/operator-types.ts';
+import type { Account, Plan } from '../../../../src/api/reference/documents/operator-types.ts';
 import { useSession } from '../../session.ts';
+import type { Closed } from '../../use-dialog.ts';
 import { ChangeDialog } from '../../ui/change-dialog.tsx';
 import { Field } from '../../ui/field.tsx';
+import { Show } from '../../ui/loaded.tsx';
 import { useLoad } from '../../use-load.ts';
 import { differences, textOf } from '../../form.ts';
 import { changedLimits, LimitsFields } from './limits-fields.tsx';
@@ -10,14 +12,13 @@ import { NameFields } from './name-fields.tsx';
 
 interface EditAccountProps {
   readonly account: Account;
-  readonly onClose: () => void;
+  readonly onClose: Closed;
 }
 
 /** Asks for changes of a parent account. Sends only what has changed. */
 export function EditAccount({ account, onClose }: EditAccountProps): JSX.Element {
   const { api } = useSession();
-  const plans = useLoad(() => api.get<PlanList>('/plans', { limit: 100 }), []);
-  const names = plans.state === 'ready' ? plans.value.data.map(({ name }) => name) : [];
+  const plans = useLoad(() => api.getAll<Plan>('/plans', { limit: 100 }), []);
   return (
     <ChangeDialog<Account>
       title={`Edit ${account.name}`}
@@ -29,7 +30,8 @@ export function EditAccount({ account, onClose }: EditAccountProps): JSX.Element
         const after = {
           name: textOf(form, 'name') ?? '',
           external_id: textOf(form, 'external_id'),
-          plan: textOf(form, 'plan'),
+          // The control is missing until the plans are there.
+          ...(form.has('plan') && { plan: textOf(form, 'plan') }),
         };
         // The API rejects a body without members, and a name that stays changes nothing.
         const body = { name: after.name, ...differences(after, account), ...(limits && { limits }) };
@@ -37,16 +39,20 @@ export function EditAccount({ account, onClose }: EditAccountProps): JSX.Element
       }}
     >
       <NameFields name={account.name} externalId={account.external_id} />
-      <Field label="Plan">
-        {(ids) => (
-          <select {...ids} name="plan" key={names.join()} defaultValue={account.plan ?? ''}>
-            <option value="">none</option>
-            {[...new Set([...names, ...(account.plan === null ? [] : [account.plan])])].map((name) => (
-              <option selected={name === account.plan}>{name}</option>
-            ))}
-          </select>
+      <Show of={plans}>
+        {(all) => (
+          <Field label="Plan">
+            {(ids) => (
+              <select {...ids} name="plan">
+                <option value="">none</option>
+                {all.map(({ name }) => (
+                  <option selected={name === account.plan}>{name}</option>
+                ))}
+              </select>
+            )}
+          </Field>
         )}
-      </Field>
+      </Show>
       <LimitsFields limits={account.limits} allowsUnlimited />
     </ChangeDialog>
   );

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import type { SubAccount } from '../../../../src/api/reference/documents/operator-types.ts';
 import { useSession } from '../../session.ts';
+import type { Closed } from '../../use-dialog.ts';
 import { ChangeDialog } from '../../ui/change-dialog.tsx';
 import { differences, textOf } from '../../form.ts';
 import { changedLimits, LimitsFields } from './limits-fields.tsx';
@@ -9,7 +10,7 @@ import { NameFields } from './name-fields.tsx';
 interface EditSubAccountProps {
   readonly parentId: string;
   readonly account: SubAccount;
-  readonly onClose: () => void;
+  readonly onClose: Closed;
 }
 
 /** Asks for changes of a sub-account. Sends only what has changed. */

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import type { Query } from '../../api/operator-api.ts';
-import type { UsageReport } from '../../../../src/api/reference/documents/operator-types.ts';
+import type { UsageRow } from '../../../../src/api/reference/documents/operator-types.ts';
 import { formatCount } from '../../format.ts';
 import { useSession } from '../../session.ts';
 import { useLoad } from '../../use-load.ts';
@@ -16,20 +16,12 @@ export function LastDay({ of, keyId }: LastDayProps): JSX.Element | null {
   const { api } = useSession();
   const from = new Date(Date.now() - 24 * 3_600_000).toISOString();
   const usage = useLoad(async () => {
-    const query = {
-      ...of,
-      from,
-      granularity: 'total',
-      group_by: keyId === undefined ? 'sub_account' : 'api_key',
-    };
-    let sum = 0;
-    let cursor: string | undefined;
-    do {
-      const report = await api.get<UsageReport>('/usage', { ...query, limit: 1000, cursor });
-      for (const row of report.data) if (keyId === undefined || row.api_key_id === keyId) sum += row.requests;
-      cursor = report.next_cursor ?? undefined;
-    } while (cursor !== undefined);
-    return sum;
+    const groupBy = keyId !== undefined ? 'api_key' : 'sub_account_id' in of ? 'sub_account' : 'account';
+    const query = { ...of, from, granularity: 'total', group_by: groupBy, limit: 1000 };
+    const rows = await api.getAll<UsageRow>('/usage', query);
+    return rows
+      .filter(({ api_key_id }) => keyId === undefined || api_key_id === keyId)
+      .reduce((sum, { requests }) => sum + requests, 0);
   }, [of, keyId]);
   if (usage.state === 'failed') return <p class="warning">Its requests of the last day could not be read.</p>;
   return (

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import type { MintedApiKey } from '../../../../src/api/reference/documents/operator-types.ts';
 import { useSession } from '../../session.ts';
+import type { Closed } from '../../use-dialog.ts';
 import { ChangeDialog } from '../../ui/change-dialog.tsx';
 import { Field } from '../../ui/field.tsx';
 import { textOf, timeOf } from '../../form.ts';
@@ -8,7 +9,7 @@ import { Secrets } from './secrets.tsx';
 
 interface MintKeyProps {
   readonly accountId: string;
-  readonly onClose: () => void;
+  readonly onClose: Closed;
 }
 
 /** Asks for a new key of a parent account, and shows its secrets once. */
@@ -31,7 +32,7 @@ export function MintKey({ accountId, onClose }: MintKeyProps): JSX.Element {
       }}
       result={(key) => <Secrets minted={key} />}
     >
-      <Field label="Name">{(ids) => <input {...ids} name="name" required maxLength={256} />}</Field>
+      <Field label="Name">{(ids) => <input {...ids} name="name" required maxLength={255} />}</Field>
       <Field
         label="Scopes"
         hint={

@@ -1,13 +1,14 @@
 import type { JSX } from 'preact';
 import type { HeldApiKey } from '../../../../src/api/reference/documents/operator-types.ts';
 import { useSession } from '../../session.ts';
+import type { Closed } from '../../use-dialog.ts';
 import { ChangeDialog } from '../../ui/change-dialog.tsx';
 import { Time } from '../../ui/time.tsx';
 import { LastDay } from './last-day.tsx';
 
 interface KeyChangeProps {
   readonly held: HeldApiKey;
-  readonly onClose: () => void;
+  readonly onClose: Closed;
 }
 
 /** Asks whether to revoke a key, and says what that stops. */

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import type { HeldApiKey, RotatedApiKey } from '../../../../src/api/reference/documents/operator-types.ts';
 import { useSession } from '../../session.ts';
+import type { Closed } from '../../use-dialog.ts';
 import { ChangeDialog } from '../../ui/change-dialog.tsx';
 import { Field } from '../../ui/field.tsx';
 import { Secrets } from './secrets.tsx';
@@ -15,10 +16,10 @@ const overlaps = [
 
 interface RotateKeyProps {
   readonly held: HeldApiKey;
-  readonly onClose: () => void;
+  readonly onClose: Closed;
 }
 
-/** Asks when a key ends that a new one replaces, and shows the new one's secrets once. */
+/** Asks when the old key ends, replaces it, and shows the new key's secrets once. */
 export function RotateKey({ held, onClose }: RotateKeyProps): JSX.Element {
   const { api } = useSession();
   return (

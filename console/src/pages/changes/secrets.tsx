@@ -11,7 +11,11 @@ export function Secrets({
   return (
     <div class="secrets">
       <p>
-        <strong>Copy it now. It is never shown again.</strong>
+        <strong>
+          {minted.api_key === undefined
+            ? 'An earlier attempt made this key, and its response was lost. Nobody can see the key any more: revoke it, and mint another one.'
+            : 'Copy it now. It is never shown again.'}
+        </strong>
       </p>
       {minted.api_key !== undefined && (
         <p>

@@ -2,12 +2,13 @@ import type { JSX } from 'preact';
 import type { Account, SubAccount } from '../../../../src/api/reference/documents/operator-types.ts';
 import { formatCount } from '../../format.ts';
 import { useSession } from '../../session.ts';
+import type { Closed } from '../../use-dialog.ts';
 import { ChangeDialog } from '../../ui/change-dialog.tsx';
 import { LastDay } from './last-day.tsx';
 
 interface AccountStatusProps {
   readonly account: Account;
-  readonly onClose: () => void;
+  readonly onClose: Closed;
 }
 
 /** Asks whether to suspend or resume a parent account, and says what that stops. */
@@ -42,7 +43,7 @@ export function AccountStatusChange({ account, onClose }: AccountStatusProps): J
 interface SubAccountStatusProps {
   readonly parentId: string;
   readonly account: SubAccount;
-  readonly onClose: () => void;
+  readonly onClose: Closed;
 }
 
 /** Asks whether to deactivate or reactivate a sub-account, and says what that stops. */

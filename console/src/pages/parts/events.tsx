@@ -12,7 +12,7 @@ const columns: readonly Column<Event>[] = [
   { name: 'What', cell: ({ type }) => <code>{type}</code> },
   { name: 'Which', cell: (event) => <Subject event={event} /> },
   { name: 'By', cell: ({ actor: { kind, name } }) => <Actor name={name} kind={kind} /> },
-  { name: 'Change', cell: ({ data }) => <ChangedMembers data={data} /> },
+  { name: 'Change', cell: (event) => <Change event={event} /> },
 ];
 
 /** The table of some events. */
@@ -39,18 +39,17 @@ export function EventsPart({ query }: { readonly query: Query }): JSX.Element {
 }
 
 /** What a change was made to, with a link. */
-function Subject({
-  event: { type, account_id, sub_account_id, data },
-}: {
-  readonly event: Event;
-}): JSX.Element {
-  const { id, name } = data.object;
-  const text = shown(name ?? id);
-  const isKey = type.startsWith('api_key.');
-  if (isKey) return <a href={linkTo(['keys', shown(id)])}>{text}</a>;
-  if (account_id === null) return <>{text}</>;
+function Subject({ event: { type, account_id, sub_account_id, data } }: EventProps): JSX.Element {
+  const { id = null, name = id } = data.object;
+  if (type.startsWith('api_key.')) return <a href={linkTo(['keys', shown(id)])}>{shown(name)}</a>;
+  if (account_id === null) return <>{shown(name)}</>;
   const path = sub_account_id === null ? [account_id] : [account_id, 'sub-accounts', sub_account_id];
-  return <a href={linkTo(['accounts', ...path])}>{text}</a>;
+  // The object of a quota's event has no name.
+  return <a href={linkTo(['accounts', ...path])}>{name === null ? path.at(-1) : shown(name)}</a>;
+}
+
+interface EventProps {
+  readonly event: Event;
 }
 
 /** Who made a change. */
@@ -63,10 +62,14 @@ function Actor({ name, kind }: Pick<Event['actor'], 'name' | 'kind'>): JSX.Eleme
   );
 }
 
-/** The changed members, with their former and new values. */
-function ChangedMembers({ data: { object, previous } }: { readonly data: Event['data'] }): JSX.Element {
-  if (previous === null) return <>created</>;
-  const changed = differences(previous, object);
+/** The changed members, with their former and new values; for a quota, how much of it was used. */
+function Change({ event: { type, data } }: EventProps): JSX.Element {
+  const { object, previous } = data;
+  if (type.startsWith('quota.'))
+    return (
+      <>{`${shown(object['used'])} of ${shown(object['quota'])} ${shown(object['unit'])} a ${shown(object['per'])}`}</>
+    );
+  const changed = differences(previous ?? {}, object);
   if (changed.length === 0) return <span class="soft">–</span>;
   return (
     <ul class="plain">

@@ -36,11 +36,11 @@ type Sums = Pick<
 >;
 
 interface UsagePartProps {
-  readonly accountId?: string;
+  readonly accountId: string;
   readonly subAccountId?: string;
 }
 
-/** Requests of an account over time, as a chart and as a table; of all accounts if none is given. */
+/** Requests of an account over time, as a chart and as a table. */
 export function UsagePart({ accountId, subAccountId }: UsagePartProps): JSX.Element {
   const { api } = useSession();
   const [period, setPeriod] = useState<Period>('day');
@@ -95,50 +95,25 @@ export function UsagePart({ accountId, subAccountId }: UsagePartProps): JSX.Elem
 }
 
 interface Of {
-  readonly account_id: string | undefined;
+  readonly account_id: string;
   readonly sub_account_id: string | undefined;
 }
 
-/** Reads the requests in each hour or day up to now. Accounts are added up, and empty periods are there. */
+/** Reads the requests in each hour or day up to now. The report has one row a period; periods without one are empty. */
 async function usageOver(api: OperatorApi, { ms, granularity }: (typeof periods)[Period], of: Of) {
   const stepMs = granularity === 'hour' ? hourMs : dayMs;
   const nowMs = Date.now();
   const fromMs = Math.floor((nowMs - ms) / stepMs) * stepMs + stepMs;
-  const sums = new Map<number, Sums>();
-  for (let at = fromMs; at <= nowMs; at += stepMs) sums.set(at, nothing(at));
-  const query = {
-    ...of,
-    from: new Date(fromMs).toISOString(),
-    granularity,
-    group_by: 'account',
-    limit: 1000,
-  };
-  let cursor: string | undefined;
-  let report: UsageReport;
-  do {
-    report = await api.get<UsageReport>('/usage', { ...query, cursor });
-    for (const row of report.data) {
-      const at = Date.parse(row.period_start);
-      sums.set(at, added(sums.get(at) ?? nothing(at), row));
-    }
-    cursor = report.next_cursor ?? undefined;
-  } while (cursor !== undefined);
-  const rows = [...sums.values()].sort((a, b) => a.period_start.localeCompare(b.period_start));
-  return { rows, completeThrough: report.complete_through, incomplete: report.incomplete };
+  const group_by = of.sub_account_id === undefined ? 'account' : 'sub_account';
+  const query = { ...of, from: new Date(fromMs).toISOString(), granularity, group_by, limit: 1000 };
+  const { data, complete_through, incomplete } = await api.get<UsageReport>('/usage', query);
+  const found = new Map(data.map((row) => [Date.parse(row.period_start), row]));
+  const rows: Sums[] = [];
+  for (let at = fromMs; at <= nowMs; at += stepMs) rows.push(found.get(at) ?? nothing(at));
+  return { rows, completeThrough: complete_through, incomplete };
 }
 
 function nothing(atMs: number): Sums {
   const period_start = new Date(atMs).toISOString();
   return { period_start, requests: 0, reads: 0, writes: 0, client_errors: 0, server_errors: 0 };
-}
-
-function added(sums: Sums, row: Sums): Sums {
-  return {
-    period_start: sums.period_start,
-    requests: sums.requests + row.requests,
-    reads: sums.reads + row.reads,
-    writes: sums.writes + row.writes,
-    client_errors: sums.client_errors + row.client_errors,
-    server_errors: sums.server_errors + row.server_errors,
-  };
 }

@@ -471,16 +471,6 @@ export interface Plan {
   readonly updated_at: string;
 }
 
-/** A page of plans. */
-export interface PlanList {
-  /** The rows. */
-  readonly data: readonly Plan[];
-  /** Whether there is another page. */
-  readonly has_more: boolean;
-  /** The `cursor` of the next page; `null` on the last one. */
-  readonly next_cursor: string | null;
-}
-
 /** Requests that a replica rejected for one reason. */
 export interface Refusals {
   /** The code of the problem, or why a request ended early (`client_gone`, `cut_by_upstream`, `withdrawn`), as in the metric `refusals_total`. */
