@@ -11,6 +11,7 @@ import { Hints } from '../src/adapters/postgres/coherence/hints.ts';
 import { migrate } from '../src/adapters/postgres/schema/migrate.ts';
 import { Pool } from '../src/adapters/postgres/connection/pool.ts';
 import { connectByUrl, type Connect, type Sql } from '../src/adapters/postgres/connection/sql.ts';
+import { Changes } from '../src/adapters/postgres/tenants/changes.ts';
 import { tenantStore } from '../src/adapters/postgres/tenants/tenant-store.ts';
 import { uuidV7, type AccountId } from '../src/domain/ids.ts';
 import type { TenantStore } from '../src/ports/tenant-store.ts';
@@ -131,7 +132,8 @@ async function fill(sql: Sql, parent: AccountId, from: number, count: number): P
 
 function open(connect: Connect): Pick<Database, 'tenants' | 'close'> {
   const pool = new Pool(connect, 1);
-  return { tenants: tenantStore(pool.withDeadline(30_000), new Hints()), close: () => pool.close() };
+  const db = pool.withDeadline(30_000);
+  return { tenants: tenantStore(db, new Changes(db, new Hints())), close: () => pool.close() };
 }
 
 /** Id of the n-th sub-account that was filled in; the higher, the newer. */

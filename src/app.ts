@@ -11,6 +11,7 @@ import type { OperatorApp } from './api/operator/operator-token.ts';
 import { ownRoutes } from './api/operator/own-routes.ts';
 import type { ReplicasDeps } from './api/operator/replicas.ts';
 import type { WhoamiDeps } from './api/operator/whoami.ts';
+import { portalApi, type PortalApiDeps } from './api/portal/portal-api.ts';
 import { operatorReference, parentReference } from './api/reference/reference.ts';
 import type { Config, RouteConfig } from './config.ts';
 import { consoleRoutes } from './console/console.ts';
@@ -33,6 +34,7 @@ import type { Clock } from './ports/clock.ts';
 import type { Directory } from './ports/directory.ts';
 import type { EventStore } from './ports/events.ts';
 import type { RateLimiter } from './ports/limits/rate-limiter.ts';
+import type { PortalSessionStore } from './ports/portal-sessions.ts';
 import type { RequestObserver } from './ports/request-record.ts';
 import type { Imports } from './ports/imports.ts';
 import type { Plans } from './ports/plans.ts';
@@ -55,13 +57,15 @@ export interface AppDeps
     ReplicasDeps,
     WhoamiDeps,
     Pick<LiveDeps, 'liveTails'>,
-    Pick<AdminDeps, 'operatorTokens' | 'operatorSessions' | 'tokenGuesses'> {
+    Pick<AdminDeps, 'operatorTokens' | 'operatorSessions' | 'tokenGuesses'>,
+    Pick<PortalApiDeps, 'portalGuesses'> {
   readonly config: Config;
   readonly directory: Directory;
   readonly barrier: Barrier;
   /** Limits requests per key and per account. */
   readonly rateLimiter: RateLimiter;
   readonly tenants: TenantStore & Imports & Plans;
+  readonly portalSessions: PortalSessionStore;
   readonly events: Pick<EventStore, 'list' | 'get'>;
   readonly erasures: AdminDeps['erasures'];
   readonly usage: AdminDeps['usage'];
@@ -226,6 +230,35 @@ export async function internalServer(
   return {
     request: (request) => request.serveByNode((message, reply) => app.routing(message, reply)),
     rawProblem: rawProblems(newRequestId, config.problems.typeBase),
+    broke: broken(deps.logger),
+    close: () => app.close(),
+  };
+}
+
+/** Builds the portal listener's application: an API for sessions, below `/api`. */
+export async function portalServer(
+  deps: AppDeps & { readonly portal: NonNullable<Config['portal']> },
+): Promise<ServedApplication> {
+  const { config, observe } = deps;
+  const app = Fastify({
+    ...fastifyOptions(config.limits),
+    ...quiet(deps.logger),
+    genReqId: requestIds(deps.randomBytes, trustedPeers(config.trustedProxies)),
+    frameworkErrors: replyToError,
+    return503OnClosing: false,
+  });
+  installErrorReplies(app, { ...usualProblemForm, typeBase: config.problems.typeBase });
+  observeReplies(app, (url) => url ?? 'none', observe);
+  shedLoad(app, config.limits, deps.pressure);
+  continueBeforeBodies(app);
+  await app.register(portalApi, { ...deps, prefix: '/api' });
+  await made(app);
+  return {
+    request: (request) => request.serveByNode((message, reply) => app.routing(message, reply)),
+    rawProblem: rawProblems(
+      requestIds(deps.randomBytes, () => false),
+      config.problems.typeBase,
+    ),
     broke: broken(deps.logger),
     close: () => app.close(),
   };

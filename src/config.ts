@@ -6,6 +6,8 @@ import type { OperatorRole } from './domain/operator-role.ts';
 export interface Config {
   readonly listen: ListenConfig;
   readonly internal: InternalConfig;
+  /** The portal; `null` if there is none. */
+  readonly portal: PortalConfig | null;
   /** Tokens of the operator API, which is off if there is none. */
   readonly operators: readonly OperatorToken[];
   readonly store: StoreConfig;
@@ -77,6 +79,26 @@ export interface ListenConfig {
 export interface InternalConfig {
   readonly host: string;
   readonly port: number;
+}
+
+/** Page for the people of parents, on a listener of its own. */
+export interface PortalConfig {
+  readonly host: string;
+  readonly port: number;
+  /** Address of the page as browsers see it. Ends with a slash. */
+  readonly url: string;
+  /** Name on the page. */
+  readonly name: string;
+  readonly logo: { readonly type: string; readonly bytes: Buffer } | null;
+  /** Colour of buttons and links, such as `#1d5dc9`; `null` for the usual one. */
+  readonly accent: string | null;
+  /** Links at the end of the page. */
+  readonly links: readonly { readonly name: string; readonly url: string }[];
+  /** Origins of pages that may have the portal in a frame. */
+  readonly frameAncestors: readonly string[];
+  /** Beginnings of the addresses that a session may return to. */
+  readonly returnUrls: readonly string[];
+  readonly sessionMs: number;
 }
 
 /** A token of the operator API. */

@@ -1,9 +1,9 @@
 import type { AccountId } from '../domain/ids.ts';
 import { operatorCaller, type ChangedBy, type IdempotencyClaim } from '../ports/changes.ts';
 
-/** Returns the owner of a call's `Idempotency-Key`: the id of the caller's API key, or the operator. */
+/** Returns the owner of a call's `Idempotency-Key`: the id of the caller's API key or portal session, or the operator. */
 export function claimantOf(caller: ChangedBy): IdempotencyClaim['caller'] {
-  return 'operator' in caller ? operatorCaller : caller.keyId;
+  return 'operator' in caller ? operatorCaller : (caller.portalSession ?? caller.keyId);
 }
 
 /**

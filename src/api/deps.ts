@@ -4,6 +4,7 @@ import type { Shedding } from '../limits/load-shedding.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Directory } from '../ports/directory.ts';
 import type { EventStore } from '../ports/events.ts';
+import type { PortalSessionStore } from '../ports/portal-sessions.ts';
 import type { RateLimiter } from '../ports/limits/rate-limiter.ts';
 import type { TenantStore } from '../ports/tenant-store.ts';
 import type { UsageStore } from '../ports/usage.ts';
@@ -14,7 +15,14 @@ import type { FindOperation } from './operations.ts';
 export interface ManagementDeps {
   readonly config: Pick<
     Config,
-    'headers' | 'authentication' | 'management' | 'keys' | 'trustedProxies' | 'problems' | 'reference'
+    | 'headers'
+    | 'authentication'
+    | 'management'
+    | 'keys'
+    | 'trustedProxies'
+    | 'problems'
+    | 'reference'
+    | 'portal'
   > & {
     readonly usage: Pick<UsageConfig, 'lostAfterMs'>;
     readonly limits: Pick<
@@ -30,6 +38,7 @@ export interface ManagementDeps {
   readonly directory: Pick<Directory, 'decide' | 'lookUp'>;
   readonly barrier: Barrier;
   readonly tenants: TenantStore;
+  readonly portalSessions: PortalSessionStore;
   readonly events: Pick<EventStore, 'list' | 'get'>;
   readonly usage: Pick<UsageStore, 'report' | 'completeness' | 'parentOf' | 'kept' | 'writesByDefault'>;
   readonly clock: Clock;

@@ -56,7 +56,7 @@ export function installGuard(app: FastifyInstance, deps: GuardDeps): CountChange
   return (request) => rates.changes.count(callerOf(request).accountId, deps.clock.monotonicMs());
 }
 
-interface Rates {
+export interface Rates {
   /** Rate limit for changes, which every replica must confirm. */
   readonly changes: SteadyRate<AccountId>;
   readonly reads: SteadyRate<AccountId>;
@@ -165,7 +165,7 @@ function guardHook({ config, directory, clock, shedding }: GuardDeps, rates: Rat
  * Checks the parent's rate limit for reads or for changes, and returns a problem if the limit is reached. A read is
  * also counted here. A change is counted later, by {@link CountChange}.
  */
-function beyondRate(
+export function beyondRate(
   { changes, reads }: Rates,
   isWrite: boolean,
   parent: AccountId,

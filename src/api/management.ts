@@ -1,10 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import { notFound } from '../http/not-found.ts';
-import { grantableToSubAccount, managementScopes } from '../domain/scope.ts';
+import { managementScopes, subAccountScopeFault } from '../domain/scope.ts';
 import { keyLifeRoutes } from './api-keys/key-life.ts';
 import { revokeAllRoute } from './api-keys/revoke-all.ts';
 import { apiKeyRoutes, type ApiKeyRoutesRules } from './api-keys/routes.ts';
 import { eventRoutes } from './events/routes.ts';
+import { portalSessionRoutes } from './portal/portal-sessions.ts';
 import { referencePaths } from './reference/reference.ts';
 import { claimPrefix } from './rest/claim-prefix.ts';
 import { actingRoute } from './explain/acting.ts';
@@ -44,6 +45,7 @@ export function management(app: FastifyInstance, deps: ManagementDeps, done: () 
     actingRoute(typed, deps);
     onboardingRoute(typed, deps);
     eventRoutes(typed, deps);
+    portalSessionRoutes(typed, deps);
     const keyDeps = {
       ...deps,
       enforcedHeader: config.headers.enforced,
@@ -55,7 +57,7 @@ export function management(app: FastifyInstance, deps: ManagementDeps, done: () 
       ownerField: 'sub_account_id',
       parent: (request) => callerOf(request).accountId,
       caller: callerOf,
-      grantable: grantableToSubAccount,
+      scopeFault: subAccountScopeFault,
       read: { scope: managementScopes.read },
       write: { scope: managementScopes.write },
       revoke: { scope: managementScopes.write },

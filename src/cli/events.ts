@@ -95,5 +95,6 @@ function show(event: Event): string {
 
 /** Formats the actor of an event, such as `operator alice` or `api_key production`. */
 function actorOf({ actor }: Event): string {
-  return actor.name === null ? actor.kind : `${actor.kind} ${actor.name}`;
+  const name = actor.kind === 'portal' ? actor.user : actor.name;
+  return name ? `${actor.kind} ${name}` : actor.kind;
 }

@@ -173,12 +173,16 @@ export interface Event {
 
 /** Who made the change. */
 export interface EventActor {
-  /** Who made the change: a key of the parent, an operator, or, if no request did, the system. */
-  readonly kind: 'api_key' | 'operator' | 'system';
+  /** Who made the change: a key of the parent, a person in the portal, an operator, or, if no request did, the system. */
+  readonly kind: 'api_key' | 'portal' | 'operator' | 'system';
   /** The key; `null` if no key made the change. */
   readonly key_id: string | null;
   /** The name of the key at that time, or of the operator; `null` if only operators may see it. */
   readonly name: string | null;
+  /** The session of the portal; absent for other actors. */
+  readonly session_id?: string;
+  /** The person in the portal, as the parent calls them; absent for other actors. */
+  readonly user?: string | null;
 }
 
 /** The change. */
@@ -315,6 +319,32 @@ export interface OnboardingKey {
   readonly requests: number;
   /** When the key last wrote without the acting header. */
   readonly last_at: string;
+}
+
+/** A session of the portal with its link. */
+export interface PortalSession {
+  /** Id of the session. Events name it as their actor. */
+  readonly id: string;
+  /** The link. Its secret is behind `#`, which browsers send to no server. */
+  readonly url: string;
+  /** When the link expires. */
+  readonly expires_at: string;
+}
+
+/** A person who may open the portal. */
+export interface PortalSessionCreate {
+  /** The only sub-account that the person sees. Without it, the person sees all of them. */
+  readonly sub_account_id?: string;
+  /** What the person may do. `keys:write` mints, rotates and revokes keys of sub-accounts; keys of the parent are never shown. */
+  readonly permissions: readonly (
+    'keys:read' | 'keys:write' | 'usage:read' | 'events:read' | 'sub_accounts:read'
+  )[];
+  /** Scopes that keys made by the person may have; none by default. A key with another scope cannot be rotated there. */
+  readonly scopes?: readonly string[];
+  /** Your name for the person, which events show. */
+  readonly user?: string;
+  /** Where the portal leads back to. It begins with one of the `portal.return_urls` of the gateway. */
+  readonly return_url?: string;
 }
 
 /** The sub-account after the call. */

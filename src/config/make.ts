@@ -39,6 +39,7 @@ export function makeConfig(
       host: internal.host,
       port: internal.port,
     },
+    portal: null,
     operators,
     store: makeStore(file),
     redisUrl: file.redis.url ?? null,

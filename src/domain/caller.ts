@@ -36,4 +36,8 @@ export const callerProblems = {
     code: 'account_suspended',
     detail: 'The account is suspended. Contact the operator of this service.',
   },
+  sessionEnded: {
+    code: 'unauthenticated',
+    detail: 'This session has ended. Open the portal anew from where you came.',
+  },
 } as const satisfies Record<string, Problem>;

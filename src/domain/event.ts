@@ -30,15 +30,17 @@ export const operatorEventTypes = [...eventTypes, 'plan.created', 'plan.updated'
 export type EventType = (typeof operatorEventTypes)[number];
 
 /**
- * Actor behind a change: a parent's key, an operator (identified by token name), or the system itself if no request
- * made the change.
+ * Actor behind a change: a parent's key, a session of the portal, an operator (identified by token name), or the system
+ * itself if no request made the change.
  */
 export interface EventActor {
-  readonly kind: 'api_key' | 'operator' | 'system';
-  /** Id of the key if `kind` is `api_key`, otherwise `null`. */
+  readonly kind: 'api_key' | 'portal' | 'operator' | 'system';
+  /** Id of the key, or of the key that made the portal session; otherwise `null`. */
   readonly keyId: KeyId | null;
   /** Name of the key at the time of the change, or name of the operator's token. */
   readonly name: string | null;
+  /** Session of the portal; absent for other actors. */
+  readonly portal?: { readonly sessionId: string; readonly user: string | null };
 }
 
 interface Changed<Kind extends string, T> {

@@ -1,7 +1,8 @@
 import type { Problem } from './problem.ts';
 
 /** Kind of resource that is looked up by id. */
-export type Thing = 'account' | 'sub-account' | 'API key' | 'event' | 'plan' | 'erasure' | 'silent replica';
+export type Thing =
+  'account' | 'sub-account' | 'API key' | 'event' | 'plan' | 'erasure' | 'silent replica' | 'session';
 
 /**
  * Returns the 404 for one kind of resource. Unknown ids, another parent's ids and malformed ids all get the same

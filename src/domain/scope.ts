@@ -14,6 +14,12 @@ export function grantableToSubAccount(scope: string): boolean {
   return scope !== 'sub_accounts' && !scope.startsWith('sub_accounts:');
 }
 
+/** Returns why a sub-account's key may not hold a scope; `undefined` if it may. */
+export function subAccountScopeFault(scope: string): string | undefined {
+  if (grantableToSubAccount(scope)) return undefined;
+  return `\`${scope}\` is for parent keys alone: a sub-account manages no sub-accounts.`;
+}
+
 /**
  * Returns an error message if a scope is probably a misspelled management scope: a key with the misspelled scope would
  * get 403 for management calls. Returns `undefined` for all other scopes, even those with `*`, because upstreams define

@@ -1,5 +1,4 @@
 import type { ParentCaller } from '../domain/caller.ts';
-import type { KeyId } from '../domain/ids.ts';
 
 /** The request behind a change. It is recorded in the event, but no decision depends on it. */
 export interface RequestOrigin {
@@ -13,7 +12,14 @@ export interface RequestOrigin {
  * was revoked or has expired, or the parent was suspended, nothing is changed, and the call throws `ProblemError`
  * `invalid_api_key`, `api_key_revoked`, `api_key_expired` or `account_suspended`.
  */
-export type ChangeCaller = Pick<ParentCaller, 'accountId' | 'keyId'> & Partial<RequestOrigin>;
+export type ChangeCaller = Pick<ParentCaller, 'accountId' | 'keyId'> &
+  Partial<RequestOrigin> & {
+    /**
+     * Id of the portal session that makes the change, with the key that made the session. It is checked again, too: the
+     * call throws `ProblemError` `unauthenticated` if it has ended.
+     */
+    readonly portalSession?: string;
+  };
 
 /** The operator who requests a change, identified by token name. */
 export interface Operator extends Partial<RequestOrigin> {
@@ -33,8 +39,8 @@ export type ChangedBy = ChangeCaller | Operator;
  * `idempotency_mismatch` if the `Idempotency-Key` was used before with a different request.
  */
 export interface IdempotencyClaim {
-  /** The caller's API key; different callers may use the same `Idempotency-Key`. */
-  readonly caller: KeyId | typeof operatorCaller;
+  /** Id of the caller's API key or portal session, or {@link operatorCaller}. Different callers may use the same `Idempotency-Key`. */
+  readonly caller: string;
   /** SHA-256 of the `Idempotency-Key`, base64url. */
   readonly key: string;
   /** SHA-256 of the canonical request, base64url. */

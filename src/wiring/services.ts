@@ -98,6 +98,7 @@ export async function openServices(
     operatorTokens,
     operatorSessions: sessionsOf(store, operatorTokens),
     tokenGuesses: new TokenGuesses({ clock, timers, count: tokenGuessMetric(registry) }),
+    portalGuesses: new TokenGuesses({ clock, timers, count: () => undefined }),
     directory: engine.directory,
     barrier: engine.barrier,
     ...dataOf(store),
@@ -155,9 +156,9 @@ function sessionsOf({ operatorSessions }: Store, tokens: OperatorTokens): Operat
 /** Returns the parts of the store that the applications read and change. */
 function dataOf(
   store: Store,
-): Pick<Services['deps'], 'tenants' | 'events' | 'erasures' | 'replicaList' | 'usage'> {
-  const { tenants, events, erasures, replicaList } = store;
-  return { tenants, events, erasures, replicaList, usage: reportsOf(store) };
+): Pick<Services['deps'], 'tenants' | 'events' | 'erasures' | 'portalSessions' | 'replicaList' | 'usage'> {
+  const { tenants, events, erasures, portalSessions, replicaList } = store;
+  return { tenants, events, erasures, portalSessions, replicaList, usage: reportsOf(store) };
 }
 
 function reportsOf({ usage }: Pick<Store, 'usage'>): Services['deps']['usage'] {

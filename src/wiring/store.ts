@@ -40,6 +40,7 @@ export function measured(store: Store, registry: Registry, clock: Pick<Clock, 'm
     quotas: (replica) => timed('quotas', store.quotas(replica)),
     usageExport: timed('usageExport', store.usageExport),
     operatorSessions: timed('operatorSessions', store.operatorSessions),
+    portalSessions: timed('portalSessions', store.portalSessions),
     replicaList: timed('replicaList', store.replicaList),
     figures: timed('figures', store.figures),
     tails: timed('tails', store.tails),

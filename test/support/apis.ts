@@ -7,11 +7,11 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { openEmbedded } from '../../src/adapters/embedded/store.ts';
 import type { Store } from '../../src/adapters/postgres/store.ts';
-import { internalServer, publicServer, type AppDeps } from '../../src/app.ts';
+import { internalServer, portalServer, publicServer, type AppDeps } from '../../src/app.ts';
 import type { AuthorizationScheme } from '../../src/domain/authorization.ts';
 import { OperatorSessions } from '../../src/api/operator/operator-sessions.ts';
 import { OperatorTokens } from '../../src/api/operator/operator-tokens.ts';
-import type { Config, OperatorToken } from '../../src/config.ts';
+import type { Config, OperatorToken, PortalConfig } from '../../src/config.ts';
 import { usualOperator } from '../../src/domain/operator-role.ts';
 import { headerNames } from '../../src/domain/header-names.ts';
 import { liveTails } from '../../src/ops/live/tails.ts';
@@ -53,6 +53,8 @@ export interface ApisOptions {
   /** By default no guess is slowed. */
   readonly tokenGuesses?: AppDeps['tokenGuesses'];
   readonly trustedProxies?: readonly string[];
+  /** Starts the portal, with these parts of its configuration. */
+  readonly portal?: Partial<PortalConfig>;
   readonly clock?: Clock;
   /** Maximum number of live tails. */
   readonly mostTails?: number;
@@ -94,6 +96,8 @@ export interface Apis {
   /** The operator API, with the token. Paths start with `/accounts`. */
   readonly operator: Call;
   readonly internalOrigin: string;
+  /** The listener of the portal; `null` without one. */
+  readonly portalOrigin: string | null;
   readonly store: Store;
   /** The tokens in force. */
   readonly operatorTokens: OperatorTokens;
@@ -119,6 +123,7 @@ export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Ap
     reference: { ...base.reference, ...options.reference },
     management: { requireActingHeader: options.requireActingHeader ?? false },
     operators: operatorsOf(options),
+    portal: options.portal === undefined ? null : { ...usualPortal, ...options.portal },
     trustedProxies: options.trustedProxies ?? [],
     limits: { ...base.limits, ...neverReached, ...options.limits },
   };
@@ -132,6 +137,7 @@ export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Ap
       randomBytes,
     }),
     tokenGuesses: options.tokenGuesses ?? unpaced,
+    portalGuesses: options.tokenGuesses ?? unpaced,
     barrier: {
       enforced: (seq) => {
         waitedFor.push(seq);
@@ -141,6 +147,7 @@ export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Ap
     tenants: around(store.tenants),
     events: around(store.events),
     erasures: around(store.erasures),
+    portalSessions: around(store.portalSessions),
     usage: around({
       report: (parent, query) => store.usage.report(parent, query),
       completeness: (period, lostAfterMs, parent) => store.usage.completeness(period, lostAfterMs, parent),
@@ -186,6 +193,9 @@ export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Ap
     await internalServer({ ...deps, destinationOf }),
     config,
   );
+  const { portal } = config;
+  const portalApp = portal && (await portalServer({ ...deps, portal }));
+  const portalOrigin = portalApp && (await listening(t, portalApp, config)).origin;
   const call = httpClient(t, origin, authorizationOf);
   const internal = httpClient(t, internalOrigin);
   const operator: Call = (method, path, more) =>
@@ -195,6 +205,7 @@ export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Ap
     origin,
     operator,
     internalOrigin,
+    portalOrigin,
     operatorTokens,
     store,
     waitedFor,
@@ -222,6 +233,20 @@ export async function embeddedStore(t: Scope): Promise<Store> {
   await store.migrate();
   return store;
 }
+
+/** A portal in most of its usual states. */
+const usualPortal: PortalConfig = {
+  host: '127.0.0.1',
+  port: 0,
+  url: 'https://portal.example/',
+  name: 'Example',
+  logo: null,
+  accent: null,
+  links: [],
+  frameAncestors: [],
+  returnUrls: ['https://app.example/'],
+  sessionMs: 3_600_000,
+};
 
 /** Limits that are not what a test is about, out of its way. */
 const neverReached: Partial<Config['limits']> = {

@@ -25,6 +25,7 @@ import type { ErasureStore } from '../../src/ports/erasures.ts';
 import type { EventStore } from '../../src/ports/events.ts';
 import type { RateLimiter } from '../../src/ports/limits/rate-limiter.ts';
 import type { LiveTails } from '../../src/ports/live-tails.ts';
+import type { PortalSessionStore } from '../../src/ports/portal-sessions.ts';
 import type { ReplicaList } from '../../src/ports/replica-list.ts';
 import type { Imports } from '../../src/ports/imports.ts';
 import type { Plans } from '../../src/ports/plans.ts';
@@ -148,6 +149,7 @@ function configFor(options: GatewayOptions, tls: Config['listen']['tls']): Confi
   return {
     listen: { host: '127.0.0.1', port: 0, tls },
     internal: { host: '127.0.0.1', port: 0 },
+    portal: null,
     operators: [],
     store: { kind: 'embedded', dataDir: '' },
     redisUrl: null,
@@ -221,6 +223,8 @@ const noStore = {
   operatorTokens: new OperatorTokens([]),
   operatorSessions: missing<OperatorSessions>('operatorSessions'),
   tokenGuesses: unpaced,
+  portalSessions: missing<PortalSessionStore>('portalSessions'),
+  portalGuesses: unpaced,
   version: '0.0.0-test',
   ownReplicaId: () => null,
 };

@@ -23,6 +23,7 @@ export const parentApi: Api = {
     ['API keys', 'Keys of sub-accounts.'],
     ['Usage', 'Requests to the API behind the gateway.'],
     ['Events', 'Changes and who made them.'],
+    ['Portal', 'A page for the people of the account.'],
     ['Caller', 'The calling account and key.'],
   ],
 };

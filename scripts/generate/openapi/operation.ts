@@ -151,6 +151,7 @@ const pathTexts: Readonly<Record<string, readonly [description: string, schema: 
   key_id: ['The id of the key.', id, '0197b7e2-3c61-7e55-92a1-8c2e4d6f0a13'],
   plan_name: ['The name of the plan.', { pattern: planNamePattern }, 'gold'],
   event_id: ['The id of the event.', id, '019a0f3e-6c1d-7a40-8000-05c1d2e3f4a5'],
+  session_id: ['The id of the session.', id, '019a0f3e-6c1d-7a40-8000-0a1b2c3d4e5f'],
   external_id: [
     'The parent’s own name for the sub-account, percent-encoded. `.` and `..` cannot be in a path.',
     { minLength: 1, maxLength: 255, pattern: '^[!-+\\--~]+$' },

@@ -8,6 +8,7 @@ import { gateway } from './text/gateway.ts';
 import { imports } from './text/imports.ts';
 import { limits } from './text/limits.ts';
 import { plans } from './text/plans.ts';
+import { portal } from './text/portal.ts';
 import { shared } from './text/shared.ts';
 import { subAccounts } from './text/sub-accounts.ts';
 import { usage } from './text/usage.ts';
@@ -25,6 +26,7 @@ const subjects: Readonly<Record<string, Subject>> = {
   'usage.ts': usage,
   'imports.ts': imports,
   'events.ts': events,
+  'portal.ts': portal,
   'decisions.ts': decisions,
   'gateway.ts': gateway,
   'shared.ts': shared,

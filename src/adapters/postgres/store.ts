@@ -6,6 +6,7 @@ import type { FactSource } from '../../ports/facts.ts';
 import type { OldSnapshots } from '../../ports/old-snapshots.ts';
 import type { OperatorSessionStore } from '../../ports/operator-sessions.ts';
 import type { PoolState } from '../../ports/pool-state.ts';
+import type { PortalSessionStore } from '../../ports/portal-sessions.ts';
 import type { FigureStore } from '../../ports/replica-figures.ts';
 import type { ReplicaList } from '../../ports/replica-list.ts';
 import type { Imports } from '../../ports/imports.ts';
@@ -23,6 +24,7 @@ import { eventStore } from './events/event-store.ts';
 import { figureStore } from './live/figure-store.ts';
 import { tailStore } from './live/tail-store.ts';
 import { postgresBuckets, postgresQuotas } from './limits/token-stores.ts';
+import { portalStore } from './sessions/portal-store.ts';
 import { sessionStore } from './sessions/session-store.ts';
 import { checkSchema, SchemaMismatch } from './schema/applied.ts';
 import { migrate, type MigrationEvents } from './schema/migrate.ts';
@@ -31,6 +33,7 @@ import { oldSnapshots } from './coherence/old-snapshots.ts';
 import { replicaList } from './coherence/replica-list.ts';
 import { connectByUrl, leadsToPooler, type Connect, type ConnectOptions } from './connection/sql.ts';
 import { importedKeysLike } from './tenants/imported-keys-like.ts';
+import { Changes } from './tenants/changes.ts';
 import { tenantStore } from './tenants/tenant-store.ts';
 import { usageExportStore } from './usage/export-store.ts';
 import { usageStore } from './usage/usage-store.ts';
@@ -41,6 +44,7 @@ export interface Store {
   readonly events: EventStore;
   readonly erasures: ErasureStore;
   readonly operatorSessions: OperatorSessionStore;
+  readonly portalSessions: PortalSessionStore;
   readonly facts: FactSource;
   readonly log: CoherenceLog;
   readonly usage: UsageStore;
@@ -214,11 +218,13 @@ export interface StoreParts {
 export function assembleStore(parts: StoreParts): Store {
   const { facts, queries, reports, background, log, migrations, hints, onFirstHintWanted, close } = parts;
   let closing: Promise<void> | undefined;
+  const changes = new Changes(queries, hints);
   return {
-    tenants: tenantStore(queries, hints),
+    tenants: tenantStore(queries, changes),
     events: eventStore(queries, reports, background),
     erasures: erasureStore(queries, background),
     operatorSessions: sessionStore(queries),
+    portalSessions: portalStore(queries, changes),
     facts: factSource(facts),
     log: coherenceLog(log, background, {
       add: (listener) => {

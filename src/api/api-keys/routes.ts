@@ -47,7 +47,8 @@ export interface ApiKeyRoutesRules<Access> {
   readonly parent: (request: FastifyRequest) => AccountId | null;
   /** Returns the caller: a parent and the key that it used, or an operator. */
   readonly caller: (request: FastifyRequest) => ChangedBy;
-  readonly grantable: (scope: string) => boolean;
+  /** Returns why a key may not have a scope; `undefined` if it may. */
+  readonly scopeFault: (scope: string, request: FastifyRequest) => string | undefined;
   readonly read: Access;
   /** For calls that mint, rotate or update keys. */
   readonly write: Access;
@@ -89,7 +90,7 @@ function mintRoute<Access>(
       const claim = idempotencyClaim(request, claimantOf(caller));
       const nowMs = clock.wallMs();
       request.body.scopes?.forEach((scope, index) => {
-        requireGrantable(scope, index, rules.grantable);
+        requireGrantable(index, rules.scopeFault(scope, request));
         const fault = misspelledManagementScope(scope);
         if (fault !== undefined) throw invalidField(`/scopes/${index}`, fault);
       });
@@ -113,9 +114,8 @@ function mintRoute<Access>(
   );
 }
 
-function requireGrantable(scope: string, index: number, grantable: (scope: string) => boolean): void {
-  if (grantable(scope)) return;
-  const detail = `\`${scope}\` is for parent keys alone: a sub-account manages no sub-accounts.`;
+function requireGrantable(index: number, detail: string | undefined): void {
+  if (detail === undefined) return;
   throw new ProblemError({
     code: 'scope_not_grantable',
     detail,

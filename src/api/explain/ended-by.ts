@@ -13,7 +13,7 @@ export const endedByBody = closed({
   event_id: Type.String(),
   type: Type.String(),
   at: timestamp,
-  by: Type.Enum(['api_key', 'operator', 'system']),
+  by: Type.Enum(['api_key', 'portal', 'operator', 'system']),
   name: nullableText(),
 });
 

@@ -71,7 +71,7 @@ function operatorRoutes(app: OperatorApp, deps: AdminDeps): void {
     ownerField: 'account_id',
     caller: operatorOf,
     // Operators may grant any scope, because they mint the keys that are used to manage sub-accounts.
-    grantable: () => true,
+    scopeFault: () => undefined,
     read: { role: 'viewer' },
     write: { role: 'admin' },
     revoke: { role: 'support' },

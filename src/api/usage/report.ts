@@ -1,11 +1,20 @@
 import { Type, type Static } from 'typebox';
+import type { AccountId } from '../../domain/ids.ts';
 import { managementScopes } from '../../domain/scope.ts';
 import type { UsageReportRow } from '../../ports/usage.ts';
 import { closed, nullableText } from '../rest/typebox.ts';
 import { callerOf, decideAgain } from '../guard.ts';
 import type { ManagementDeps } from '../deps.ts';
 import { sendCsv, wantsCsv } from './csv-report.ts';
-import { countsToBody, readReport, reportFields, reportQuery, rowFields } from './read-report.ts';
+import {
+  countsToBody,
+  readReport,
+  reportFields,
+  reportQuery,
+  rowFields,
+  type ReportQuery,
+  type ReportSource,
+} from './read-report.ts';
 import type { ManagementApp } from '../operations.ts';
 
 const groupBy = Type.Enum(['sub_account', 'api_key']);
@@ -19,20 +28,28 @@ const reportRow = closed({
 /** Columns of a CSV report, in order. `api_key_id` is dropped unless the report is grouped by key. */
 const columns = Object.keys(reportRow.properties);
 
+/** Schema of a parent's report, and the function that reads one page of it. */
+export const usageReport = {
+  schema: {
+    querystring: closed({ ...reportQuery, group_by: Type.Optional(groupBy) }),
+    response: { 200: closed(reportFields(groupBy, reportRow)) },
+  },
+  read: (source: ReportSource, parent: AccountId, query: ReportQuery<'sub_account' | 'api_key'>) =>
+    readReport(source, { parent, asker: parent }, query, rowToBody),
+} as const;
+
 /**
  * `GET /v1/sub-accounts/usage` (spec section 4): reports the requests of the parent and its sub-accounts. Each request
  * counts towards the account that it acted as.
  */
 export function usageReportRoute(app: ManagementApp, deps: ManagementDeps): void {
-  const querystring = closed({ ...reportQuery, group_by: Type.Optional(groupBy) });
-  const response = { 200: closed(reportFields(groupBy, reportRow)) };
   app.get(
     '/usage',
-    { schema: { querystring, response }, config: { scope: managementScopes.read } },
+    { schema: usageReport.schema, config: { scope: managementScopes.read } },
     (request, reply) => {
       const { accountId } = callerOf(request);
+      if (!wantsCsv(request, reply)) return usageReport.read(deps, accountId, request.query);
       const scope = { parent: accountId, asker: accountId };
-      if (!wantsCsv(request, reply)) return readReport(deps, scope, request.query, rowToBody);
       return sendCsv({ request, reply }, deps, scope, request.query, {
         columns,
         rowToBody,

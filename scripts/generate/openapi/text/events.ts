@@ -74,7 +74,9 @@ export const events: Subject = {
     'Event.data': 'The change.',
     'EventActor.key_id': 'The key; `null` if no key made the change.',
     'EventActor.kind':
-      'Who made the change: a key of the parent, an operator, or, if no request did, the system.',
+      'Who made the change: a key of the parent, a person in the portal, an operator, or, if no request did, the system.',
+    'EventActor.session_id': 'The session of the portal; absent for other actors.',
+    'EventActor.user': 'The person in the portal, as the parent calls them; absent for other actors.',
     'EventActor.name':
       'The name of the key at that time, or of the operator; `null` if only operators may see it.',
     'query.type': 'Only events of this type.',

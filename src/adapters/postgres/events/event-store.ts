@@ -19,6 +19,8 @@ interface EventRow {
   readonly actor_kind: EventActor['kind'];
   readonly actor_key_id: KeyId | null;
   readonly actor_name: string | null;
+  readonly actor_session_id: string | null;
+  readonly actor_user: string | null;
   readonly request_id: string | null;
   readonly address: string | null;
   /** Account, key or plan row after the change, or a {@link QuotaRow}. Rows written by older versions may lack columns. */
@@ -35,6 +37,8 @@ const columns = [
   'actor_kind',
   'actor_key_id',
   'actor_name',
+  'actor_session_id',
+  'actor_user',
   'request_id',
   'address',
   'object',
@@ -119,6 +123,16 @@ function firstIdOf(ms: number): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`;
 }
 
+function actorOf(row: EventRow): EventActor {
+  const { actor_session_id: sessionId } = row;
+  return {
+    kind: row.actor_kind,
+    keyId: row.actor_key_id,
+    name: row.actor_name,
+    ...(sessionId !== null && { portal: { sessionId, user: row.actor_user } }),
+  };
+}
+
 function toEvent(row: EventRow): Event {
   return {
     id: row.id,
@@ -126,7 +140,7 @@ function toEvent(row: EventRow): Event {
     createdAt: row.created_at,
     accountId: row.account_id === noAccount ? null : row.account_id,
     subAccountId: row.sub_account_id,
-    actor: { kind: row.actor_kind, keyId: row.actor_key_id, name: row.actor_name },
+    actor: actorOf(row),
     requestId: row.request_id,
     address: row.address,
     subject: subjectOf(row),

@@ -162,7 +162,13 @@ function accountOf(caller: ChangedBy | undefined): AccountId | undefined {
 function callerMember(caller: ChangedBy) {
   return 'operator' in caller
     ? { operator: caller.operator }
-    : { caller: { account: caller.accountId, key: caller.keyId } };
+    : {
+        caller: {
+          account: caller.accountId,
+          key: caller.keyId,
+          ...(caller.portalSession !== undefined && { session: caller.portalSession }),
+        },
+      };
 }
 
 const nilUuid = '00000000-0000-0000-0000-000000000000';
@@ -173,6 +179,7 @@ const requestProblems: Readonly<Record<string, Problem | undefined>> = {
   'key-revoked': callerProblems.revoked,
   'key-expired': callerProblems.expired,
   'account-suspended': callerProblems.suspended,
+  'session-ended': callerProblems.sessionEnded,
   'burst-alone': {
     code: 'invalid_request',
     detail: '`/limits/burst` needs a requests_per_second: if that is null, burst must be null, too.',

@@ -1,9 +1,8 @@
 import type { Imports } from '../../../ports/imports.ts';
 import type { Plans } from '../../../ports/plans.ts';
 import type { TenantStore } from '../../../ports/tenant-store.ts';
-import type { Hints } from '../coherence/hints.ts';
 import type { Runner } from '../connection/pool.ts';
-import { Changes } from './changes.ts';
+import type { Changes } from './changes.ts';
 import { heldKeys } from './held-keys.ts';
 import { imports } from './imports.ts';
 import { keyChanges, keyRevocations } from './key-changes.ts';
@@ -13,9 +12,8 @@ import { parents } from './parents.ts';
 import { plans } from './plans.ts';
 import { subAccounts } from './sub-accounts.ts';
 
-/** Accounts and keys in PostgreSQL. `hints` is nudged after every change that has a position in the coherence log. */
-export function tenantStore(db: Runner, hints: Hints): TenantStore & Imports & Plans {
-  const changes = new Changes(db, hints);
+/** Accounts and keys in PostgreSQL. */
+export function tenantStore(db: Runner, changes: Changes): TenantStore & Imports & Plans {
   return {
     ...parents(db, changes),
     ...plans(db, changes),

@@ -174,12 +174,16 @@ export interface Event {
 
 /** Who made the change. */
 export interface EventActor {
-  /** Who made the change: a key of the parent, an operator, or, if no request did, the system. */
-  readonly kind: 'api_key' | 'operator' | 'system';
+  /** Who made the change: a key of the parent, a person in the portal, an operator, or, if no request did, the system. */
+  readonly kind: 'api_key' | 'portal' | 'operator' | 'system';
   /** The key; `null` if no key made the change. */
   readonly key_id: string | null;
   /** The name of the key at that time, or of the operator; `null` if only operators may see it. */
   readonly name: string | null;
+  /** The session of the portal; absent for other actors. */
+  readonly session_id?: string;
+  /** The person in the portal, as the parent calls them; absent for other actors. */
+  readonly user?: string | null;
 }
 
 /** The change. */
@@ -261,7 +265,7 @@ export interface Explanation {
     /** When it was made. */
     readonly at: string;
     /** Who made it. */
-    readonly by: 'api_key' | 'operator' | 'system';
+    readonly by: 'api_key' | 'portal' | 'operator' | 'system';
     /** The name of the operator, or of the key, that made it. */
     readonly name: string | null;
   } | null;

@@ -1,6 +1,6 @@
 -- Begins a change. `outcome` is null if the change may proceed. Otherwise, it is the outcome of the whole change:
--- - 'key-unknown', 'key-revoked', 'key-expired' or 'account-suspended' if the caller may no longer make changes; such a
---   caller does not get the result of an earlier request either;
+-- - 'key-unknown', 'key-revoked', 'key-expired', 'account-suspended' or 'session-ended' if the caller may no longer make
+--   changes; such a caller does not get the result of an earlier request either;
 -- - 'no-account' if the owner in `request` does not exist, or if everything that an earlier request with the same claim
 --   made belongs to accounts that have been deleted since;
 -- - 'again' if an earlier request with the same claim already made the change; `made` is the record that the change
@@ -12,7 +12,8 @@
 --
 -- `request` is the first argument of every change function, and says who is asking for the change:
 -- - `caller` (the ids `key` and `account`), if the request uses a parent's key. The gateway has checked the key
---   against facts in memory, which may be outdated by now. So this function checks the key again;
+--   against facts in memory, which may be outdated by now. So this function checks the key again. A change in the portal
+--   also has the id of its `session`, which then does not end before this change;
 -- - `operator`, the name of the token, if an operator sent the request;
 -- - `id` and `address` of the request, for the event;
 -- - `claim`, if the request has an Idempotency-Key. Its members are `caller` (the id of the caller's key, or the nil
@@ -41,6 +42,7 @@ declare
   claim constant jsonb := request -> 'claim';
   caller constant jsonb := request -> 'caller';
   key_name text;
+  session portal_session;
 begin
   perform require_read_committed();
   if caller is not null then
@@ -57,6 +59,14 @@ begin
     if not found then
       outcome := 'key-unknown';
     end if;
+    if outcome is null and caller ? 'session' then
+      -- An end of the session waits for this lock, that is, for this change.
+      select * into session from portal_session s
+        where s.id = (caller ->> 'session')::uuid and s.account_id = (caller ->> 'account')::uuid and s.redeemed for share;
+      if not found or not portal_session_in_force(session) then
+        outcome := 'session-ended';
+      end if;
+    end if;
     if outcome is not null then
       return;
     end if;
@@ -71,9 +81,10 @@ begin
   end if;
   if caller is not null or request ? 'operator' then
     perform set_config('tenancy_gateway.actor', jsonb_build_object(
-      'kind', case when caller is null then 'operator' else 'api_key' end,
+      'kind', case when caller is null then 'operator' when session.id is null then 'api_key' else 'portal' end,
       'key_id', caller -> 'key', 'name', coalesce(key_name, request ->> 'operator'),
-      'request_id', request -> 'id', 'address', request -> 'address'
+      'request_id', request -> 'id', 'address', request -> 'address',
+      'session_id', session.id, 'user', session.user_label
     )::text, true);
   end if;
   if claim is null then

@@ -11,6 +11,7 @@ begin
     if job.at_item is null then
       if job.at_account is null then
         job.at_account := job.account_id;
+        delete from portal_session s where s.account_id = job.account_id or s.sub_account_id = job.account_id;
       else
         select a.id into job.at_account from account a
           where a.parent_id >= job.account_id and a.parent_id <= job.account_id

@@ -1,6 +1,6 @@
 -- This trigger writes the event for a changed account and touches its facts. A change to a parent's counts gets no
 -- event, because the change to the sub-account already has one. A deleted account is shown without its former values. The
--- erasure of its sub-accounts gets no events.
+-- erasure of its sub-accounts gets no events. A parent's portal sessions end with a suspension, and do not come back.
 create or replace function account_changed() returns trigger language plpgsql as $$
 declare
   is_parent constant boolean := new.parent_id is null;
@@ -42,6 +42,9 @@ begin
     case when old.external_id is distinct from new.external_id then '+' || external_id_log_key(new) end,
     case when (old.active_sub_accounts = 0) is distinct from (new.active_sub_accounts = 0) then '+n:' || old.id end
   ], null));
+  if is_parent and old.status = 'active' and new.status <> 'active' then
+    delete from portal_session s where s.account_id = new.id;
+  end if;
   if new.parent_id is not null and old.status <> new.status then
     perform account_uncounted(new.parent_id);
   end if;

@@ -7,8 +7,8 @@ declare
   tick constant bigint := event_tick(of_account);
 begin
   insert into event (
-      id, account_id, sub_account_id, type, created_at, actor_kind, actor_key_id, actor_name, request_id, address,
-      object, previous
+      id, account_id, sub_account_id, type, created_at, actor_kind, actor_key_id, actor_name, actor_session_id,
+      actor_user, request_id, address, object, previous
     )
     select
       (
@@ -16,7 +16,7 @@ begin
         || right(gen_random_uuid()::text, 11)
       )::uuid,
       of_account, e.sub, e.type, to_timestamp((tick >> 12) / 1000.0),
-      coalesce(actor ->> 'kind', 'system'), (actor ->> 'key_id')::uuid, actor ->> 'name', actor ->> 'request_id',
-      actor ->> 'address', e.object, e.former
+      coalesce(actor ->> 'kind', 'system'), (actor ->> 'key_id')::uuid, actor ->> 'name',
+      (actor ->> 'session_id')::uuid, actor ->> 'user', actor ->> 'request_id', actor ->> 'address', e.object, e.former
     from unnest(types, subs, objects, formers) with ordinality e (type, sub, object, former, n);
 end $$;

@@ -1063,6 +1063,7 @@ declare
   claim constant jsonb := request -> 'claim';
   caller constant jsonb := request -> 'caller';
   key_name text;
+  session portal_session;
 begin
   perform require_read_committed();
   if caller is not null then
@@ -1079,6 +1080,14 @@ begin
     if not found then
       outcome := 'key-unknown';
     end if;
+    if outcome is null and caller ? 'session' then
+      -- An end of the session waits for this lock, that is, for this change.
+      select * into session from portal_session s
+        where s.id = (caller ->> 'session')::uuid and s.account_id = (caller ->> 'account')::uuid and s.redeemed for share;
+      if not found or not portal_session_in_force(session) then
+        outcome := 'session-ended';
+      end if;
+    end if;
     if outcome is not null then
       return;
     end if;
@@ -1093,9 +1102,10 @@ begin
   end if;
   if caller is not null or request ? 'operator' then
     perform set_config('tenancy_gateway.actor', jsonb_build_object(
-      'kind', case when caller is null then 'operator' else 'api_key' end,
+      'kind', case when caller is null then 'operator' when session.id is null then 'api_key' else 'portal' end,
       'key_id', caller -> 'key', 'name', coalesce(key_name, request ->> 'operator'),
-      'request_id', request -> 'id', 'address', request -> 'address'
+      'request_id', request -> 'id', 'address', request -> 'address',
+      'session_id', session.id, 'user', session.user_label
     )::text, true);
   end if;
   if claim is null then
@@ -1246,6 +1256,9 @@ begin
     case when old.external_id is distinct from new.external_id then '+' || external_id_log_key(new) end,
     case when (old.active_sub_accounts = 0) is distinct from (new.active_sub_accounts = 0) then '+n:' || old.id end
   ], null));
+  if is_parent and old.status = 'active' and new.status <> 'active' then
+    delete from portal_session s where s.account_id = new.id;
+  end if;
   if new.parent_id is not null and old.status <> new.status then
     perform account_uncounted(new.parent_id);
   end if;
@@ -1319,6 +1332,28 @@ begin
     perform event_add(of_account, types, subs, objects, formers);
   end loop;
   return null;
+end $$;
+
+-- events/event_add.sql
+create or replace function event_add(of_account uuid, types text[], subs uuid[], objects jsonb[], formers jsonb[])
+returns void language plpgsql as $$
+declare
+  actor constant jsonb := nullif(current_setting('tenancy_gateway.actor', true), '')::jsonb;
+  tick constant bigint := event_tick(of_account);
+begin
+  insert into event (
+      id, account_id, sub_account_id, type, created_at, actor_kind, actor_key_id, actor_name, actor_session_id,
+      actor_user, request_id, address, object, previous
+    )
+    select
+      (
+        lpad(to_hex(tick >> 12), 12, '0') || '7' || lpad(to_hex(tick & 4095), 3, '0') || '8' || lpad(to_hex(e.n), 4, '0')
+        || right(gen_random_uuid()::text, 11)
+      )::uuid,
+      of_account, e.sub, e.type, to_timestamp((tick >> 12) / 1000.0),
+      coalesce(actor ->> 'kind', 'system'), (actor ->> 'key_id')::uuid, actor ->> 'name',
+      (actor ->> 'session_id')::uuid, actor ->> 'user', actor ->> 'request_id', actor ->> 'address', e.object, e.former
+    from unnest(types, subs, objects, formers) with ordinality e (type, sub, object, former, n);
 end $$;
 
 -- events/event_append_only.sql

@@ -123,6 +123,7 @@ begin
     if job.at_item is null then
       if job.at_account is null then
         job.at_account := job.account_id;
+        delete from portal_session s where s.account_id = job.account_id or s.sub_account_id = job.account_id;
       else
         select a.id into job.at_account from account a
           where a.parent_id >= job.account_id and a.parent_id <= job.account_id
@@ -343,7 +344,8 @@ begin
   perform set_config('tenancy_gateway.event_erasure', 'on', true);
   update event e
     set address = null,
-      actor_name = case when what <> 'names' or e.actor_kind <> 'api_key' then e.actor_name end,
+      actor_name = case when what <> 'names' or e.actor_kind not in ('api_key', 'portal') then e.actor_name end,
+      actor_user = case what when 'addresses' then e.actor_user end,
       object = case what when 'addresses' then e.object else erased(e.object) end,
       previous = case what when 'addresses' then e.previous else erased(e.previous) end
     where e.id = any (of_events);
@@ -637,6 +639,65 @@ create or replace function unlimited_after(unlimited text[], change jsonb) retur
       )
     order by 1
   )
+$$;
+
+-- portal/portal_session_create.sql
+create or replace function portal_session_create(
+  request jsonb, session jsonb, lifetime_ms int, most int,
+  out outcome text, out seq bigint, out expires_at timestamptz
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+  made portal_session;
+  sub account;
+begin
+  select b.outcome into outcome from change_begin(request) b;
+  if outcome is not null then
+    return;
+  end if;
+  made := jsonb_populate_record(null::portal_session, session);
+  delete from portal_session s where s.id = any (array(
+    select e.id from portal_session e where e.expires_at <= now() order by e.expires_at limit 100 for update skip locked
+  ));
+  if made.sub_account_id is not null then
+    select * into sub from account a where a.id = made.sub_account_id and a.parent_id = made.account_id;
+    if not found or not account_is_there(sub.id) then
+      outcome := 'none';
+      return;
+    end if;
+    if sub.status <> 'active' then
+      outcome := 'deactivated';
+      return;
+    end if;
+  end if;
+  if (select count(*) from portal_session s where s.account_id = made.account_id and s.expires_at > now()) >= most then
+    outcome := 'limit';
+    return;
+  end if;
+  insert into portal_session (id, account_id, key_id, sub_account_id, permissions, scopes, user_label, return_url, digest, expires_at)
+    values (
+      made.id, made.account_id, made.key_id, made.sub_account_id, made.permissions, made.scopes, made.user_label,
+      made.return_url, made.digest, clock_timestamp() + lifetime_ms * interval '1 ms'
+    ) returning portal_session.expires_at into expires_at;
+  outcome := 'done';
+  seq := change_end(request, null);
+end $$;
+
+-- portal/portal_session_in_force.sql
+create or replace function portal_session_in_force(session portal_session) returns boolean language sql stable as $$
+  select session.expires_at > clock_timestamp()
+    and exists (
+      select from api_key k join account a on a.id = k.account_id
+      where k.id = session.key_id and k.account_id = session.account_id and k.revoked_at is null
+        and (k.expires_at is null or k.expires_at > clock_timestamp()) and a.status = 'active' and a.deleted_at is null
+    )
+    and (
+      session.sub_account_id is null or exists (
+        select from account a
+        where a.id = session.sub_account_id and a.parent_id = session.account_id and a.status = 'active'
+          and a.deleted_at is null
+      )
+    )
 $$;
 
 -- usage/units_sum.sql

@@ -1,0 +1,121 @@
+import { ProblemError } from '../../../domain/problem.ts';
+import type { AccountId, KeyId } from '../../../domain/ids.ts';
+import type { PortalPermission, PortalSession } from '../../../domain/portal.ts';
+import type { PortalSessionStore } from '../../../ports/portal-sessions.ts';
+import type { Runner } from '../connection/pool.ts';
+import type { Sql } from '../connection/sql.ts';
+import type { Changes } from '../tenants/changes.ts';
+
+interface SessionRow {
+  readonly id: string;
+  readonly account_id: AccountId;
+  readonly account_name: string;
+  readonly key_id: KeyId;
+  readonly sub_account_id: AccountId | null;
+  readonly sub_account_name: string;
+  readonly sub_account_external_id: string | null;
+  readonly permissions: PortalPermission[];
+  readonly scopes: string[];
+  readonly user_label: string | null;
+  readonly return_url: string | null;
+  readonly expires_at: Date;
+}
+
+/** Sessions of the portal in PostgreSQL. */
+export function portalStore(db: Runner, changes: Changes): PortalSessionStore {
+  return {
+    async create({ digest, ...session }, linkMs, most, caller) {
+      const row = {
+        id: session.id,
+        account_id: caller.accountId,
+        key_id: caller.keyId,
+        sub_account_id: session.subAccountId,
+        permissions: [...session.permissions],
+        scopes: [...session.scopes],
+        user_label: session.user,
+        return_url: session.returnUrl,
+        digest: `\\x${Buffer.from(digest).toString('hex')}`,
+      };
+      const made = await changes.run<'none' | 'deactivated' | 'limit', { readonly expires_at: Date }>(
+        null,
+        (sql, request) => sql`
+          select c.*, coherence_history() as incarnation
+          from portal_session_create(${request}, ${sql.json(row)}, ${linkMs}, ${most}) c`,
+        caller,
+      );
+      switch (made.outcome) {
+        case 'none':
+          return null;
+        case 'deactivated':
+          throw new ProblemError(subAccountDeactivated);
+        case 'limit':
+          return { limit: most };
+        case 'done':
+        case 'again':
+          return made.expires_at;
+      }
+    },
+
+    async redeem(link, token, sessionMs) {
+      const rows = await db.run(
+        (sql) => sql<SessionRow[]>`
+          with redeemed as (
+            update portal_session s
+              set digest = ${token}, redeemed = true, expires_at = clock_timestamp() + ${sessionMs} * interval '1 ms'
+              where s.digest = ${link} and not s.redeemed and portal_session_in_force(s)
+              returning s.*
+          )
+          ${sessions(sql, sql`redeemed`)}`,
+      );
+      return toSession(rows);
+    },
+
+    async find(token) {
+      const rows = await db.run(
+        (sql) => sql<SessionRow[]>`
+          ${sessions(sql, sql`portal_session`)} where s.digest = ${token} and s.redeemed and portal_session_in_force(s)`,
+      );
+      return toSession(rows);
+    },
+
+    async end(id, parent) {
+      const rows = await db.run(
+        (sql) => sql`delete from portal_session where id = ${id} and account_id = ${parent} returning id`,
+        parent,
+      );
+      return rows.length > 0;
+    },
+  };
+}
+
+/** Reads sessions with the names of their accounts. @param from the sessions, as a table */
+function sessions(sql: Sql, from: ReturnType<Sql>) {
+  return sql`
+    select s.id, s.account_id, a.name as account_name, s.key_id, s.sub_account_id, b.name as sub_account_name,
+      b.external_id as sub_account_external_id, to_json(s.permissions) as permissions, to_json(s.scopes) as scopes, s.user_label, s.return_url, s.expires_at
+    from ${from} s join account a on a.id = s.account_id left join account b on b.id = s.sub_account_id`;
+}
+
+function toSession([row]: readonly SessionRow[]): PortalSession | null {
+  if (row === undefined) return null;
+  const { sub_account_id: subId } = row;
+  return {
+    id: row.id,
+    account: { id: row.account_id, name: row.account_name },
+    subAccount:
+      subId === null
+        ? null
+        : { id: subId, name: row.sub_account_name, externalId: row.sub_account_external_id },
+    keyId: row.key_id,
+    permissions: row.permissions,
+    scopes: row.scopes,
+    user: row.user_label,
+    returnUrl: row.return_url,
+    expiresAt: row.expires_at,
+  };
+}
+
+const subAccountDeactivated = {
+  code: 'account_deactivated',
+  detail: 'The sub-account is deactivated. Reactivate it first.',
+} as const;

@@ -1,0 +1,75 @@
+import type { FastifyInstance } from 'fastify';
+import type { PortalConfig } from '../../config.ts';
+import type { AccountId } from '../../domain/ids.ts';
+import { notFound } from '../../http/not-found.ts';
+import { clientAddresses } from '../../http/trusted-proxies.ts';
+import { SteadyRate } from '../../limits/steady-rate.ts';
+import { beyondRate, type CountChange } from '../guard.ts';
+import type { ManagementDeps } from '../deps.ts';
+import { ProblemError } from '../../domain/problem.ts';
+import type { TokenGuesses } from '../operator/token-guesses.ts';
+import { claimPrefix } from '../rest/claim-prefix.ts';
+import { installJsonBodies } from '../rest/json-body.ts';
+import type { TypeBoxProvider } from '../rest/typebox.ts';
+import { installValidation } from '../rest/validation.ts';
+import { portalKeyRoutes } from './keys.ts';
+import { requireSession, sessionOf, type PortalApp } from './portal-guard.ts';
+import { portalReads } from './reads.ts';
+import { ownSessionRoutes, redeemRoute } from './session.ts';
+
+export interface PortalApiDeps extends Omit<ManagementDeps, 'shedding' | 'destinationOf' | 'onOperations'> {
+  readonly portal: PortalConfig;
+  readonly portalGuesses: Pick<TokenGuesses, 'pace' | 'note'>;
+}
+
+/**
+ * Plugin for the portal's API. Register it under a prefix, after `installErrorReplies`. All routes but the one that
+ * redeems a link require a session.
+ */
+export function portalApi(app: FastifyInstance, deps: PortalApiDeps, done: () => void): void {
+  const { config } = deps;
+  const guard = { ...deps, addressOf: clientAddresses(config.trustedProxies) };
+  installJsonBodies(app, config.limits);
+  installValidation(app);
+  app.register((open, _options, registered) => {
+    redeemRoute(open, guard);
+    registered();
+  });
+  app.register((scope, _options, registered) => {
+    requireSession(scope, guard);
+    const countChange = limitRates(scope, deps);
+    const keyDeps = {
+      ...deps,
+      enforcedHeader: config.headers.enforced,
+      keysPerAccount: config.limits.keysPerAccount,
+      keyPrefix: config.keys.prefix,
+    };
+    const register = (): void => {
+      const typed: PortalApp = scope.withTypeProvider<TypeBoxProvider>();
+      ownSessionRoutes(typed, deps.portalSessions);
+      portalKeyRoutes(typed, keyDeps, countChange);
+      portalReads(typed, deps);
+    };
+    claimPrefix(scope, register, notFound);
+    registered();
+  });
+  done();
+}
+
+/** Limits the calls of a parent's sessions like the parent's own management calls. */
+function limitRates(
+  app: FastifyInstance,
+  { config, clock }: Pick<PortalApiDeps, 'config' | 'clock'>,
+): CountChange {
+  const { changesPerSecond, readsPerSecond } = config.limits;
+  const rates = {
+    changes: new SteadyRate<AccountId>(changesPerSecond),
+    reads: new SteadyRate<AccountId>(readsPerSecond),
+  };
+  app.addHook('onRequest', (request, _reply, next) => {
+    const isWrite = request.method !== 'GET' && request.method !== 'HEAD';
+    const problem = beyondRate(rates, isWrite, sessionOf(request).account.id, clock.monotonicMs());
+    next(problem && new ProblemError(problem));
+  });
+  return (request) => rates.changes.count(sessionOf(request).account.id, clock.monotonicMs());
+}

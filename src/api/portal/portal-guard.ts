@@ -1,0 +1,136 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { callerProblems, type ParentCaller } from '../../domain/caller.ts';
+import { headerValues } from '../../domain/header-names.ts';
+import { parseAccountId } from '../../domain/ids.ts';
+import { noSuch } from '../../domain/no-such.ts';
+import type { PortalPermission, PortalSession } from '../../domain/portal.ts';
+import { ProblemError, type Problem } from '../../domain/problem.ts';
+import { noteOutcome } from '../../http/outcome.ts';
+import { networkOf, type ClientAddress } from '../../http/trusted-proxies.ts';
+import type { ChangeCaller, RequestOrigin } from '../../ports/changes.ts';
+import type { PortalSessionStore } from '../../ports/portal-sessions.ts';
+import type { TokenGuesses } from '../operator/token-guesses.ts';
+import type { RoutesWith } from '../rest/typebox.ts';
+import { digestOfSecret } from './secrets.ts';
+
+declare module 'fastify' {
+  /** Members of a route's `config` that {@link requireSession} reads. */
+  interface FastifyContextConfig {
+    /** Permission that the session must have; `any` if every session may call the route. */
+    readonly permission?: PortalPermission | 'any';
+  }
+}
+
+/** Permission that a route of the portal requires. `action` marks a route that takes no body. */
+export interface PortalAccess {
+  readonly permission: PortalPermission | 'any';
+  readonly action?: true;
+}
+
+/** App for the portal's API. Every route must declare its permission, otherwise the route does not compile. */
+export type PortalApp = RoutesWith<PortalAccess>;
+
+/** Dependencies of {@link requireSession}. */
+export interface PortalGuardDeps {
+  readonly portalSessions: Pick<PortalSessionStore, 'find'>;
+  /** Slows down networks that guess tokens and links. */
+  readonly portalGuesses: Pick<TokenGuesses, 'pace' | 'note'>;
+  readonly addressOf: ClientAddress;
+}
+
+const decorator = 'portalSession';
+const originDecorator = 'portalOrigin';
+const bearer = /^bearer +(\S+)$/i;
+
+/**
+ * Rejects requests to `app` without the token of a session in force, requests for which the session lacks the permission
+ * of the route, and requests for accounts that the session may not see. For writes it looks again once the body has
+ * arrived, which may take long. The store looks once more in the transaction of a change.
+ */
+export function requireSession(app: FastifyInstance, deps: PortalGuardDeps): void {
+  app.decorateRequest(decorator, null);
+  app.decorateRequest(originDecorator, null);
+  app.addHook('onRequest', async (request) => {
+    const address = deps.addressOf(request.raw);
+    const network = networkOf(address);
+    const digest = tokenDigest(request);
+    // A request without a token is no guess, so it neither waits nor counts.
+    if (digest === null) throw new ProblemError(noSession);
+    await new Promise<void>((resolve) => deps.portalGuesses.pace(network, resolve));
+    const session = digest && (await deps.portalSessions.find(digest));
+    if (!session) {
+      deps.portalGuesses.note(network);
+      throw new ProblemError(callerProblems.sessionEnded);
+    }
+    noteOutcome(request, { caller: callerOfSession(session) });
+    request.setDecorator<PortalSession | null>(decorator, session);
+    request.setDecorator<RequestOrigin | null>(originDecorator, { requestId: request.id, address });
+    const problem = problemOf(request, session);
+    if (problem !== undefined) throw problem;
+  });
+  app.addHook('preHandler', async (request) => {
+    if (request.method === 'GET' || request.method === 'HEAD') return;
+    const digest = tokenDigest(request);
+    const session = digest ? await deps.portalSessions.find(digest) : null;
+    if (session === null) throw new ProblemError(callerProblems.sessionEnded);
+  });
+}
+
+/**
+ * Returns the session of a request.
+ *
+ * @throws Error if the guard has not run, so that an unguarded route fails instead of being open
+ */
+export function sessionOf(request: FastifyRequest): PortalSession {
+  const session = request.getDecorator<PortalSession | null>(decorator);
+  if (session === null) throw new Error('a call of the portal was handled before its session was looked at');
+  return session;
+}
+
+/** Returns the author of a change in the portal: the session, for the key that made it. */
+export function changeCallerOf(request: FastifyRequest): ChangeCaller {
+  const { id, account, keyId } = sessionOf(request);
+  const origin = request.getDecorator<RequestOrigin | null>(originDecorator);
+  return { accountId: account.id, keyId, portalSession: id, ...origin };
+}
+
+/** Digest of the token that a request carries; `undefined` if it has not the form of one, `null` if there is none. */
+function tokenDigest({ raw: { rawHeaders } }: FastifyRequest): Buffer | undefined | null {
+  const values = headerValues(rawHeaders, 'authorization');
+  const sent = values.length === 1 ? bearer.exec(values[0] ?? '')?.[1] : undefined;
+  return sent === undefined ? null : digestOfSecret(sent);
+}
+
+/** Returns the problem if a session may not call the route of `request`. Routes that reject every call have none. */
+function problemOf(request: FastifyRequest, session: PortalSession): Error | undefined {
+  const { permission, rejection } = request.routeOptions.config;
+  if (rejection !== undefined) return undefined;
+  if (permission === undefined) return new Error('an operation of the portal has no permission');
+  if (permission !== 'any' && !session.permissions.includes(permission))
+    return new ProblemError(lacks(permission));
+  const { subAccount } = session;
+  const { owner_id: owner, sub_id: sub = owner } = request.params as Readonly<Record<string, string>>;
+  // A session of one sub-account learns nothing about the others, not even that they exist.
+  if (subAccount !== null && sub !== undefined && parseAccountId(sub) !== subAccount.id)
+    return new ProblemError(noSuch('sub-account'));
+  return undefined;
+}
+
+/** The caller that logs and metrics name: the parent's key that made the session. */
+function callerOfSession({ account, keyId, scopes }: PortalSession): ParentCaller {
+  return { kind: 'parent', accountId: account.id, keyId, scopes, externalId: null };
+}
+
+function lacks(permission: PortalPermission): Problem {
+  return {
+    code: 'insufficient_scope',
+    detail: `This session of the portal lacks the permission \`${permission}\`.`,
+    extra: { scope: permission },
+  };
+}
+
+const noSession: Problem = {
+  code: 'unauthenticated',
+  detail:
+    'The portal needs `Authorization: Bearer <token of a session>`, once. `POST redeem` exchanges a link for one.',
+};

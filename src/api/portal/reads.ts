@@ -1,0 +1,156 @@
+import { Type } from 'typebox';
+import type { FastifyRequest } from 'fastify';
+import type { Event } from '../../domain/event.ts';
+import { parseAccountId, parseKeyId } from '../../domain/ids.ts';
+import { noSuch } from '../../domain/no-such.ts';
+import { ProblemError } from '../../domain/problem.ts';
+import { found } from '../../http/not-found.ts';
+import type { ManagementDeps } from '../deps.ts';
+import { eventQuery, listEvents } from '../events/listing.ts';
+import { eventBody, eventToParentBody } from '../events/resource.ts';
+import { limitsInForce } from '../rest/limits-in-force.ts';
+import { pageOf, pageQuery } from '../rest/paging.ts';
+import { closed, noQuery, nullableText, timestamp } from '../rest/typebox.ts';
+import { limitedBy, limitsInForceBody, limitsQuery } from '../sub-accounts/limits.ts';
+import { listSubAccounts } from '../sub-accounts/listing.ts';
+import { nameStart, statuses, subAccountToBody } from '../sub-accounts/resource.ts';
+import { usageReport } from '../usage/report.ts';
+import { sessionOf, type PortalApp } from './portal-guard.ts';
+
+/** A sub-account in the portal. Metadata and limits are notes and rules of the parent, so they are left out. */
+const subAccountBody = closed({
+  id: Type.String(),
+  name: Type.String(),
+  external_id: nullableText(),
+  status: Type.Enum([...statuses]),
+  created_at: timestamp,
+});
+
+const subPath = closed({ sub_id: Type.String() });
+
+/** Dependencies of {@link portalReads}. */
+export type PortalReadDeps = Pick<
+  ManagementDeps,
+  'config' | 'tenants' | 'events' | 'usage' | 'clock' | 'rateLimiter' | 'directory'
+>;
+
+/** Adds the routes that show sub-accounts, their limits, usage and events. */
+export function portalReads(app: PortalApp, deps: PortalReadDeps): void {
+  subAccountRoutes(app, deps);
+  limitsRoute(app, deps);
+  usageRoute(app, deps);
+  eventRoute(app, deps);
+}
+
+function subAccountRoutes(app: PortalApp, { tenants }: PortalReadDeps): void {
+  const querystring = closed({
+    ...pageQuery(),
+    q: Type.Optional(nameStart),
+    status: Type.Optional(Type.Enum([...statuses])),
+  });
+  app.get(
+    '/sub-accounts',
+    {
+      schema: { querystring, response: { 200: closed(pageOf(subAccountBody)) } },
+      config: { permission: 'sub_accounts:read' },
+    },
+    async (request) => {
+      const { account, subAccount } = sessionOf(request);
+      if (subAccount === null) return listSubAccounts(tenants, account.id, request.query);
+      const only = found(await tenants.getSubAccount(account.id, subAccount.id), 'sub-account');
+      return { data: [subAccountToBody(only)], has_more: false, next_cursor: null };
+    },
+  );
+  app.get(
+    '/sub-accounts/:sub_id',
+    {
+      schema: { params: subPath, querystring: noQuery, response: { 200: subAccountBody } },
+      config: { permission: 'sub_accounts:read' },
+    },
+    async (request) => {
+      const id = found(parseAccountId(request.params.sub_id), 'sub-account');
+      return subAccountToBody(
+        found(await tenants.getSubAccount(sessionOf(request).account.id, id), 'sub-account'),
+      );
+    },
+  );
+}
+
+function limitsRoute(app: PortalApp, deps: PortalReadDeps): void {
+  const { tenants } = deps;
+  app.get(
+    '/sub-accounts/:sub_id/limits',
+    {
+      schema: { params: subPath, querystring: limitsQuery, response: { 200: limitsInForceBody } },
+      config: { permission: 'usage:read' },
+    },
+    async (request) => {
+      const { account, subAccount } = sessionOf(request);
+      const id = found(parseAccountId(request.params.sub_id), 'sub-account');
+      const sub = found(await tenants.getSubAccount(account.id, id), 'sub-account');
+      const parent = found(await tenants.getParent(account.id, account.id), 'account');
+      const { key_id: keyId } = request.query;
+      const key = keyId === undefined ? null : found(parseKeyId(keyId), 'API key');
+      if (key !== null) found(await tenants.getKey(id, key, account.id), 'API key');
+      const limits = await limitsInForce(await limitedBy(parent, sub, key, deps), deps);
+      // All sub-accounts use the parent's limits, so what is left of them is no business of one of them.
+      return { data: limits.filter(({ limited }) => subAccount === null || limited !== 'parent') };
+    },
+  );
+}
+
+function usageRoute(app: PortalApp, deps: PortalReadDeps): void {
+  app.get('/usage', { schema: usageReport.schema, config: { permission: 'usage:read' } }, (request) =>
+    usageReport.read(deps, sessionOf(request).account.id, seen(request, request.query)),
+  );
+}
+
+function eventRoute(app: PortalApp, { events }: PortalReadDeps): void {
+  app.get(
+    '/events',
+    {
+      schema: { querystring: closed(eventQuery), response: { 200: closed(pageOf(eventBody)) } },
+      config: { permission: 'events:read' },
+    },
+    (request) => {
+      const { account, subAccount } = sessionOf(request);
+      const toBody = subAccount === null ? eventToParentBody : eventToSubAccountBody;
+      return listEvents(events, account.id, seen(request, request.query), toBody);
+    },
+  );
+}
+
+/**
+ * Narrows a query to the sub-account of the session, if it has one.
+ *
+ * @throws ProblemError `not_found` if the query names another one
+ */
+function seen<Query extends { readonly sub_account_id?: string }>(
+  request: FastifyRequest,
+  query: Query,
+): Query {
+  const { subAccount } = sessionOf(request);
+  if (subAccount === null) return query;
+  const { sub_account_id: asked } = query;
+  if (asked !== undefined && parseAccountId(asked) !== subAccount.id)
+    throw new ProblemError(noSuch('sub-account'));
+  return { ...query, sub_account_id: subAccount.id };
+}
+
+/**
+ * An event as the people of one sub-account see it: without metadata, and, unless it happened in the portal, without who
+ * at the parent did it and from where.
+ */
+function eventToSubAccountBody(event: Event): ReturnType<typeof eventToParentBody> {
+  const body = eventToParentBody(event);
+  const { object, previous } = body.data;
+  const data = { object: withoutNotes(object), previous: previous && withoutNotes(previous) };
+  const actor = { ...body.actor, key_id: null, name: null };
+  return actor.kind === 'portal'
+    ? { ...body, data, actor }
+    : { ...body, data, actor, request_id: null, address: null };
+}
+
+function withoutNotes({ metadata: _metadata, ...members }: Readonly<Record<string, unknown>>) {
+  return members;
+}
