@@ -7,6 +7,7 @@ import type {
   ActingDecision,
   ApiKey,
   Caller,
+  CreatePortalSession,
   CreateSubAccount,
   Event,
   ExplainActingQuery,
@@ -19,6 +20,7 @@ import type {
   MintApiKey,
   MintedApiKey,
   Onboarding,
+  PortalSession,
   PutSubAccount,
   RevokedApiKeys,
   RotateApiKey,
@@ -111,6 +113,14 @@ export class TenancyClient {
       this.#all<Event>('/events', query, options),
     get: (id: string, options?: CallOptions) =>
       this.#call<Event>('GET', `/events${pathOf(id)}`, undefined, options),
+  };
+
+  readonly portalSessions = {
+    /** Makes a link to the portal for one person, to whom the program redirects or shows it. It works once. */
+    create: (body: CreatePortalSession, options?: CallOptions) =>
+      this.#post<PortalSession>('/portal-sessions', body, options),
+    end: (id: string, options?: CallOptions) =>
+      this.#call<undefined>('DELETE', `/portal-sessions${pathOf(id)}`, undefined, options),
   };
 
   /** Iterates over the rows of a usage report. Pages are fetched as the loop gets to them. */

@@ -108,6 +108,22 @@ export interface CallerAccount {
   readonly updated_at: string;
 }
 
+/** A person who may open the portal. */
+export interface CreatePortalSession {
+  /** The only sub-account that the person sees. Without it, the person sees all of them. */
+  readonly sub_account_id?: string;
+  /** What the person may do. `keys:write` mints, rotates and revokes keys of sub-accounts; keys of the parent are never shown. */
+  readonly permissions: readonly (
+    'keys:read' | 'keys:write' | 'usage:read' | 'events:read' | 'sub_accounts:read'
+  )[];
+  /** Scopes that keys made by the person may have; none by default. A key with another scope cannot be rotated there. */
+  readonly scopes?: readonly string[];
+  /** Your name for the person, which events show. */
+  readonly user?: string;
+  /** Where the portal leads back to. It begins with one of the `portal.return_urls` of the gateway. */
+  readonly return_url?: string;
+}
+
 /** The new sub-account. */
 export interface CreateSubAccount {
   /** A name for people, with at least one visible character and no control characters. */
@@ -329,22 +345,6 @@ export interface PortalSession {
   readonly url: string;
   /** When the link expires. */
   readonly expires_at: string;
-}
-
-/** A person who may open the portal. */
-export interface PortalSessionCreate {
-  /** The only sub-account that the person sees. Without it, the person sees all of them. */
-  readonly sub_account_id?: string;
-  /** What the person may do. `keys:write` mints, rotates and revokes keys of sub-accounts; keys of the parent are never shown. */
-  readonly permissions: readonly (
-    'keys:read' | 'keys:write' | 'usage:read' | 'events:read' | 'sub_accounts:read'
-  )[];
-  /** Scopes that keys made by the person may have; none by default. A key with another scope cannot be rotated there. */
-  readonly scopes?: readonly string[];
-  /** Your name for the person, which events show. */
-  readonly user?: string;
-  /** Where the portal leads back to. It begins with one of the `portal.return_urls` of the gateway. */
-  readonly return_url?: string;
 }
 
 /** The sub-account after the call. */

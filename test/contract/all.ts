@@ -14,6 +14,7 @@ import { importKeysContract } from './import-keys.ts';
 import { keyLifeContract } from './key-life.ts';
 import { importRowsContract } from './import-rows.ts';
 import { operatorSessionContract } from './operator-sessions.ts';
+import { portalSessionContract } from './portal-sessions.ts';
 import { mutationContract } from './mutations.ts';
 import { parentLimitContract } from './parent-limits.ts';
 import { planContract } from './plans.ts';
@@ -51,6 +52,7 @@ export async function storeContracts(t: Test, store: Store): Promise<void> {
   await t.test('deletions', (t) => deletionContract(t, store));
   await t.test('erasures', (t) => erasureContract(t, store));
   await t.test('sessions of operators', (t) => operatorSessionContract(t, store));
+  await t.test('sessions of the portal', (t) => portalSessionContract(t, store));
   await t.test('events', (t) => eventContract(t, store));
   await t.test('lists of events', (t) => eventListContract(t, store));
   await t.test('facts', (t) => factSourceContract(t, store));

@@ -177,8 +177,8 @@ export const guardMutations: readonly GuardMutation[] = [
   {
     attack: 'late-change',
     source: 'src/adapters/postgres/tenants/changes.ts',
-    guard: ': { caller: { account: caller.accountId, key: caller.keyId } };',
-    instead: ': {};',
+    guard: 'return { caller: { account, key, ...session } };',
+    instead: 'return {};',
   },
   {
     attack: 'late-operator',
@@ -301,6 +301,48 @@ export const guardMutations: readonly GuardMutation[] = [
     source: 'src/proxy/upstream/pool.ts',
     guard: 'let owners = this.#owners.get(caller);',
     instead: 'let owners = [...this.#owners.values()][0];',
+  },
+  {
+    attack: 'portal-links',
+    source: 'src/adapters/postgres/tenants/changes.ts',
+    guard: 'const session = portalSession !== undefined && { session: portalSession };',
+    instead: 'const session = portalSession === "" && { session: portalSession };',
+  },
+  {
+    attack: 'portal-links',
+    source: 'src/adapters/postgres/sessions/portal-store.ts',
+    guard: 'where s.digest = ${link} and not s.redeemed and portal_session_in_force(s)',
+    instead: 'where s.digest = ${link} and not s.redeemed',
+  },
+  {
+    attack: 'portal-links',
+    source: 'src/adapters/postgres/sessions/portal-store.ts',
+    guard: 'where s.digest = ${token} and s.redeemed and portal_session_in_force(s)',
+    instead: 'where s.digest = ${token} and s.redeemed',
+  },
+  {
+    attack: 'portal-reach',
+    source: 'src/api/portal/portal-guard.ts',
+    guard: 'if (subAccount !== null && sub !== undefined && parseAccountId(sub) !== subAccount.id)',
+    instead: 'if (subAccount === undefined)',
+  },
+  {
+    attack: 'portal-reach',
+    source: 'src/api/portal/portal-guard.ts',
+    guard: "if (permission !== 'any' && !session.permissions.includes(permission))",
+    instead: "if (permission !== 'any' && session.permissions.length === 0)",
+  },
+  {
+    attack: 'portal-reach',
+    source: 'src/api/portal/reads.ts',
+    guard: 'if (asked !== undefined && parseAccountId(asked) !== subAccount.id)',
+    instead: 'if (asked === "")',
+  },
+  {
+    attack: 'portal-reach',
+    source: 'src/api/portal/keys.ts',
+    guard: 'await mayHold(request, request.params, deps);',
+    instead: '',
   },
   {
     attack: 'preflight-body',

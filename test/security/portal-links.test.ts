@@ -98,7 +98,7 @@ t.test('a change that was decided about in time is not made after the end of its
   await waiting;
   t.equal((await parent.call('DELETE', `/portal-sessions/${id}`)).status, 204);
   open();
-  t.equal((await minting).status, 401);
+  t.equal((await minting).status, 401, 'the change that came too late');
   t.same((await parent.call('GET', `/${sub.id}/api-keys`)).body['data'], []);
 });
 

@@ -11,7 +11,7 @@ export const portal: Subject = {
         summary: 'Make a link to the portal',
         description:
           'Makes a session of the portal for one person, who opens `url` within five minutes. A link works once. The session is in force until it expires, until it is ended, or until this API key or the account ends; the session of one sub-account is closed while that is deactivated. Call it again for another link: links are not kept, so there is no `Idempotency-Key`. 404 if the portal is off or there is no such sub-account.',
-        request: 'PortalSessionCreate',
+        request: 'CreatePortalSession',
         responses: { 201: ['PortalSession', 'The session with its link.'] },
         problems: ['not_found', 'scope_not_grantable', 'account_deactivated', 'limit_reached'],
         headers: ['NoStore'],
@@ -32,7 +32,7 @@ export const portal: Subject = {
         url: 'https://keys.example.com/#Zm9yIGRvY3VtZW50YXRpb24gb25seSwgbm8gc2VjcmV0',
         expires_at: '2026-03-01T09:05:00.000Z',
       },
-      PortalSessionCreate: {
+      CreatePortalSession: {
         sub_account_id: subAccount,
         permissions: ['keys:read', 'keys:write', 'usage:read'],
         scopes: ['tracking:read'],
@@ -43,20 +43,20 @@ export const portal: Subject = {
   },
   schemas: {
     PortalSession: 'A session of the portal with its link.',
-    PortalSessionCreate: 'A person who may open the portal.',
+    CreatePortalSession: 'A person who may open the portal.',
   },
   members: {
     'PortalSession.id': 'Id of the session. Events name it as their actor.',
     'PortalSession.url': 'The link. Its secret is behind `#`, which browsers send to no server.',
     'PortalSession.expires_at': 'When the link expires.',
-    'PortalSessionCreate.sub_account_id':
+    'CreatePortalSession.sub_account_id':
       'The only sub-account that the person sees. Without it, the person sees all of them.',
-    'PortalSessionCreate.permissions':
+    'CreatePortalSession.permissions':
       'What the person may do. `keys:write` mints, rotates and revokes keys of sub-accounts; keys of the parent are never shown.',
-    'PortalSessionCreate.scopes':
+    'CreatePortalSession.scopes':
       'Scopes that keys made by the person may have; none by default. A key with another scope cannot be rotated there.',
-    'PortalSessionCreate.user': 'Your name for the person, which events show.',
-    'PortalSessionCreate.return_url':
+    'CreatePortalSession.user': 'Your name for the person, which events show.',
+    'CreatePortalSession.return_url':
       'Where the portal leads back to. It begins with one of the `portal.return_urls` of the gateway.',
   },
 };

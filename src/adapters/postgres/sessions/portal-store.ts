@@ -24,37 +24,7 @@ interface SessionRow {
 /** Sessions of the portal in PostgreSQL. */
 export function portalStore(db: Runner, changes: Changes): PortalSessionStore {
   return {
-    async create({ digest, ...session }, linkMs, most, caller) {
-      const row = {
-        id: session.id,
-        account_id: caller.accountId,
-        key_id: caller.keyId,
-        sub_account_id: session.subAccountId,
-        permissions: [...session.permissions],
-        scopes: [...session.scopes],
-        user_label: session.user,
-        return_url: session.returnUrl,
-        digest: `\\x${Buffer.from(digest).toString('hex')}`,
-      };
-      const made = await changes.run<'none' | 'deactivated' | 'limit', { readonly expires_at: Date }>(
-        null,
-        (sql, request) => sql`
-          select c.*, coherence_history() as incarnation
-          from portal_session_create(${request}, ${sql.json(row)}, ${linkMs}, ${most}) c`,
-        caller,
-      );
-      switch (made.outcome) {
-        case 'none':
-          return null;
-        case 'deactivated':
-          throw new ProblemError(subAccountDeactivated);
-        case 'limit':
-          return { limit: most };
-        case 'done':
-        case 'again':
-          return made.expires_at;
-      }
-    },
+    create: (...asked) => createSession(changes, ...asked),
 
     async redeem(link, token, sessionMs) {
       const rows = await db.run(
@@ -86,6 +56,42 @@ export function portalStore(db: Runner, changes: Changes): PortalSessionStore {
       return rows.length > 0;
     },
   };
+}
+
+/** Creates a session in one statement. */
+async function createSession(
+  changes: Changes,
+  ...[{ digest, ...session }, linkMs, most, caller]: Parameters<PortalSessionStore['create']>
+): ReturnType<PortalSessionStore['create']> {
+  const row = {
+    id: session.id,
+    account_id: caller.accountId,
+    key_id: caller.keyId,
+    sub_account_id: session.subAccountId,
+    permissions: [...session.permissions],
+    scopes: [...session.scopes],
+    user_label: session.user,
+    return_url: session.returnUrl,
+    digest: `\\x${Buffer.from(digest).toString('hex')}`,
+  };
+  const made = await changes.run<'none' | 'deactivated' | 'limit', { readonly expires_at: Date }>(
+    null,
+    (sql, request) => sql`
+      select c.*, coherence_history() as incarnation
+      from portal_session_create(${request}, ${sql.json(row)}, ${linkMs}, ${most}) c`,
+    caller,
+  );
+  switch (made.outcome) {
+    case 'none':
+      return null;
+    case 'deactivated':
+      throw new ProblemError(subAccountDeactivated);
+    case 'limit':
+      return { limit: most };
+    case 'done':
+    case 'again':
+      return made.expires_at;
+  }
 }
 
 /** Reads sessions with the names of their accounts. @param from the sessions, as a table */

@@ -160,15 +160,10 @@ function accountOf(caller: ChangedBy | undefined): AccountId | undefined {
 }
 
 function callerMember(caller: ChangedBy) {
-  return 'operator' in caller
-    ? { operator: caller.operator }
-    : {
-        caller: {
-          account: caller.accountId,
-          key: caller.keyId,
-          ...(caller.portalSession !== undefined && { session: caller.portalSession }),
-        },
-      };
+  if ('operator' in caller) return { operator: caller.operator };
+  const { accountId: account, keyId: key, portalSession } = caller;
+  const session = portalSession !== undefined && { session: portalSession };
+  return { caller: { account, key, ...session } };
 }
 
 const nilUuid = '00000000-0000-0000-0000-000000000000';
