@@ -22,6 +22,7 @@ const layers = {
   proxy: ['authz', 'limits', 'http', 'http1', 'ports', 'domain'],
   api: ['authz', 'limits', 'http', 'ports', 'domain'],
   console: ['http', 'domain'],
+  portal: ['http', 'domain'],
   ops: ['http', 'timing', 'coherence', 'ports', 'domain'],
   server: ['http', 'http1', 'ports', 'domain'],
 };

@@ -42,6 +42,7 @@ import type { TenantStore } from './ports/tenant-store.ts';
 import type { Tracer } from './ports/tracer.ts';
 import type { UsageSink } from './ports/usage.ts';
 import type { UsageReplay } from './ports/usage/replay.ts';
+import { portalPage } from './portal/portal-page.ts';
 import { corsPolicy } from './proxy/headers/cors.ts';
 import { headerRules } from './proxy/headers/header-rules.ts';
 import { dispatcher, ingressReader, type IngressReader } from './proxy/ingress/ingress.ts';
@@ -51,7 +52,7 @@ import { targetNames, type Target } from './proxy/ingress/target.ts';
 import { openProxy, type ProxyDeps } from './proxy/proxy.ts';
 import type { Application } from './server/served.ts';
 
-/** Dependencies of the public and the internal application. Neither application uses global state. */
+/** Dependencies of the applications. No application uses global state. */
 export interface AppDeps
   extends
     ReplicasDeps,
@@ -82,6 +83,8 @@ export interface AppDeps
   readonly observe: RequestObserver;
   /** Observes requests to the operator API. */
   readonly observeOperator: RequestObserver;
+  /** Observes requests to the portal's listener. */
+  readonly observePortal: RequestObserver;
   /** `null` if requests are not traced. */
   readonly tracer: Tracer | null;
   /** Returns the process's load. If omitted, the application measures the load itself. */
@@ -235,30 +238,32 @@ export async function internalServer(
   };
 }
 
-/** Builds the portal listener's application: an API for sessions, below `/api`. */
+/**
+ * Builds the portal listener's application: its page, and an API for sessions below `/api`. Nothing else can be reached
+ * there, and no request goes to an upstream.
+ */
 export async function portalServer(
   deps: AppDeps & { readonly portal: NonNullable<Config['portal']> },
 ): Promise<ServedApplication> {
-  const { config, observe } = deps;
+  const { config } = deps;
+  const newRequestId = requestIds(deps.randomBytes, trustedPeers(config.trustedProxies));
   const app = Fastify({
     ...fastifyOptions(config.limits),
     ...quiet(deps.logger),
-    genReqId: requestIds(deps.randomBytes, trustedPeers(config.trustedProxies)),
+    genReqId: newRequestId,
     frameworkErrors: replyToError,
     return503OnClosing: false,
   });
   installErrorReplies(app, { ...usualProblemForm, typeBase: config.problems.typeBase });
-  observeReplies(app, (url) => url ?? 'none', observe);
+  observeReplies(app, (url) => url ?? 'none', deps.observePortal);
   shedLoad(app, config.limits, deps.pressure);
   continueBeforeBodies(app);
-  await app.register(portalApi, { ...deps, prefix: '/api' });
+  app.register(portalPage, deps);
+  app.register(portalApi, { ...deps, prefix: '/api' });
   await made(app);
   return {
     request: (request) => request.serveByNode((message, reply) => app.routing(message, reply)),
-    rawProblem: rawProblems(
-      requestIds(deps.randomBytes, () => false),
-      config.problems.typeBase,
-    ),
+    rawProblem: rawProblems(newRequestId, config.problems.typeBase),
     broke: broken(deps.logger),
     close: () => app.close(),
   };

@@ -89,7 +89,8 @@ export interface PortalConfig {
   readonly url: string;
   /** Name on the page. */
   readonly name: string;
-  readonly logo: { readonly type: string; readonly bytes: Buffer } | null;
+  /** Picture beside the name. Text, because workers get the configuration as JSON. */
+  readonly logo: { readonly type: string; readonly base64: string } | null;
   /** Colour of buttons and links, such as `#1d5dc9`; `null` for the usual one. */
   readonly accent: string | null;
   /** Links at the end of the page. */

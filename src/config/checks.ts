@@ -6,6 +6,7 @@ import type { Origins } from './environment.ts';
 import type { UncheckedFile } from './gateway-file.ts';
 import { checkDatabasePassword } from './internal/tokens.ts';
 import { workersOf } from './make.ts';
+import { checkPortal } from './portal/check-portal.ts';
 import { checkUsageExport } from './usage/check-export.ts';
 import { checkUnitsHeader } from './usage/check-units-header.ts';
 import type { SchemaFault } from './validate.ts';
@@ -17,6 +18,8 @@ export interface CheckContext {
   readonly upstreamNamed: boolean;
   /** Whether the document names a PostgreSQL address, valid or not. */
   readonly databaseNamed: boolean;
+  /** Whether the document names the portal's address, valid or not. */
+  readonly portalUrlNamed: boolean;
 }
 
 /**
@@ -25,10 +28,11 @@ export interface CheckContext {
  */
 export function crossChecks(
   file: UncheckedFile,
-  { origins, upstreamNamed, databaseNamed }: CheckContext,
+  { origins, upstreamNamed, databaseNamed, portalUrlNamed }: CheckContext,
 ): SchemaFault[] {
   return [
     ...checkListeners(file),
+    ...checkPortal(file, portalUrlNamed),
     ...checkDatabase(file),
     ...checkDatabasePassword(file),
     ...checkUpstream(file, upstreamNamed),
@@ -46,15 +50,22 @@ export function crossChecks(
   ];
 }
 
-function checkListeners({ listen, internal }: UncheckedFile): SchemaFault[] {
-  const samePort = listen.port === internal.port && listen.port !== 0;
-  if (!samePort || !overlaps(listen.host, internal.host)) return [];
-  return [
-    {
-      path: ['internal', 'port'],
-      detail: 'must differ from listen.port (PORT): two listeners cannot have one address',
-    },
+function checkListeners({ listen, internal, portal }: UncheckedFile): SchemaFault[] {
+  const named = [
+    { section: 'listen', env: 'PORT', ...listen },
+    { section: 'internal', env: 'INTERNAL_PORT', ...internal },
+    { section: 'portal', env: 'PORTAL_PORT', ...portal },
   ];
+  return named.flatMap(({ section, port, host }, index) =>
+    named
+      .slice(0, index)
+      .filter((other) => port === other.port && port !== 0 && port !== undefined)
+      .filter((other) => overlaps(other.host, host))
+      .map((other) => ({
+        path: [section, 'port'],
+        detail: `must differ from ${other.section}.port (${other.env}): two listeners cannot have one address`,
+      })),
+  );
 }
 
 function overlaps(a: string, b: string): boolean {

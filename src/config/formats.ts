@@ -76,6 +76,22 @@ export const formats: Readonly<Record<string, TextFormat>> = {
     expected: 'an origin as browsers send it, such as https://app.example.com, or *',
     accepts: (text) => text === '*' || isOrigin(text),
   },
+  'page-origin': {
+    expected: 'an origin as browsers send it, such as https://app.example.com',
+    accepts: (text) => /^https?:/.test(text) && isOrigin(text),
+  },
+  'page-url': {
+    expected: 'an address such as https://host/path/, without user, query and fragment',
+    accepts: isPageUrl,
+  },
+  'link-url': {
+    expected: 'an address such as https://host/path or mailto:help@example.com',
+    accepts: (text) => hasProtocol(text, 'http:', 'https:') || (/^mailto:./.test(text) && URL.canParse(text)),
+  },
+  colour: {
+    expected: 'a colour such as #1d5dc9 (in YAML, put it in quotes)',
+    accepts: (text) => /^#[0-9a-f]{6}$/i.test(text),
+  },
   'header-name': {
     expected: 'a header name of letters, digits, hyphens and underscores',
     accepts: (text) => /^[\w-]+$/.test(text) && text.length <= 256,
@@ -107,6 +123,12 @@ function isUpstream(text: string): boolean {
     hash === '' &&
     !/[?#]/.test(text)
   );
+}
+
+function isPageUrl(text: string): boolean {
+  if (!hasProtocol(text, 'http:', 'https:') || /[?#\s]/.test(text)) return false;
+  const { username, password } = new URL(text);
+  return username === '' && password === '';
 }
 
 /**

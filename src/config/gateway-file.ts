@@ -14,6 +14,7 @@ import { authorizationSchemes, usualSchemes, type AuthorizationScheme } from '..
 import { operators, type OperatorEntry } from './internal/operators-file.ts';
 import { database } from './database/database-file.ts';
 import { limits } from './limits-file.ts';
+import { portal } from './portal/portal-file.ts';
 import { redis } from './redis/redis-file.ts';
 import { usage } from './usage/usage-file.ts';
 import { routeFile, routeSettings, type RouteFile } from './route-file.ts';
@@ -79,6 +80,7 @@ export const gatewayFile = Type.Object(
         ),
       },
     ),
+    portal,
     database,
     workers: integerOrAuto(
       'Processes that accept connections, each a replica; `auto` starts one per core. More than one needs PostgreSQL. `limits.max_connections`, `limits.in_flight_per_tenant` and the `connections` and `websockets` of a route are divided among them; every other setting of a process applies to each of them, `database.max_connections` included. In Kubernetes use more pods instead.',

@@ -7,6 +7,7 @@ import { addTokenFiles } from './internal/token-files.ts';
 import { readTokenFiles, tokensInFile } from './internal/operator-tokens.ts';
 import { checkTokens, shortTokens } from './internal/tokens.ts';
 import { makeConfig } from './make.ts';
+import { readLogo } from './portal/logo.ts';
 import { formatPath, isMapping, removeAt, type Path } from './pointer.ts';
 import { inheritRouteDefaults, namesUpstream } from './routes.ts';
 import { nodeAt, withDefaults } from './schema.ts';
@@ -52,20 +53,25 @@ export function loadConfig(env: NodeJS.ProcessEnv, options: LoadOptions = {}): L
   const origins = new Map([...variables, ...added.origins]);
   const rejected = validate(document);
   const upstreamNamed = namesUpstream(document);
-  const { database } = document;
-  const databaseNamed = isMapping(database) && database['url'] !== undefined;
+  const namesUrl = (section: unknown): boolean => isMapping(section) && section['url'] !== undefined;
+  const databaseNamed = namesUrl(document['database']);
+  const portalUrlNamed = namesUrl(document['portal']);
   for (const { path, incomplete } of rejected) if (incomplete === undefined) removeAt(document, path);
   const filled = withDefaults(inheritRouteDefaults(document)) as UncheckedFile;
   const inFiles = purpose === 'serve' ? readTokenFiles(filled) : { tokens: [], faults: [] };
   const tokens = [...tokensInFile(filled), ...inFiles.tokens];
+  const { logo, faults: logoFaults } = purpose === 'serve' ? readLogo(filled) : noLogo;
   const certificates = purpose === 'serve' ? readCertificates(filled, nowMs) : [];
   const { invalid, soon } = checkDates(certificates, nowMs);
   const faults = [
     ...rejected,
     ...added.faults,
     ...inFiles.faults,
+    ...logoFaults,
     ...(purpose === 'serve' ? checkTokens(tokens) : []),
-    ...(purpose === 'serve' ? crossChecks(filled, { origins, upstreamNamed, databaseNamed }) : []),
+    ...(purpose === 'serve'
+      ? crossChecks(filled, { origins, upstreamNamed, databaseNamed, portalUrlNamed })
+      : []),
     ...(datesOfCertificates === 'fault' ? invalid : []),
   ];
   const located = (found: readonly SchemaFault[]): Fault[] =>
@@ -76,10 +82,13 @@ export function loadConfig(env: NodeJS.ProcessEnv, options: LoadOptions = {}): L
     filled as GatewayFile,
     certificates.map(({ path: _, ...certificate }) => certificate),
     tokens.map(({ path: _, ...token }) => token),
+    logo,
   );
   const short = purpose === 'serve' ? shortTokens(tokens) : [];
   return { config, warnings: located([...invalid, ...soon, ...short]) };
 }
+
+const noLogo: ReturnType<typeof readLogo> = { logo: null, faults: [] };
 
 const emptyFile: YamlFile = { value: {}, locate: () => '' };
 

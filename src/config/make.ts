@@ -1,9 +1,17 @@
 import { availableParallelism, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
-import type { CertificateConfig, Config, CorsConfig, OperatorToken, RouteConfig } from '../config.ts';
+import type {
+  CertificateConfig,
+  Config,
+  CorsConfig,
+  OperatorToken,
+  PortalConfig,
+  RouteConfig,
+} from '../config.ts';
 import { headerNames, type HeaderNames } from '../domain/header-names.ts';
 import type { GatewayFile } from './gateway-file.ts';
+import { makePortal } from './portal/make-portal.ts';
 import type { RouteFile, RouteSettings } from './route-file.ts';
 import { effectiveRoutes } from './routes.ts';
 import { nodeAt, withDefaults } from './schema.ts';
@@ -21,11 +29,13 @@ const memoryShare = 0.7;
  *
  * @param certificates the certificates in the files named by `file`
  * @param operators the tokens of the operator API, from `file` and from the files that it names
+ * @param logo the picture in the file that `portal.logo_file` names
  */
 export function makeConfig(
   file: GatewayFile,
   certificates: readonly CertificateConfig[],
   operators: readonly OperatorToken[],
+  logo: PortalConfig['logo'],
 ): Config {
   const { listen, internal, tracing } = file;
   const names = headerNames(file.headers.prefix, file.authentication.headers);
@@ -39,7 +49,7 @@ export function makeConfig(
       host: internal.host,
       port: internal.port,
     },
-    portal: null,
+    portal: makePortal(file.portal, logo),
     operators,
     store: makeStore(file),
     redisUrl: file.redis.url ?? null,

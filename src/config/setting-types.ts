@@ -72,11 +72,11 @@ export function optionalList<S extends TSchema>(description: string, items: S) {
   return Type.Optional(Type.Array(items, { description, maxItems: 1000 }));
 }
 
-/** A list of at most 1,000 items; empty unless `options` has another default. */
+/** A list of at most 1,000 items; empty unless `options` says otherwise. */
 export function list<S extends TSchema>(
   description: string,
   items: S,
-  options: KeyOptions<readonly Static<S>[]>,
+  options: KeyOptions<readonly Static<S>[]> & { readonly maxItems?: number },
 ) {
   return Type.Array(items, { description, maxItems: 1000, default: [], ...options });
 }

@@ -92,21 +92,12 @@ export function requestMetrics(registry: Registry): RequestMetrics {
 
 /** Counts operator API requests in separate metrics, so that operators do not distort the metrics about callers. */
 export function operatorRequestMetrics(registry: Registry): RequestObserver {
-  const routes = new Routes(
-    registry,
-    'operator_request_duration_seconds',
-    'Requests to the operator API by route and class of status.',
-  );
-  const rejections = counter(
-    registry,
-    'operator_refusals_total',
-    'Rejected requests to the operator API, by code of the problem.',
-    'code',
-  );
-  return (record) => {
-    routes.count(record);
-    if (record.code !== null) rejections.count(record.code);
-  };
+  return listenerMetrics(registry, 'operator', 'to the operator API');
+}
+
+/** Counts requests to the portal in separate metrics, because its paths could be those of routes. */
+export function portalRequestMetrics(registry: Registry): RequestObserver {
+  return listenerMetrics(registry, 'portal', 'to the portal');
 }
 
 /** Counts wrong operator tokens. Returns the function that counts one. */
@@ -117,6 +108,35 @@ export function tokenGuessMetric(registry: Registry): () => void {
     'Requests to the operator API with a token that no operator has.',
   );
   return () => guesses.count();
+}
+
+/** Counts wrong tokens and links of the portal. Returns the function that counts one. */
+export function portalGuessMetric(registry: Registry): () => void {
+  const guesses = counter(
+    registry,
+    'portal_token_guesses_total',
+    'Requests to the portal with a token or a link that no session in force has.',
+  );
+  return () => guesses.count();
+}
+
+/** Counts requests by route and status, and rejected ones by code. */
+function listenerMetrics(registry: Registry, name: string, where: string): RequestObserver {
+  const routes = new Routes(
+    registry,
+    `${name}_request_duration_seconds`,
+    `Requests ${where} by route and class of status.`,
+  );
+  const rejections = counter(
+    registry,
+    `${name}_refusals_total`,
+    `Rejected requests ${where}, by code of the problem.`,
+    'code',
+  );
+  return (record) => {
+    routes.count(record);
+    if (record.code !== null) rejections.count(record.code);
+  };
 }
 
 /** One route's counts. */

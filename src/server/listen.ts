@@ -32,8 +32,8 @@ export async function listen(server: Server, { host, port }: Address): Promise<A
 
 const reasons: Readonly<Record<string, string>> = {
   EADDRINUSE:
-    'the port is taken by another process. Stop that one, or choose another port (PORT, INTERNAL_PORT)',
-  EACCES: 'this user may not use the port. Choose one above 1023 (PORT, INTERNAL_PORT)',
-  EADDRNOTAVAIL: 'this machine does not have that address (HOST, INTERNAL_HOST)',
-  ENOTFOUND: 'the host name is not known (HOST, INTERNAL_HOST)',
+    'the port is taken by another process. Stop that one, or choose another port (PORT, INTERNAL_PORT, PORTAL_PORT)',
+  EACCES: 'this user may not use the port. Choose one above 1023 (PORT, INTERNAL_PORT, PORTAL_PORT)',
+  EADDRNOTAVAIL: 'this machine does not have that address (HOST, INTERNAL_HOST, PORTAL_HOST)',
+  ENOTFOUND: 'the host name is not known (HOST, INTERNAL_HOST, PORTAL_HOST)',
 };

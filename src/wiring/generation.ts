@@ -1,20 +1,22 @@
-import { internalServer, publicServer, type AppDeps } from '../app.ts';
+import { internalServer, portalServer, publicServer, type AppDeps, type ServedApplication } from '../app.ts';
 import type { TenantConcurrency } from '../limits/concurrency.ts';
 import { ActiveExchanges } from '../proxy/active-exchanges.ts';
 import type { Timers } from '../ports/timers.ts';
 import type { Application } from '../server/served.ts';
 
-/** The public and the internal application, made for one version of the configuration. */
+/** The applications, made for one version of the configuration. */
 export interface Generation {
   readonly publicApp: Application;
   readonly internalApp: Application;
+  /** `null` if there is no portal. */
+  readonly portalApp: Application | null;
   /** Active exchanges that began in this generation. */
   readonly exchanges: Pick<ActiveExchanges, 'countInto'>;
   /** Waits until this generation's exchanges have ended, then closes its applications and connections to upstreams. */
   retire(): Promise<void>;
   /** Asks WebSocket clients to reconnect elsewhere, because WebSockets do not end on their own. */
   goAway(): void;
-  /** Closes both applications immediately. */
+  /** Closes all applications immediately. */
   close(): Promise<void>;
 }
 
@@ -22,7 +24,7 @@ export interface Generation {
 const lookMs = 500;
 
 /**
- * Builds the public and the internal application.
+ * Builds the applications.
  *
  * @param deps `concurrency` is shared by all generations, so that tenants get no extra slots during a reload
  * @throws if the configuration cannot be used; everything that the call had opened is closed
@@ -32,22 +34,25 @@ export async function generation(
   timers: Timers,
 ): Promise<Generation> {
   const exchanges = new ActiveExchanges();
-  const publicApp = await publicServer({ ...deps, exchanges });
-  const internalApp = await internalServer({ ...deps, destinationOf: publicApp.destinationOf }).catch(
-    async (error: unknown) => {
-      await publicApp.close();
-      throw error;
-    },
-  );
+  const open: ServedApplication[] = [];
   let closing: Promise<void> | undefined;
-  const close = (): Promise<void> => (closing ??= closeBoth());
-  async function closeBoth(): Promise<void> {
-    await publicApp.close();
-    await internalApp.close();
+  const close = (): Promise<void> => (closing ??= closeAll(open));
+  async function opened<T extends ServedApplication>(making: Promise<T>): Promise<T> {
+    const app = await making.catch(async (error: unknown) => {
+      await close();
+      throw error;
+    });
+    open.push(app);
+    return app;
   }
+  const publicApp = await opened(publicServer({ ...deps, exchanges }));
+  const internalApp = await opened(internalServer({ ...deps, destinationOf: publicApp.destinationOf }));
+  const { portal } = deps.config;
+  const portalApp = portal && (await opened(portalServer({ ...deps, portal })));
   return {
     publicApp,
     internalApp,
+    portalApp,
     exchanges,
     close,
     goAway: () => exchanges.goAway(),
@@ -57,4 +62,8 @@ export async function generation(
       await close();
     },
   };
+}
+
+async function closeAll(applications: readonly ServedApplication[]): Promise<void> {
+  for (const application of applications) await application.close();
 }

@@ -1,3 +1,4 @@
+import type { Config } from '../config.ts';
 import { TenantConcurrency } from '../limits/concurrency.ts';
 import type { Logger } from '../ops/logger.ts';
 import type { Timers } from '../ports/timers.ts';
@@ -10,15 +11,21 @@ import { generation } from './generation.ts';
 import type { Services } from './services.ts';
 import type { Stage, Stages } from './stages.ts';
 
-/** The open public and internal listeners, and the applications that they serve. */
+/** The open listeners, and the applications that they serve. */
 export interface OpenListeners {
   readonly applications: Applications;
   readonly publicAddress: Address;
   readonly internalAddress: Address;
+  /** `null` if there is no portal. */
+  readonly portalAddress: Address | null;
   /** For each listener, a function that returns the number of its open connections. */
-  readonly connections: Readonly<Record<'public' | 'internal', () => number>>;
+  readonly connections: {
+    readonly public: () => number;
+    readonly internal: () => number;
+    readonly portal?: () => number;
+  };
   /**
-   * Prepares both listeners for new applications.
+   * Prepares the listeners for new applications.
    *
    * @returns function that switches the listeners to the applications it is given
    * @throws if a certificate cannot be used; nothing has changed in that case
@@ -35,36 +42,29 @@ export async function openListeners(
   stages: Stages<Stage>,
   workers: WorkerGroup | null,
 ): Promise<OpenListeners> {
-  const { given, complete, deps, observersOf, timers, engine, waitsOf } = services;
+  const { deps, timers, engine, waitsOf } = services;
   const { config, logger } = deps;
   // All generations share this object, so that tenants get no extra slots during a reload.
   const concurrency = new TenantConcurrency(config.limits, waitsOf);
-  const applications = await stages.open(
-    'applications',
-    () => {
-      const make = (config: typeof given) =>
-        generation({ ...deps, config, ...observersOf(config), concurrency }, timers);
-      return Applications.open(config, { given, complete, make, logger });
-    },
-    (applications) => applications.close(),
-  );
-
-  const { publicApp, internalApp } = applications.current;
-  const internalListener = createListener(internalApp, config.limits, null);
-  const publicListener = createListener(publicApp, config.limits, config.listen.tls);
-  for (const { server } of [internalListener, publicListener]) workers?.control(server);
-  const { address: internalAddress, connections: internalConnections } = await stages.open(
+  const applications = await openApplications(services, stages, concurrency);
+  const listeners = createListeners(applications, config);
+  for (const { server } of present(Object.values(listeners))) workers?.control(server);
+  const internal = await stages.open(
     'internal listener',
-    () => opened(internalListener, config.internal, timers),
-    ({ drain }) => drain({ limitMs: 0, idleMs: 0 }),
+    () => opened(listeners.internal, config.internal, timers),
+    closeAtOnce,
   );
-  logger.info(internalAddress, 'the internal listener is open');
-  const { address: publicAddress, connections: publicConnections } = await stages.open(
+  logger.info(internal.address, 'the internal listener is open');
+  const portal =
+    listeners.portal &&
+    config.portal &&
+    (await openPortal(listeners.portal, config.portal, services, stages));
+  const outer = await stages.open(
     'public listener',
-    () => opened(publicListener, config.listen, timers),
-    (listener) => drained(listener, applications, logger),
+    () => opened(listeners.public, config.listen, timers),
+    (outer) => Promise.all(present([outer, portal]).map((each) => drained(each, applications, logger))),
   );
-  logger.info(publicAddress, 'the public listener is open');
+  logger.info(outer.address, 'the public listener is open');
   await stages.open(
     'readiness',
     () => undefined,
@@ -78,22 +78,88 @@ export async function openListeners(
 
   return {
     applications,
-    publicAddress,
-    internalAddress,
-    connections: { public: publicConnections, internal: internalConnections },
-    prepare: () => {
-      const [servePublic, serveInternal] = [publicListener.prepare(), internalListener.prepare()];
-      return (made, { limits, operators }) => {
-        servePublic(made.publicApp, limits);
-        serveInternal(made.internalApp, limits);
-        concurrency.limits = limits;
-        services.operatorTokens.replace(operators);
-      };
+    publicAddress: outer.address,
+    internalAddress: internal.address,
+    portalAddress: portal && portal.address,
+    connections: {
+      public: outer.connections,
+      internal: internal.connections,
+      ...(portal && { portal: portal.connections }),
     },
+    prepare: () => switchOf(listeners, services, concurrency),
   };
 }
 
-/** Drains the public listener within the times set by the current configuration. */
+function openApplications(
+  { given, complete, deps, observersOf, timers }: Services,
+  stages: Stages<Stage>,
+  concurrency: TenantConcurrency,
+): Promise<Applications> {
+  const { config, logger } = deps;
+  const make = (config: typeof given) =>
+    generation({ ...deps, config, ...observersOf(config), concurrency }, timers);
+  return stages.open(
+    'applications',
+    () => Applications.open(config, { given, complete, make, logger }),
+    (applications) => applications.close(),
+  );
+}
+
+type Listeners = Readonly<Record<'public' | 'internal', Listener> & Record<'portal', Listener | null>>;
+
+function createListeners({ current }: Applications, { limits, listen }: Config): Listeners {
+  return {
+    internal: createListener(current.internalApp, limits, null),
+    public: createListener(current.publicApp, limits, listen.tls),
+    portal: current.portalApp && createListener(current.portalApp, limits, null),
+  };
+}
+
+function present<T>(values: readonly (T | null)[]): T[] {
+  return values.filter((value) => value !== null);
+}
+
+async function openPortal(
+  listener: Listener,
+  at: Address,
+  { deps, timers }: Services,
+  stages: Stages<Stage>,
+): Promise<OpenListener> {
+  const portal = await stages.open(
+    'portal listener',
+    () => opened(listener, at, timers),
+    // It has been drained with the public listener, unless that could not be opened.
+    closeAtOnce,
+  );
+  deps.logger.info(portal.address, 'the portal listener is open');
+  return portal;
+}
+
+function closeAtOnce({ drain }: Drainable): Promise<number> {
+  return drain({ limitMs: 0, idleMs: 0 });
+}
+
+/** Prepares the listeners for new applications. */
+function switchOf(
+  listeners: Listeners,
+  { operatorTokens }: Services,
+  concurrency: TenantConcurrency,
+): Switch {
+  const serve = {
+    public: listeners.public.prepare(),
+    internal: listeners.internal.prepare(),
+    portal: listeners.portal?.prepare(),
+  };
+  return ({ publicApp, internalApp, portalApp }, { limits, operators }) => {
+    serve.public(publicApp, limits);
+    serve.internal(internalApp, limits);
+    if (portalApp !== null) serve.portal?.(portalApp, limits);
+    concurrency.limits = limits;
+    operatorTokens.replace(operators);
+  };
+}
+
+/** Drains a listener within the times set by the current configuration. */
 async function drained({ drain }: Drainable, applications: Applications, logger: Logger): Promise<void> {
   const { drainMs, drainDelayMs, drainIdleMs } = applications.config;
   const limitMs = (drainMs - drainDelayMs) * (1 - finishShare);
@@ -104,11 +170,9 @@ async function drained({ drain }: Drainable, applications: Applications, logger:
   if (cut > 0) logger.warn({ connections: cut }, 'connections still open at the end of the drain were cut');
 }
 
-async function opened(
-  listener: Listener,
-  at: Address,
-  timers: Timers,
-): Promise<Drainable & { readonly address: Address }> {
+type OpenListener = Drainable & { readonly address: Address };
+
+async function opened(listener: Listener, at: Address, timers: Timers): Promise<OpenListener> {
   const ended = drainable(listener, timers);
   return { ...ended, address: await listen(listener.server, at) };
 }

@@ -39,8 +39,14 @@ export function mustNotNeedRestart(running: Config, wanted: Config): void {
  * the gateway adds parts of its own.
  */
 export function restartNeeded(running: Config, wanted: Config): string[] {
-  const names = Object.entries(fixed)
+  const names: string[] = Object.entries(fixed)
     .filter(([key]) => !isDeepStrictEqual(running[key as keyof Config], wanted[key as keyof Config]))
     .map(([, name]) => name);
+  if (!isDeepStrictEqual(portalAddress(running), portalAddress(wanted)))
+    names.push('portal.host, portal.port');
   return [...new Set(names)];
+}
+
+function portalAddress({ portal }: Config): object | null {
+  return portal && { host: portal.host, port: portal.port };
 }

@@ -12,6 +12,8 @@ import type { TailCollector } from '../ops/live/tail-collector.ts';
 import { buildInfo, createRegistry } from '../ops/metrics.ts';
 import {
   operatorRequestMetrics,
+  portalGuessMetric,
+  portalRequestMetrics,
   requestMetrics,
   connectionWaitMetrics,
   tokenGuessMetric,
@@ -31,6 +33,8 @@ import { measured, openStore, type Store } from './store.ts';
 import { openTracing } from './tracing.ts';
 import { version } from './version.ts';
 
+type Observers = Pick<AppDeps, 'observe' | 'observeOperator' | 'observePortal'>;
+
 /** The open services that the listeners need. */
 export interface Services {
   /** Configuration as it was read, without the additions of {@link complete}. */
@@ -42,9 +46,9 @@ export interface Services {
   readonly store: Store;
   readonly engine: Engine;
   /** Dependencies of the applications, with a complete configuration. */
-  readonly deps: Omit<AppDeps, 'observe' | 'observeOperator'>;
+  readonly deps: Omit<AppDeps, keyof Observers>;
   /** Makes the request observers for a configuration. */
-  readonly observersOf: (config: Config) => Pick<AppDeps, 'observe' | 'observeOperator'>;
+  readonly observersOf: (config: Config) => Observers;
   /** Collects requests for open tails. */
   readonly collector: TailCollector;
   /** Reads the counts of the requests to the public listener. */
@@ -98,7 +102,7 @@ export async function openServices(
     operatorTokens,
     operatorSessions: sessionsOf(store, operatorTokens),
     tokenGuesses: new TokenGuesses({ clock, timers, count: tokenGuessMetric(registry) }),
-    portalGuesses: new TokenGuesses({ clock, timers, count: () => undefined }),
+    portalGuesses: new TokenGuesses({ clock, timers, count: portalGuessMetric(registry) }),
     directory: engine.directory,
     barrier: engine.barrier,
     ...dataOf(store),
@@ -127,11 +131,16 @@ function observers(
 ): Pick<Services, 'observersOf' | 'traffic'> {
   const { observe, read: traffic } = requestMetrics(registry);
   const operatorMetrics = operatorRequestMetrics(registry);
+  const portalMetrics = portalRequestMetrics(registry);
   const observersOf: Services['observersOf'] = ({ trustedProxies, authentication, headers, log }) => {
     const sample = { share: log.sample2xx, random: Math.random };
     const { schemes } = authentication;
     const logged = accessLog(logger, { trustedProxies, schemes, keyHeaders: headers.apiKey, sample });
-    return { observe: tailed(observe, logged, tails), observeOperator: both(operatorMetrics, logged) };
+    return {
+      observe: tailed(observe, logged, tails),
+      observeOperator: both(operatorMetrics, logged),
+      observePortal: both(portalMetrics, logged),
+    };
   };
   return { observersOf, traffic };
 }

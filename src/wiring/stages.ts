@@ -4,8 +4,9 @@ export const shutdownOrder = [
   // time.
   'readiness',
   // New connections are refused, requests finish, and WebSocket clients are asked to reconnect elsewhere. Connections
-  // still open at the end of the drain are cut.
+  // still open at the end of the drain are cut. The portal's listener drains at the same time.
   'public listener',
+  'portal listener',
   // Connections to upstreams are closed.
   'applications',
   // The figures of this replica are shown until here.

@@ -18,6 +18,8 @@ export interface RunningGateway {
   readonly store: Store;
   readonly publicAddress: Address;
   readonly internalAddress: Address;
+  /** `null` if there is no portal. */
+  readonly portalAddress: Address | null;
   /** Resolves once the store has been reached and everything has started. */
   readonly begun: Promise<void>;
   /**
@@ -35,7 +37,7 @@ export interface RunningGateway {
 }
 
 /**
- * Starts the gateway: store, engine, two listeners. The gateway begins to listen before it connects to the store. While
+ * Starts the gateway: store, engine, listeners. The gateway begins to listen before it connects to the store. While
  * PostgreSQL cannot be reached, the gateway responds with 503 and keeps trying to connect.
  *
  * @param workers worker group that this process belongs to; `null` if it is the only process
@@ -50,7 +52,7 @@ export async function startGateway(
   try {
     const services = await openServices(given, logger, stages, workers);
     const listeners = await openListeners(services, stages, workers);
-    const { applications, publicAddress, internalAddress, prepare } = listeners;
+    const { applications, publicAddress, internalAddress, portalAddress, prepare } = listeners;
     certificateMetrics(services.registry, () => applications.config.certificates);
     trafficMetrics(services.registry, {
       connections: listeners.connections,
@@ -68,6 +70,7 @@ export async function startGateway(
       store: services.store,
       publicAddress,
       internalAddress,
+      portalAddress,
       begun: services.engine.begun,
       reload: async (wanted, agreed) => {
         const { prefix } = wanted.keys;

@@ -24,6 +24,7 @@ export async function welcome({
   store,
   publicAddress,
   internalAddress,
+  portalAddress,
 }: RunningGateway): Promise<string> {
   if (config.store.kind !== 'embedded') return '';
   const { dataDir } = config.store;
@@ -38,6 +39,10 @@ export async function welcome({
     `  console    ${origin('http', internalAddress)}/console/`,
     `  data       ${dataDir}   (operator token: ${operatorTokenFile(dataDir)})`,
   ];
+  if (portalAddress !== null)
+    lines.push(
+      `  portal     ${origin('http', portalAddress)}   browsers find it at ${config.portal?.url ?? ''}`,
+    );
   if (echo)
     lines.push(`  upstream   the built-in echo: it answers with the request that your service would get`);
   const first = (await store.tenants.listParents({}, { limit: 1 })).rows.length === 0;

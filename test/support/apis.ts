@@ -177,6 +177,7 @@ export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Ap
     registry: new Registry(),
     observe: () => undefined,
     observeOperator: () => undefined,
+    observePortal: () => undefined,
     tracer: null,
     unready: () => [],
     rateLimiter: new OneReplicaLimiter(),

@@ -120,6 +120,7 @@ export async function startGateway(t: Scope, options: GatewayOptions): Promise<T
     // Not their heads, which hold whole requests.
     observe: ({ head: _head, ...exchange }) => finished.push(exchange),
     observeOperator: () => undefined,
+    observePortal: () => undefined,
     tracer: null,
     unready: () => [],
     exchanges: options.exchanges ?? new ActiveExchanges(),

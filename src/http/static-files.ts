@@ -13,9 +13,6 @@ export interface StaticFile {
   readonly cacheControl: string;
 }
 
-/** Folder of the files that `npm run build` makes of `console/`. */
-export const builtFiles = new URL('../../dist/console/static/', import.meta.url);
-
 const types: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.html': 'text/html; charset=utf-8',
@@ -31,16 +28,19 @@ const hashed = /-[A-Z0-9]{8}\.(?:js|css)$/;
 export function readStaticFiles(folder: URL): ReadonlyMap<string, StaticFile> {
   return new Map(
     readdirSync(folder).map((name) => {
-      const bytes = readFileSync(new URL(name, folder));
-      const digest = createHash('sha256').update(bytes).digest('base64url');
-      const file = {
-        type: types[extname(name)] ?? 'application/octet-stream',
-        bytes,
-        gzipped: gzipSync(bytes, { level: 9 }),
-        etag: `W/"${digest}"`,
-        cacheControl: hashed.test(name) ? 'public, max-age=31536000, immutable' : 'no-cache',
-      };
-      return [name, file] as const;
+      const type = types[extname(name)] ?? 'application/octet-stream';
+      return [name, staticFile(name, type, readFileSync(new URL(name, folder)))] as const;
     }),
   );
+}
+
+/** Makes a file of its content. Browsers keep it without asking again only if its name has a hash. */
+export function staticFile(name: string, type: string, bytes: Buffer): StaticFile {
+  return {
+    type,
+    bytes,
+    gzipped: gzipSync(bytes, { level: 9 }),
+    etag: `W/"${createHash('sha256').update(bytes).digest('base64url')}"`,
+    cacheControl: hashed.test(name) ? 'public, max-age=31536000, immutable' : 'no-cache',
+  };
 }
