@@ -114,7 +114,7 @@ async function tryOut(copy, { attack, source, guard, instead }) {
 function write(copy, source, content) {
   writeFileSync(join(copy, source), content);
   if (!source.startsWith('console/')) return;
-  const build = "import('./scripts/lib/console.mjs').then(({ buildConsole }) => buildConsole())";
+  const build = "import('./scripts/lib/console.mjs').then(({ buildPages }) => buildPages())";
   run(process.execPath, ['-e', build], { cwd: copy });
 }
 

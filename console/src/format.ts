@@ -30,3 +30,13 @@ export function formatAgo(iso: string, nowMs: number): string {
   const [unit, unitMs] = units.find(([, unitMs]) => Math.abs(ms) >= unitMs) ?? units[3];
   return ago.format(Math.round(ms / unitMs), unit);
 }
+
+/** The first and last characters of a key, as far as they are known. */
+export function keyHint({ prefix, last4 }: KeyHints): string {
+  return prefix === null && last4 === null ? 'not known' : `${prefix ?? ''}…${last4 ?? ''}`;
+}
+
+interface KeyHints {
+  readonly prefix: string | null;
+  readonly last4: string | null;
+}

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { ApiProblem } from './api/problem.ts';
 
-/** Something that is read from the operator API. */
+/** Something that is read from an API. */
 export type Loaded<T> =
   | { readonly state: 'loading' }
   | {
@@ -59,5 +59,5 @@ async function result<T>(load: () => Promise<T>): Promise<Exclude<Loaded<T>, { s
 /** Turns what was thrown into a problem that a page can show. */
 export function asProblem(error: unknown): ApiProblem {
   if (error instanceof ApiProblem) return error;
-  return new ApiProblem(0, { code: 'console_fault', detail: `The console failed: ${String(error)}` });
+  return new ApiProblem(0, { code: 'page_fault', detail: `The page failed: ${String(error)}` });
 }

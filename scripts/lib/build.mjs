@@ -1,7 +1,7 @@
 // @ts-check
 import { existsSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { buildConsole, CONSOLE } from './console.mjs';
+import { buildPages, CONSOLE } from './console.mjs';
 import { alone } from './lock.mjs';
 import {
   CONSOLE_FILES,
@@ -10,6 +10,7 @@ import {
   everySourceIsCompiled,
   markExecutables,
   newest,
+  PORTAL_FILES,
   removeOrphans,
   SRC,
 } from './output.mjs';
@@ -46,7 +47,7 @@ export function build() {
 function isBuilt() {
   return (
     existsSync(STAMP) &&
-    existsSync(join(CONSOLE_FILES, 'index.html')) &&
+    [CONSOLE_FILES, PORTAL_FILES].every((folder) => existsSync(join(folder, 'index.html'))) &&
     statSync(STAMP).mtimeMs >= newest(INPUT)
   );
 }
@@ -73,7 +74,7 @@ async function compile(options) {
     markExecutables();
   }
 
-  await buildConsole();
+  await buildPages();
   writeFileSync(STAMP, '');
   // What was edited during the build has to count as newer.
   utimesSync(STAMP, began, began);

@@ -1,22 +1,33 @@
 // @ts-check
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { CONSOLE_FILES } from './output.mjs';
+import { CONSOLE_FILES, PORTAL_FILES } from './output.mjs';
 import { inProject } from './project.mjs';
 
-/** Sources of the operators' console. */
+/** Sources of the operators' console and of the customers' portal. */
 export const CONSOLE = inProject('console');
 
-/** Bundles the console. Names of files have a hash of their content, so browsers keep them. */
-export async function buildConsole() {
+/** Bundles the console and the portal. Names of files have a hash of their content, so browsers keep them. */
+export async function buildPages() {
+  await buildPage({ page: 'index.html', entry: 'src/main.tsx', icon: 'icon.svg', folder: CONSOLE_FILES });
+  await buildPage({
+    page: 'portal.html',
+    entry: 'src/portal/main.tsx',
+    icon: 'portal.svg',
+    folder: PORTAL_FILES,
+  });
+}
+
+/** @param {{ page: string, entry: string, icon: string, folder: string }} page files in `console/`, and where they go */
+async function buildPage({ page, entry, icon, folder }) {
   // Only a build needs it, and not every program of scripts/ builds.
   const { build } = await import('esbuild');
-  rmSync(CONSOLE_FILES, { recursive: true, force: true });
-  mkdirSync(CONSOLE_FILES, { recursive: true });
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
   const { metafile } = await build({
-    entryPoints: [join(CONSOLE, 'src/main.tsx')],
+    entryPoints: [join(CONSOLE, entry)],
     absWorkingDir: inProject('.'),
-    outdir: CONSOLE_FILES,
+    outdir: folder,
     entryNames: '[name]-[hash]',
     bundle: true,
     minify: true,
@@ -29,12 +40,12 @@ export async function buildConsole() {
   });
   const outputs = Object.keys(metafile.outputs).map((path) => basename(path));
   const named = (/** @type {string} */ kind) => outputs.find((name) => name.endsWith(kind)) ?? '';
-  const page = readFileSync(join(CONSOLE, 'index.html'), 'utf8')
+  const html = readFileSync(join(CONSOLE, page), 'utf8')
     .replace('main.js', named('.js'))
     .replace('main.css', named('.css'));
-  writeFileSync(join(CONSOLE_FILES, 'index.html'), page);
-  copyFileSync(join(CONSOLE, 'icon.svg'), join(CONSOLE_FILES, 'icon.svg'));
-  writeFileSync(join(CONSOLE_FILES, 'licenses.txt'), licenses(Object.keys(metafile.inputs)));
+  writeFileSync(join(folder, 'index.html'), html);
+  copyFileSync(join(CONSOLE, icon), join(folder, 'icon.svg'));
+  writeFileSync(join(folder, 'licenses.txt'), licenses(Object.keys(metafile.inputs)));
 }
 
 /**
@@ -52,7 +63,7 @@ function licenses(inputs) {
       const file = ['LICENSE', 'LICENSE.md', 'LICENSE.txt']
         .map((file) => join(folder, file))
         .find(existsSync);
-      if (file === undefined) throw new Error(`${name} is part of the console and has no license file.`);
+      if (file === undefined) throw new Error(`${name} is part of a page and has no license file.`);
       return `${name}\n\n${readFileSync(file, 'utf8').trim()}\n`;
     })
     .join('\n----\n\n');

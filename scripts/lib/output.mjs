@@ -8,6 +8,8 @@ export const SRC = inProject('src');
 export const DIST = inProject('dist');
 /** What browsers get of the console. */
 export const CONSOLE_FILES = join(DIST, 'console/static');
+/** What browsers get of the portal. */
+export const PORTAL_FILES = join(DIST, 'portal/static');
 
 /** Read by the program at run time, so they go along as they are; functions of the database are in its steps. */
 const ASSET = /^(?!.*\/postgres\/schema\/(?:functions\/|released\.json)).*\.(sql|json|ya?ml)$/;
@@ -37,7 +39,8 @@ export function removeOrphans() {
       return SOURCE.test(file) ? [compiled(file), `${compiled(file)}.map`] : [];
     }),
   );
-  for (const file of files(DIST).filter((file) => !file.startsWith(CONSOLE_FILES + sep))) {
+  for (const file of files(DIST)) {
+    if ([CONSOLE_FILES, PORTAL_FILES].some((folder) => file.startsWith(folder + sep))) continue;
     const isOurs = /\.js(\.map)?$/.test(file) || ASSET.test(file);
     if (isOurs && !wanted.has(file)) rmSync(file);
   }

@@ -48,8 +48,7 @@ function isProblem(body: unknown): body is ProblemMembers {
   return typeof body === 'object' && body !== null && 'code' in body && 'detail' in body;
 }
 
-/** Problem of a call that got no response. */
-export function unreachable(): ApiProblem {
-  const detail = 'The gateway cannot be reached. Is it running, and are you connected?';
+/** Problem of a call that got no response. @param detail what the person can look at */
+export function unreachable(detail: string): ApiProblem {
   return new ApiProblem(0, { code: 'unreachable', detail });
 }

@@ -1,6 +1,6 @@
 import type { JSX, TargetedSubmitEvent } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Page } from '../api/operator-api.ts';
+import type { Page } from '../api/api-client.ts';
 import type { HeldApiKey } from '../../../src/api/reference/documents/operator-types.ts';
 import { textOf } from '../form.ts';
 import { keyDigest } from '../key-digest.ts';

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import type { HeldApiKey } from '../../../src/api/reference/documents/operator-types.ts';
+import { keyHint } from '../format.ts';
 import { linkTo } from '../route.ts';
 import { useMay, useSession } from '../session.ts';
 import { Badge } from '../ui/badge.tsx';
@@ -12,7 +13,6 @@ import { useLoad } from '../use-load.ts';
 import { LastDay } from './changes/last-day.tsx';
 import { RevokeKey } from './changes/revoke-key.tsx';
 import { RotateKey } from './changes/rotate-key.tsx';
-import { keyHint } from './parts/keys.tsx';
 import { LimitsPart } from './parts/limits.tsx';
 
 /** Everything about one key. */

@@ -5,7 +5,7 @@ import type {
   Replica,
   ReplicaList,
 } from '../../../src/api/reference/documents/operator-types.ts';
-import type { Page } from '../api/operator-api.ts';
+import type { Page } from '../api/api-client.ts';
 import { formatAgo, formatCount } from '../format.ts';
 import { linkTo } from '../route.ts';
 import { useSession } from '../session.ts';

@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX, TargetedSubmitEvent } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Changed } from '../api/operator-api.ts';
+import type { Changed } from '../api/api-client.ts';
 import type { ApiProblem } from '../api/problem.ts';
 import type { Closed } from '../use-dialog.ts';
 import { asProblem } from '../use-load.ts';
@@ -21,12 +21,14 @@ interface ChangeDialogProps<T> {
   readonly onClose: Closed;
   /** Shown above the receipt, such as a secret. */
   readonly result?: (value: T) => ComponentChildren;
+  /** Text of the button that closes the result. If it is given, nothing but the button does, Escape included. */
+  readonly dismiss?: string;
   readonly children: ComponentChildren;
 }
 
 /** Asks for a change, makes it, and shows its receipt. */
 export function ChangeDialog<T>(props: ChangeDialogProps<T>): JSX.Element {
-  const { title, action, done, isDangerous = false, change, onClose, result, children } = props;
+  const { title, action, done, isDangerous = false, change, onClose, result, dismiss, children } = props;
   const [changed, setChanged] = useState<Changed<T> | null>(null);
   const [problem, setProblem] = useState<ApiProblem | null>(null);
   const [isBusy, setBusy] = useState(false);
@@ -44,7 +46,11 @@ export function ChangeDialog<T>(props: ChangeDialogProps<T>): JSX.Element {
     setBusy(false);
   };
   return (
-    <Dialog title={title} isBusy={isBusy} onClose={() => onClose(changed !== null)}>
+    <Dialog
+      title={title}
+      keepsOpen={isBusy || (changed !== null && dismiss !== undefined)}
+      onClose={() => onClose(changed !== null)}
+    >
       {(close) =>
         changed === null ? (
           <form onSubmit={(event) => void submit(event)}>
@@ -66,7 +72,7 @@ export function ChangeDialog<T>(props: ChangeDialogProps<T>): JSX.Element {
             <Receipt done={done} enforced={changed.enforced} />
             <div class="buttons">
               <button type="button" class="primary" onClick={close}>
-                Close
+                {dismiss ?? 'Close'}
               </button>
             </div>
           </div>

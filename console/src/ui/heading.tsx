@@ -1,5 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
+import { useWording } from '../wording.ts';
 import { Badge } from './badge.tsx';
 
 interface HeadingProps {
@@ -12,9 +13,10 @@ interface HeadingProps {
 
 /** The heading of a page, which is also the title of the browser's tab. */
 export function Heading({ title, state, children }: HeadingProps): JSX.Element {
+  const { site } = useWording();
   useEffect(() => {
-    document.title = `${title} · Tenancy Gateway`;
-  }, [title]);
+    document.title = `${title} · ${site}`;
+  }, [title, site]);
   return (
     <div class="heading">
       <h1>

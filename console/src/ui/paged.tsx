@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Page } from '../api/operator-api.ts';
+import type { Page } from '../api/api-client.ts';
 import type { ApiProblem } from '../api/problem.ts';
 import { asProblem, useLoad } from '../use-load.ts';
 import { Show } from './loaded.tsx';

@@ -1,13 +1,6 @@
 import type { JSX } from 'preact';
 import type { ApiProblem } from '../api/problem.ts';
-
-const advice: Readonly<Record<string, string>> = {
-  unavailable:
-    'The gateway cannot reach its database, or not in time. It recovers by itself; /readyz says more.',
-  insufficient_role: 'Ask an operator with the role that is needed.',
-  still_active: 'Suspend or deactivate the account first.',
-  not_found: 'It may have been deleted, or the address is incomplete.',
-};
+import { useWording } from '../wording.ts';
 
 interface ProblemProps {
   readonly problem: ApiProblem;
@@ -16,9 +9,10 @@ interface ProblemProps {
   readonly isOfChange?: boolean;
 }
 
-/** An error of the operator API, with what to do about it. */
+/** An error of the API, with what to do about it. */
 export function Problem({ problem, retry, isOfChange = false }: ProblemProps): JSX.Element {
   const { code, faults, requestId } = problem;
+  const { advice } = useWording();
   return (
     <div class="problem" role="alert">
       <p>

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { Query } from '../../api/operator-api.ts';
+import type { Query } from '../../api/api-client.ts';
 import type { UsageRow } from '../../../../src/api/reference/documents/operator-types.ts';
 import { formatCount } from '../../format.ts';
 import { useSession } from '../../session.ts';

@@ -5,7 +5,7 @@ import type { Closed } from '../../use-dialog.ts';
 import { ChangeDialog } from '../../ui/change-dialog.tsx';
 import { Field } from '../../ui/field.tsx';
 import { textOf, timeOf } from '../../form.ts';
-import { Secrets } from './secrets.tsx';
+import { Secrets } from '../../ui/secrets.tsx';
 
 interface MintKeyProps {
   readonly accountId: string;

@@ -3,16 +3,8 @@ import type { HeldApiKey, RotatedApiKey } from '../../../../src/api/reference/do
 import { useSession } from '../../session.ts';
 import type { Closed } from '../../use-dialog.ts';
 import { ChangeDialog } from '../../ui/change-dialog.tsx';
-import { Field } from '../../ui/field.tsx';
-import { Secrets } from './secrets.tsx';
-
-const overlaps = [
-  [0, 'at once'],
-  [3_600, 'in an hour'],
-  [86_400, 'in a day'],
-  [604_800, 'in a week'],
-  [2_592_000, 'in 30 days'],
-] as const;
+import { OverlapField } from '../../ui/overlap-field.tsx';
+import { Secrets } from '../../ui/secrets.tsx';
 
 interface RotateKeyProps {
   readonly held: HeldApiKey;
@@ -34,17 +26,7 @@ export function RotateKey({ held, onClose }: RotateKeyProps): JSX.Element {
       result={(key) => <Secrets minted={key} />}
     >
       <p>A new key with the same name, scopes and limits replaces this one.</p>
-      <Field label="This key ends">
-        {(ids) => (
-          <select {...ids} name="expires_in" defaultValue="86400">
-            {overlaps.map(([seconds, text]) => (
-              <option value={seconds} selected={seconds === 86_400}>
-                {text}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
+      <OverlapField />
     </ChangeDialog>
   );
 }

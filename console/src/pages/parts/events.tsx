@@ -1,8 +1,9 @@
 import type { JSX } from 'preact';
-import type { Query } from '../../api/operator-api.ts';
+import type { Query } from '../../api/api-client.ts';
 import type { Event } from '../../../../src/api/reference/documents/operator-types.ts';
 import { linkTo } from '../../route.ts';
 import { useSession } from '../../session.ts';
+import { EventChange, shown } from '../../ui/event-change.tsx';
 import { Paged } from '../../ui/paged.tsx';
 import { Table, type Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -12,7 +13,7 @@ const columns: readonly Column<Event>[] = [
   { name: 'What', cell: ({ type }) => <code>{type}</code> },
   { name: 'Which', cell: (event) => <Subject event={event} /> },
   { name: 'By', cell: ({ actor: { kind, name } }) => <Actor name={name} kind={kind} /> },
-  { name: 'Change', cell: (event) => <Change event={event} /> },
+  { name: 'Change', cell: (event) => <EventChange event={event} /> },
 ];
 
 /** The table of some events. */
@@ -60,50 +61,4 @@ function Actor({ name, kind }: Pick<Event['actor'], 'name' | 'kind'>): JSX.Eleme
       {name} <span class="soft">{kind.replace('_', ' ')}</span>
     </>
   );
-}
-
-/** The changed members, with their former and new values; for a quota, how much of it was used. */
-function Change({ event: { type, data } }: EventProps): JSX.Element {
-  const { object, previous } = data;
-  if (type.startsWith('quota.'))
-    return (
-      <>{`${shown(object['used'])} of ${shown(object['quota'])} ${shown(object['unit'])} a ${shown(object['per'])}`}</>
-    );
-  const changed = differences(previous ?? {}, object);
-  if (changed.length === 0) return <span class="soft">–</span>;
-  return (
-    <ul class="plain">
-      {changed.map(({ name, before, after }) => (
-        <li>
-          {name}: <del>{shown(before)}</del> → <ins>{shown(after)}</ins>
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-interface Difference {
-  readonly name: string;
-  readonly before: unknown;
-  readonly after: unknown;
-}
-
-type Members = Readonly<Record<string, unknown>>;
-
-/** Compares the former members of an object with its present ones, and members of members. */
-function differences(previous: Members, object: Members): Difference[] {
-  return Object.entries(previous).flatMap(([name, before]) => {
-    const after = object[name];
-    if (isObject(before) && isObject(after))
-      return differences(before, after).map((inner) => ({ ...inner, name: `${name}.${inner.name}` }));
-    return JSON.stringify(before) === JSON.stringify(after) ? [] : [{ name, before, after }];
-  });
-}
-
-function isObject(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function shown(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value ?? null);
 }

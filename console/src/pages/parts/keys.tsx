@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import type { HeldApiKey } from '../../../../src/api/reference/documents/operator-types.ts';
+import { keyHint } from '../../format.ts';
 import { linkTo } from '../../route.ts';
 import { useSession } from '../../session.ts';
 import { Badge } from '../../ui/badge.tsx';
@@ -16,11 +17,6 @@ const columns: readonly Column<HeldApiKey>[] = [
   { name: 'Last used', cell: ({ last_used_at }) => <Time at={last_used_at} none="never" relative /> },
   { name: 'Expires', cell: ({ expires_at }) => <Time at={expires_at} none="never" /> },
 ];
-
-/** The first and last characters of a key, as far as they are known. */
-export function keyHint({ prefix, last4 }: Pick<HeldApiKey, 'prefix' | 'last4'>): string {
-  return prefix === null && last4 === null ? 'not known' : `${prefix ?? ''}…${last4 ?? ''}`;
-}
 
 /** A table of keys. */
 export function KeyTable({

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
-import type { MintedApiKey } from '../../../../src/api/reference/documents/operator-types.ts';
-import { Copy } from '../../ui/copy.tsx';
+import type { MintedApiKey } from '../../../src/api/reference/documents/operator-types.ts';
+import { Copy } from './copy.tsx';
 
 /** The secrets of a new key, which no later response has. */
 export function Secrets({

@@ -1,0 +1,79 @@
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import type { ApiProblem } from '../api/problem.ts';
+import { asProblem } from '../use-load.ts';
+import { watchLinks } from './link.ts';
+import type { PortalApi } from './portal-api.ts';
+import type { PortalSession } from './portal-session.ts';
+
+type State =
+  | { readonly kind: 'no-link' | 'opening' | 'refused' }
+  | { readonly kind: 'failed'; readonly problem: ApiProblem; readonly link: string }
+  | { readonly kind: 'open'; readonly session: PortalSession }
+  | { readonly kind: 'left' | 'ended'; readonly returnUrl: string | null };
+
+/** The session of the page, as it begins and ends. */
+export interface SessionOf {
+  readonly state: State;
+  /** Opens the link once more after a failure. */
+  readonly retry: () => void;
+  /** Called when the person has left. */
+  readonly left: () => void;
+  /** Keeps the pages of the session, even if it ends, until the returned function is called. */
+  readonly hold: () => () => void;
+}
+
+/** Opens links and watches the session of the latest one. @param firstLink secret of the link that opened the page */
+export function useSessionOf(api: PortalApi, firstLink: string | null): SessionOf {
+  const [state, setState] = useState<State>({ kind: firstLink === null ? 'no-link' : 'opening' });
+  const [hasEnded, setEnded] = useState(false);
+  const [holds, setHolds] = useState(0);
+  const latest = useRef('');
+  const redeem = async (link: string): Promise<void> => {
+    latest.current = link;
+    setState({ kind: 'opening' });
+    setEnded(false);
+    const next = await opened(api, link);
+    if (latest.current === link) setState(next);
+  };
+  useEffect(() => {
+    api.onEnded = () => setEnded(true);
+    if (firstLink !== null) void redeem(firstLink);
+    return watchLinks((link) => void redeem(link));
+  }, []);
+  const session = state.kind === 'open' ? state.session : null;
+  useEffect(() => {
+    if (session === null) return;
+    const timer = setTimeout(() => setEnded(true), session.endsAtMs - Date.now());
+    return () => clearTimeout(timer);
+  }, [session]);
+  const close = (kind: 'left' | 'ended'): void => {
+    api.forget();
+    setState({ kind, returnUrl: session?.return_url ?? null });
+  };
+  useEffect(() => {
+    if (session !== null && hasEnded && holds === 0) close('ended');
+  }, [session, hasEnded, holds]);
+  const hold = useCallback(() => {
+    setHolds((number) => number + 1);
+    return () => setHolds((number) => number - 1);
+  }, []);
+  return {
+    state,
+    hold,
+    left: () => close('left'),
+    retry: () => {
+      if (state.kind === 'failed') void redeem(state.link);
+    },
+  };
+}
+
+async function opened(api: PortalApi, link: string): Promise<State> {
+  try {
+    return { kind: 'open', session: await api.redeem(link) };
+  } catch (error) {
+    const problem = asProblem(error);
+    // A link that was cut off has another length, which is a fault of the request.
+    const isRefused = problem.status === 400 || problem.status === 401;
+    return isRefused ? { kind: 'refused' } : { kind: 'failed', problem, link };
+  }
+}
