@@ -1,4 +1,4 @@
-import type { TailFilter } from './tails.ts';
+import type { OpenCounts, TailFilter } from './tails.ts';
 
 /** Which replicas a tail speaks for, and whether it shows all of their requests. */
 export interface TailState {
@@ -8,6 +8,8 @@ export interface TailState {
   readonly sampled: boolean;
   /** Number of requests that were left out since the tail began. */
   readonly dropped: number;
+  /** Exchanges of these replicas that match the tail's account and key, whatever its code is. */
+  readonly open: OpenCounts;
 }
 
 /** An open tail, to be read until it ends. */

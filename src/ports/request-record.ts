@@ -51,5 +51,8 @@ export interface ReceivedHead {
   readonly socket: { readonly remoteAddress?: string | undefined };
 }
 
+/** Key and accounts that a request is by. Those that are not known yet are `null`. */
+export type RequestParties = Pick<RequestRecord, 'keyId' | 'caller' | 'parent' | 'resolvedTenant'>;
+
 /** Receives the record of every finished request. Must neither throw nor block. */
 export type RequestObserver = (record: RequestRecord) => void;

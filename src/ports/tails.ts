@@ -12,12 +12,28 @@ export interface OpenTail {
   readonly filter: TailFilter;
 }
 
+/** Exchanges that are open now: proxied requests and WebSockets. */
+export interface OpenCounts {
+  /** Number of requests whose response has not begun. */
+  readonly requests: number;
+  /** Number of open WebSockets, and of responses that have begun and not ended. */
+  readonly streams: number;
+}
+
 /** Lines that replicas have stored for a tail since the previous reading. */
 export interface TailReading {
   /** Lines in no particular order, as they were added. */
   readonly lines: readonly string[];
-  /** Replicas that collect for the tail, with the number of requests that each has left out since it began. */
-  readonly replicas: readonly { readonly id: string; readonly dropped: number }[];
+  /** Replicas that collect for the tail. */
+  readonly replicas: readonly TailReplica[];
+}
+
+/** What a replica that collects for a tail has told about itself. */
+export interface TailReplica {
+  readonly id: string;
+  /** Number of requests that it has left out since it began to collect. */
+  readonly dropped: number;
+  readonly open: OpenCounts;
 }
 
 /** Lines that one replica has collected for a tail. */
@@ -27,6 +43,8 @@ export interface CollectedLines {
   readonly lines: readonly string[];
   /** Number of requests that the replica has left out since it began to collect for the tail. */
   readonly dropped: number;
+  /** Exchanges of the replica that match the tail's account and key. */
+  readonly open: OpenCounts;
 }
 
 /**

@@ -1,5 +1,7 @@
 import type { Directory } from '../ports/directory.ts';
 import type { FactKey } from '../ports/facts.ts';
+import type { RequestParties } from '../ports/request-record.ts';
+import type { OpenCounts } from '../ports/tails.ts';
 import type { ExchangeState } from './exchange-states.ts';
 
 /** An exchange in progress that depends on facts: a proxied request, or an open WebSocket. */
@@ -7,6 +9,8 @@ export interface ActiveExchange {
   /** Index in the array of {@link ActiveExchanges}. Only `ActiveExchanges` writes it. */
   slot: number;
   readonly state: ExchangeState;
+  /** Key and accounts that the exchange is by, as far as it is decided. */
+  parties(): RequestParties;
   /** Facts whose revocation ends the exchange; empty before the decision. */
   dependsOn(): readonly FactKey[];
   /** Ends the exchange because a fact was revoked. Returns `false` if the exchange does not have to end. */
@@ -47,6 +51,13 @@ export class ActiveExchanges {
   /** Adds the number of exchanges in each state to `counts`. Use it sparingly, because it visits all exchanges. */
   countInto(counts: Map<ExchangeState, number>): void {
     for (const { state } of this.#active) counts.set(state, (counts.get(state) ?? 0) + 1);
+  }
+
+  /** Counts the exchanges whose parties match. Use it sparingly, like {@link countInto}. */
+  countOpen(matches: (parties: RequestParties) => boolean): OpenCounts {
+    const open = this.#active.filter((exchange) => matches(exchange.parties()));
+    const streams = open.filter(({ state }) => state === 'open' || state === 'responding').length;
+    return { requests: open.length - streams, streams };
   }
 
   enter(exchange: ActiveExchange): void {

@@ -4,7 +4,7 @@ import type { ClientRequest, ClientResponse } from '../http/client-request.ts';
 import { readUnits } from '../domain/usage.ts';
 import { bodyMayBeLong } from '../http/problem-reply.ts';
 import type { FactKey } from '../ports/facts.ts';
-import type { RequestRecord } from '../ports/request-record.ts';
+import type { RequestParties, RequestRecord } from '../ports/request-record.ts';
 import type { RequestTrace } from '../ports/tracer.ts';
 import type { ActiveExchange } from './active-exchanges.ts';
 import { Decision } from './decision.ts';
@@ -101,6 +101,16 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
     if (this.state !== 'responding') return this.reject(problem);
     this.finish(this.progress().status, code);
     this.response.cut();
+  }
+
+  parties(): RequestParties {
+    const { admission, caller, keyId } = this.decision;
+    return {
+      keyId,
+      caller: caller?.accountId ?? null,
+      parent: caller?.kind === 'sub-account' ? caller.parentId : null,
+      resolvedTenant: admission?.permit.resolvedTenant ?? null,
+    };
   }
 
   noteBytes(): void {

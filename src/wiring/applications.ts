@@ -1,5 +1,7 @@
 import type { Config } from '../config.ts';
 import type { Logger } from '../ops/logger.ts';
+import type { RequestParties } from '../ports/request-record.ts';
+import type { OpenCounts } from '../ports/tails.ts';
 import type { ExchangeState } from '../proxy/exchange-states.ts';
 import type { Generation } from './generation.ts';
 import { mustNotNeedRestart } from './restart-needed.ts';
@@ -79,6 +81,17 @@ export class Applications {
     const counts = new Map<ExchangeState, number>();
     for (const { exchanges } of this.#generations) exchanges.countInto(counts);
     return counts;
+  }
+
+  /** Counts active exchanges whose parties match. */
+  countOpen(matches: (parties: RequestParties) => boolean): OpenCounts {
+    let [requests, streams] = [0, 0];
+    for (const { exchanges } of this.#generations) {
+      const open = exchanges.countOpen(matches);
+      requests += open.requests;
+      streams += open.streams;
+    }
+    return { requests, streams };
   }
 
   /** Rejects further reloads; resolves once any running reload has finished. */

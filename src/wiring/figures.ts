@@ -22,6 +22,7 @@ export async function openFigures(
     };
   };
   const { logger } = deps;
+  collector.exchanges = applications;
   await stages.open(
     'figures',
     () =>

@@ -11,7 +11,7 @@ export interface Generation {
   /** `null` if there is no portal. */
   readonly portalApp: Application | null;
   /** Active exchanges that began in this generation. */
-  readonly exchanges: Pick<ActiveExchanges, 'countInto'>;
+  readonly exchanges: Pick<ActiveExchanges, 'countInto' | 'countOpen'>;
   /** Waits until this generation's exchanges have ended, then closes its applications and connections to upstreams. */
   retire(): Promise<void>;
   /** Asks WebSocket clients to reconnect elsewhere, because WebSockets do not end on their own. */

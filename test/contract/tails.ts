@@ -4,6 +4,8 @@ import type { Test } from 'tap';
 import type { Store } from '../../src/adapters/postgres/store.ts';
 import { quietFigures } from './replica-figures.ts';
 
+const nothing = { requests: 0, streams: 0 };
+
 const numbered = (count: number): string[] => Array.from({ length: count }, (_, i) => `{"n":${i}}`);
 
 export async function tailContract(t: Test, store: Store): Promise<void> {
@@ -24,9 +26,9 @@ export async function tailContract(t: Test, store: Store): Promise<void> {
     const tail = randomUUID();
     await tails.open({ id: tail, filter: {} }, 8);
     for (const replica of ['a', 'b']) await report(replica);
-    t.equal(await tails.add({ tail, replica: 'a', lines: ['{"n":1}'], dropped: 0 }), 1);
-    t.equal(await tails.add({ tail, replica: 'b', lines: ['{"n":"é\\"✓"}'], dropped: 7 }), 1);
-    t.equal(await tails.add({ tail, replica: 'silent', lines: [], dropped: 0 }), 0);
+    t.equal(await tails.add({ tail, replica: 'a', lines: ['{"n":1}'], dropped: 0, open: nothing }), 1);
+    t.equal(await tails.add({ tail, replica: 'b', lines: ['{"n":"é\\"✓"}'], dropped: 7, open: nothing }), 1);
+    t.equal(await tails.add({ tail, replica: 'silent', lines: [], dropped: 0, open: nothing }), 0);
     const reading = await tails.read(tail, 0);
     t.same(new Set(reading?.lines), new Set(['{"n":1}', '{"n":"é\\"✓"}']));
     t.same(
@@ -38,7 +40,7 @@ export async function tailContract(t: Test, store: Store): Promise<void> {
     );
     t.same((await tails.read(tail, 2))?.lines, []);
     await tails.close(tail);
-    t.equal(await tails.add({ tail, replica: 'a', lines: ['{}'], dropped: 0 }), null, 'it is no longer open');
+    t.equal(await tails.add({ tail, replica: 'a', lines: ['{}'], dropped: 0, open: nothing }), null, 'it is no longer open');
   });
 
   await t.test('a tail holds at most 1,000 lines, and has room again once they are read', async (t) => {
@@ -47,19 +49,31 @@ export async function tailContract(t: Test, store: Store): Promise<void> {
     await report('a');
     const added = await Promise.all(
       Array.from({ length: 12 }, (_, i) =>
-        tails.add({ tail, replica: `r${i}`, lines: numbered(100), dropped: 0 }),
+        tails.add({ tail, replica: `r${i}`, lines: numbered(100), dropped: 0, open: nothing }),
       ),
     );
     t.equal(
       added.reduce((sum: number, each) => sum + (each ?? 0), 0),
       1_000,
     );
-    t.equal(await tails.add({ tail, replica: 'a', lines: numbered(3), dropped: 4 }), 0);
+    t.equal(await tails.add({ tail, replica: 'a', lines: numbered(3), dropped: 4, open: nothing }), 0);
     const reading = await tails.read(tail, 0);
     t.equal(reading?.lines.length, 1_000);
-    t.same(reading?.replicas, [{ id: 'a', dropped: 7 }], 'those that were not taken count as dropped');
+    t.match(reading?.replicas, [{ id: 'a', dropped: 7 }], 'those that were not taken count as dropped');
     await tails.read(tail, 1_000);
-    t.equal(await tails.add({ tail, replica: 'a', lines: numbered(3), dropped: 7 }), 3);
+    t.equal(await tails.add({ tail, replica: 'a', lines: numbered(3), dropped: 7, open: nothing }), 3);
+    await tails.close(tail);
+  });
+
+  await t.test('a replica says what it has open, and the latest that it said holds', async (t) => {
+    const tail = randomUUID();
+    await tails.open({ id: tail, filter: {} }, 8);
+    await report('a');
+    const open = { requests: 3, streams: 2 };
+    await tails.add({ tail, replica: 'a', lines: [], dropped: 0, open });
+    t.same((await tails.read(tail, 0))?.replicas, [{ id: 'a', dropped: 0, open }]);
+    await tails.add({ tail, replica: 'a', lines: [], dropped: 0, open: nothing });
+    t.same((await tails.read(tail, 0))?.replicas, [{ id: 'a', dropped: 0, open: nothing }]);
     await tails.close(tail);
   });
 

@@ -92,6 +92,7 @@ t.test('what is under way is found, whatever the order in which others left', as
         const exchange: ActiveExchange = {
           slot: 0,
           state: 'sent',
+          parties: () => ({ keyId: null, caller: null, parent: null, resolvedTenant: null }),
           dependsOn: () => [`a:${i}`],
           revoke: () => found.push(exchange) > 0,
           keyChanged() {},

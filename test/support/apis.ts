@@ -164,7 +164,11 @@ export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Ap
     liveTails: around(
       liveTails({
         ...{ store: store.tails, clock: systemClock, timers: systemTimers },
-        collector: { begin: () => undefined, forget: () => undefined },
+        collector: {
+          begin: () => undefined,
+          forget: () => undefined,
+          countOpen: () => ({ requests: 0, streams: 0 }),
+        },
         ...{ replicaId: () => null, isLeaving: () => true, randomId: randomUUID },
         ...(options.mostTails !== undefined && { most: options.mostTails }),
       }),

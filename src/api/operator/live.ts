@@ -127,8 +127,10 @@ async function* eventsOf(tail: LiveTail, mayGoOn: () => Promise<boolean>): Async
   }
 }
 
-function stateEvent({ state: { replicas, sampled, dropped } }: Pick<LiveTail, 'state'>): string {
-  return `event: state\ndata: ${JSON.stringify({ replicas, sampled, dropped })}\n\n`;
+function stateEvent({ state: { replicas, sampled, dropped, open } }: Pick<LiveTail, 'state'>): string {
+  const { requests, streams } = open;
+  const state = { replicas, sampled, dropped, open: { requests, streams } };
+  return `event: state\ndata: ${JSON.stringify(state)}\n\n`;
 }
 
 const tooManyTails = {

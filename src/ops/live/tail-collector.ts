@@ -1,9 +1,9 @@
 import type { Clock } from '../../ports/clock.ts';
-import type { RequestRecord } from '../../ports/request-record.ts';
-import { tailLifeMs, type OpenTail, type TailStore } from '../../ports/tails.ts';
+import type { RequestParties, RequestRecord } from '../../ports/request-record.ts';
+import { tailLifeMs, type CollectedLines, type OpenCounts, type OpenTail, type TailFilter, type TailStore } from '../../ports/tails.ts';
 import type { Timers } from '../../ports/timers.ts';
 import { repeat } from '../../timing/repeat.ts';
-import { lineOf, matches, seen, type SeenRequest } from './tail-line.ts';
+import { isBy, lineOf, matches, seen, type SeenRequest } from './tail-line.ts';
 
 export interface TailCollectorParts {
   readonly store: Pick<TailStore, 'add'>;
@@ -13,14 +13,19 @@ export interface TailCollectorParts {
   readonly timers: Timers;
 }
 
+/** Counts the exchanges that are open in this process. */
+export interface OpenExchanges {
+  countOpen(matches: (parties: RequestParties) => boolean): OpenCounts;
+}
+
 /** A tail for which this replica collects. */
 interface Collected extends OpenTail {
   /** Whether the client of the tail is connected to this replica. */
   readonly isOwn: boolean;
   requests: SeenRequest[];
   dropped: number;
-  /** Number of requests left out, as the store was told last; -1 before that. */
-  told: number;
+  /** Number of requests left out and open exchanges, as the store was told last; `null` before that. */
+  told: Pick<CollectedLines, 'dropped' | 'open'> | null;
   /** When the current second began, by the monotonic clock, and the number of requests collected in it. */
   secondMs: number;
   inSecond: number;
@@ -40,6 +45,8 @@ export class TailCollector {
   readonly #parts: TailCollectorParts;
   /** The tails to collect for; `null` if there are none. */
   open: readonly Collected[] | null = null;
+  /** The exchanges to count. There are none before the listeners are open. */
+  exchanges: OpenExchanges = { countOpen: () => ({ requests: 0, streams: 0 }) };
   #heardMs = 0;
   #stop: (() => void) | undefined;
 
@@ -82,6 +89,11 @@ export class TailCollector {
     this.#collectFor([...(this.open ?? []), begun(tail, true)]);
   }
 
+  /** Counts the open exchanges of this replica that are by the account and the key of a tail. */
+  countOpen(filter: TailFilter): OpenCounts {
+    return this.exchanges.countOpen((parties) => isBy(filter, parties));
+  }
+
   /** Collects no longer for a tail. */
   forget(id: string): void {
     this.#collectFor((this.open ?? []).filter((tail) => tail.id !== id));
@@ -109,19 +121,21 @@ export class TailCollector {
       this.#collectFor((this.open ?? []).filter(({ isOwn }) => isOwn));
     const replica = replicaId();
     if (replica === null) return;
-    for (const tail of this.open ?? [])
-      if (tail.requests.length > 0 || tail.told !== tail.dropped) await this.#add(tail, replica);
+    for (const tail of this.open ?? []) {
+      const open = this.countOpen(tail.filter);
+      if (tail.requests.length > 0 || isNews(tail, open)) await this.#add(tail, replica, open);
+    }
   }
 
-  async #add(tail: Collected, replica: string): Promise<void> {
+  async #add(tail: Collected, replica: string, open: OpenCounts): Promise<void> {
     const { requests, dropped } = tail;
     tail.requests = [];
     const lines = requests.map((request) => lineOf(request, replica));
     try {
-      const added = await this.#parts.store.add({ tail: tail.id, replica, lines, dropped });
+      const added = await this.#parts.store.add({ tail: tail.id, replica, lines, dropped, open });
       if (added === null) return this.forget(tail.id);
       tail.dropped += lines.length - added;
-      tail.told = dropped + lines.length - added;
+      tail.told = { dropped: dropped + lines.length - added, open };
     } catch {
       // The report that follows says whether the store is back.
       tail.dropped += lines.length;
@@ -129,6 +143,12 @@ export class TailCollector {
   }
 }
 
+/** Whether the store has to be told something about a tail, even if there are no lines. */
+function isNews({ told, dropped }: Collected, open: OpenCounts): boolean {
+  if (told === null || told.dropped !== dropped) return true;
+  return told.open.requests !== open.requests || told.open.streams !== open.streams;
+}
+
 function begun(tail: OpenTail, isOwn: boolean): Collected {
-  return { ...tail, isOwn, requests: [], dropped: 0, told: -1, secondMs: -Infinity, inSecond: 0 };
+  return { ...tail, isOwn, requests: [], dropped: 0, told: null, secondMs: -Infinity, inSecond: 0 };
 }

@@ -1,4 +1,4 @@
-import type { RequestRecord } from '../../ports/request-record.ts';
+import type { RequestParties, RequestRecord } from '../../ports/request-record.ts';
 import type { TailFilter } from '../../ports/tails.ts';
 
 const maxPathLength = 1_024;
@@ -11,14 +11,18 @@ export interface SeenRequest {
 }
 
 /** Whether a tail shows a request. */
-export function matches({ accountId, keyId, code }: TailFilter, record: RequestRecord): boolean {
-  if (code !== undefined && record.code !== code) return false;
-  if (keyId !== undefined && record.keyId !== keyId) return false;
+export function matches(filter: TailFilter, record: RequestRecord): boolean {
+  return (filter.code === undefined || record.code === filter.code) && isBy(filter, record);
+}
+
+/** Whether a request is by the key and the account of a tail. */
+export function isBy({ accountId, keyId }: TailFilter, parties: RequestParties): boolean {
+  if (keyId !== undefined && parties.keyId !== keyId) return false;
   return (
     accountId === undefined ||
-    record.caller === accountId ||
-    record.resolvedTenant === accountId ||
-    record.parent === accountId
+    parties.caller === accountId ||
+    parties.resolvedTenant === accountId ||
+    parties.parent === accountId
   );
 }
 

@@ -1,12 +1,12 @@
 import type { Clock } from '../../ports/clock.ts';
 import type { LiveTail, LiveTails, TailState } from '../../ports/live-tails.ts';
-import type { TailReading, TailStore } from '../../ports/tails.ts';
+import type { OpenCounts, OpenTail, TailReading, TailStore } from '../../ports/tails.ts';
 import type { Timers } from '../../ports/timers.ts';
 import type { TailCollector } from './tail-collector.ts';
 
 export interface LiveTailParts {
   readonly store: TailStore;
-  readonly collector: Pick<TailCollector, 'begin' | 'forget'>;
+  readonly collector: Pick<TailCollector, 'begin' | 'forget' | 'countOpen'>;
   readonly replicaId: () => string | null;
   /** Whether this process is about to end, which ends its tails. */
   readonly isLeaving: () => boolean;
@@ -32,14 +32,14 @@ export function liveTails(parts: LiveTailParts): LiveTails {
       if (!(await store.open(tail, most))) return null;
       // The other replicas learn of the tail from their next report.
       collector.begin(tail);
-      return new ReadTail(tail.id, parts);
+      return new ReadTail(tail, parts);
     },
   };
 }
 
 /** A tail of a client of this replica. */
 class ReadTail implements LiveTail {
-  readonly #id: string;
+  readonly #tail: OpenTail;
   readonly #parts: LiveTailParts;
   readonly #dropped = new Map<string, number>();
   #droppedMs = -Infinity;
@@ -47,17 +47,17 @@ class ReadTail implements LiveTail {
   #closing: Promise<void> | undefined;
   state: TailState;
 
-  constructor(id: string, parts: LiveTailParts) {
-    this.#id = id;
+  constructor(tail: OpenTail, parts: LiveTailParts) {
+    this.#tail = tail;
     this.#parts = parts;
-    this.state = { replicas: this.#with([]), sampled: false, dropped: 0 };
+    this.state = this.#stateAfter({ lines: [], replicas: [] });
   }
 
   async next(): ReturnType<LiveTail['next']> {
     const { store, timers, isLeaving } = this.#parts;
     if (isLeaving()) return null;
     await new Promise<void>((resolve) => void timers.after(everyMs, resolve));
-    const reading = await store.read(this.#id, this.#taken);
+    const reading = await store.read(this.#tail.id, this.#taken);
     if (reading === null) return null;
     this.#taken = reading.lines.length;
     this.state = this.#stateAfter(reading);
@@ -66,12 +66,14 @@ class ReadTail implements LiveTail {
 
   close(): Promise<void> {
     const { store, collector } = this.#parts;
-    collector.forget(this.#id);
-    return (this.#closing ??= store.close(this.#id).catch(() => undefined));
+    collector.forget(this.#tail.id);
+    return (this.#closing ??= store.close(this.#tail.id).catch(() => undefined));
   }
 
   #stateAfter({ replicas }: TailReading): TailState {
-    const nowMs = this.#parts.clock.monotonicMs();
+    const { clock, replicaId } = this.#parts;
+    const nowMs = clock.monotonicMs();
+    const own = replicaId();
     // A replica that has ended is no longer listed, but its requests stay left out.
     for (const { id, dropped } of replicas)
       if (dropped > (this.#dropped.get(id) ?? 0)) {
@@ -79,15 +81,20 @@ class ReadTail implements LiveTail {
         this.#droppedMs = nowMs;
       }
     return {
-      replicas: this.#with(replicas.map(({ id }) => id)),
+      // This replica collects from the beginning, so it is always among them.
+      replicas: [...new Set([...(own === null ? [] : [own]), ...replicas.map(({ id }) => id)])].sort(),
       sampled: nowMs - this.#droppedMs < sampledMs,
       dropped: [...this.#dropped.values()].reduce((sum, dropped) => sum + dropped, 0),
+      open: this.#openOn(replicas.filter(({ id }) => id !== own)),
     };
   }
 
-  /** Adds this replica, which collects from the beginning. */
-  #with(others: readonly string[]): string[] {
-    const own = this.#parts.replicaId();
-    return [...new Set(own === null ? others : [own, ...others])].sort();
+  /** Adds up what this replica has open now, and what the others have told. */
+  #openOn(others: TailReading['replicas']): OpenCounts {
+    const all = [this.#parts.collector.countOpen(this.#tail.filter), ...others.map(({ open }) => open)];
+    return {
+      requests: all.reduce((sum, { requests }) => sum + requests, 0),
+      streams: all.reduce((sum, { streams }) => sum + streams, 0),
+    };
   }
 }

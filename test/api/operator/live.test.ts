@@ -1,74 +1,23 @@
 /** Live tails over two whole gateways. */
-import { request, type ClientRequest, type IncomingMessage } from 'node:http';
 import t from 'tap';
 import { eventually } from '../../support/eventually.ts';
-import { operatorToken } from '../../support/apis.ts';
+import { speaksFor, watch as watchAt, type Watch } from '../../support/live-watch.ts';
 import { startReplicas } from '../../support/replicas.ts';
 import { rawSql } from '../../support/store.ts';
 import type { Scope } from '../../support/servers.ts';
-
-interface State {
-  readonly replicas: readonly string[];
-  readonly sampled: boolean;
-  readonly dropped: number;
-}
-
-type Line = Readonly<Record<string, unknown>>;
 
 const replicas = await startReplicas(t);
 const sql = rawSql(t, replicas.databaseUrl);
 const parent = await replicas.parent();
 
-/** An open stream on the first replica. */
-interface Watch {
-  readonly status: number;
-  readonly headers: IncomingMessage['headers'];
-  readonly text: () => string;
-  readonly lines: () => readonly Line[];
-  readonly states: () => readonly State[];
-  readonly isOver: () => boolean;
-  readonly leave: () => void;
+/** Opens a stream on the first replica. */
+function watch(t: Scope, query?: string, headers?: Readonly<Record<string, string>>): Promise<Watch> {
+  return watchAt(t, replicas.internalOrigin, query, headers);
 }
-
-async function watch(
-  t: Scope,
-  query = '',
-  headers: Readonly<Record<string, string>> = withToken,
-): Promise<Watch> {
-  const response = await new Promise<IncomingMessage & { readonly req: ClientRequest }>((resolve, reject) => {
-    request(`${replicas.internalOrigin}/admin/v1/live${query}`, { headers, agent: false }, (incoming) =>
-      resolve(incoming as IncomingMessage & { readonly req: ClientRequest }),
-    )
-      .on('error', reject)
-      .end();
-  });
-  t.teardown(() => void response.destroy());
-  let text = '';
-  let isOver = false;
-  response.setEncoding('utf8').on('data', (part: string) => (text += part));
-  response.on('close', () => (isOver = true)).on('error', () => undefined);
-  const dataOf = (kind: RegExp): readonly unknown[] =>
-    text
-      .split('\n\n')
-      .slice(0, -1)
-      .filter((event) => kind.test(event))
-      .map((event) => JSON.parse(event.slice(event.indexOf('data: ') + 6)) as unknown);
-  return {
-    status: response.statusCode ?? 0,
-    headers: response.headers,
-    text: () => text,
-    lines: () => dataOf(/^data: /) as readonly Line[],
-    states: () => dataOf(/^event: state\n/) as readonly State[],
-    isOver: () => isOver,
-    leave: () => void response.destroy(),
-  };
-}
-
-const withToken = { authorization: `Bearer ${operatorToken}` };
 
 /** Waits until a tail speaks for both replicas. */
-async function everywhere(tail: Watch): Promise<void> {
-  await eventually(() => tail.states().at(-1)?.replicas.length === 2);
+function everywhere(tail: Watch): Promise<void> {
+  return speaksFor(tail, 2);
 }
 
 async function tails(): Promise<number> {

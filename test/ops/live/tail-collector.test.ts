@@ -1,6 +1,6 @@
 import t from 'tap';
 import { TailCollector } from '../../../src/ops/live/tail-collector.ts';
-import type { RequestRecord } from '../../../src/ports/request-record.ts';
+import type { RequestParties, RequestRecord } from '../../../src/ports/request-record.ts';
 import type { CollectedLines, TailFilter } from '../../../src/ports/tails.ts';
 import { ManualTime } from '../../support/coherence/manual-time.ts';
 
@@ -28,7 +28,7 @@ const record: RequestRecord = {
 function collecting() {
   const time = new ManualTime();
   const added: CollectedLines[] = [];
-  const state = { away: false, room: Infinity, isOpen: true };
+  const state = { away: false, room: Infinity, isOpen: true, active: [] as RequestParties[] };
   const collector = new TailCollector({
     store: {
       add: async (collected) => {
@@ -41,6 +41,9 @@ function collecting() {
     clock: time.clock,
     timers: time.timers,
   });
+  collector.exchanges = {
+    countOpen: (matches) => ({ requests: state.active.filter(matches).length, streams: 0 }),
+  };
   const finish = (requests: number, more: Partial<RequestRecord> = {}): void => {
     for (let i = 0; i < requests; i++) if (collector.open !== null) collector.note({ ...record, ...more });
   };
@@ -147,6 +150,32 @@ t.test('a store that is away costs no memory, and what it did not take is counte
   finish(1);
   await time.advance(500);
   t.match(added.at(-1), { dropped: 506, lines: { length: 1 } });
+});
+
+t.test('the open exchanges of the account and key are told when their number changes', async (t) => {
+  const { time, added, state, collector } = collecting();
+  const told = () => added.splice(0).map(({ tail, open }) => [tail, open.requests]);
+  state.active = [record, { ...record, keyId: other }, { ...record, caller: other, parent: null }];
+  collector.learn([
+    tail({ accountId: parent }, 'account'),
+    tail({ accountId: parent, keyId: key, code: 'internal' }, 'key'),
+    tail({}, 'all'),
+  ]);
+  await time.advance(500);
+  t.same(told(), [
+    ['account', 2],
+    ['key', 1],
+    ['all', 3],
+  ]);
+  await time.advance(60_000);
+  t.same(told(), [], 'nothing is told again');
+  collector.learn([tail({ accountId: parent }, 'account')]);
+  state.active.length = 0;
+  state.away = true;
+  await time.advance(1_000);
+  state.away = false;
+  await time.advance(500);
+  t.same(told(), [['account', 0]], 'what a store that was away did not get is told later');
 });
 
 t.test('a tail that has ended is collected for no longer', async (t) => {

@@ -4,6 +4,8 @@ import type { LiveTail } from '../../../src/ports/live-tails.ts';
 import type { TailReading } from '../../../src/ports/tails.ts';
 import { ManualTime } from '../../support/coherence/manual-time.ts';
 
+const nothing = { requests: 0, streams: 0 };
+
 /** A replica with the id `own`, over a store whose readings a test sets. */
 function watching() {
   const time = new ManualTime();
@@ -15,6 +17,7 @@ function watching() {
     away: false,
     closed: 0,
     isFull: false,
+    own: { requests: 0, streams: 0 },
   };
   const tails = liveTails({
     store: {
@@ -30,7 +33,11 @@ function watching() {
         if (state.away) throw new Error('away');
       },
     },
-    collector: { begin: ({ id }) => void collected.add(id), forget: (id) => void collected.delete(id) },
+    collector: {
+      begin: ({ id }) => void collected.add(id),
+      forget: (id) => void collected.delete(id),
+      countOpen: () => state.own,
+    },
     replicaId: () => 'own',
     isLeaving: () => state.leaving,
     randomId: () => 'tail',
@@ -66,23 +73,39 @@ t.test(
   async (t) => {
     const { time, state, tails } = watching();
     const tail = await tails.open({});
-    t.same(tail?.state, { replicas: ['own'], sampled: false, dropped: 0 });
+    t.match(tail?.state, { replicas: ['own'], sampled: false, dropped: 0 });
     const read = async (replicas: TailReading['replicas']) => {
       state.reading = { lines: [], replicas };
       return (await later(time, tail))?.state;
     };
-    t.same(
+    t.match(
       await read([
-        { id: 'own', dropped: 2 },
-        { id: 'other', dropped: 3 },
+        { id: 'own', dropped: 2, open: nothing },
+        { id: 'other', dropped: 3, open: nothing },
       ]),
       { replicas: ['other', 'own'], sampled: true, dropped: 5 },
     );
-    t.same(await read([{ id: 'own', dropped: 2 }]), { replicas: ['own'], sampled: true, dropped: 5 });
+    t.match(await read([{ id: 'own', dropped: 2, open: nothing }]), { replicas: ['own'], sampled: true, dropped: 5 });
     await time.advance(5_000);
-    t.same(await read([]), { replicas: ['own'], sampled: false, dropped: 5 });
+    t.match(await read([]), { replicas: ['own'], sampled: false, dropped: 5 });
   },
 );
+
+t.test('the state adds up what the replicas have open, this one from the first moment on', async (t) => {
+  const { time, state, tails } = watching();
+  state.own = { requests: 1, streams: 2 };
+  const tail = await tails.open({});
+  t.same(tail?.state.open, { requests: 1, streams: 2 });
+  state.own = { requests: 4, streams: 0 };
+  const replicas = [
+    // What this replica has told is older than what it knows.
+    { id: 'own', dropped: 0, open: { requests: 1, streams: 2 } },
+    { id: 'other', dropped: 0, open: { requests: 10, streams: 20 } },
+    { id: 'third', dropped: 0, open: { requests: 100, streams: 200 } },
+  ];
+  state.reading = { lines: [], replicas };
+  t.same((await later(time, tail))?.state.open, { requests: 114, streams: 220 });
+});
 
 t.test('a tail ends on a drain, and when the store no longer knows it', async (t) => {
   const { time, collected, state, tails } = watching();

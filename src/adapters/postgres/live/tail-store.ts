@@ -38,7 +38,7 @@ export function tailStore(db: Runner): TailStore {
 /** Adds lines. The update of the tail's row sees the number of lines that other additions have committed. */
 async function add(
   db: Runner,
-  { tail, replica, lines, dropped }: Parameters<TailStore['add']>[0],
+  { tail, replica, lines, dropped, open }: Parameters<TailStore['add']>[0],
 ): Promise<number | null> {
   const wanted = lines.length;
   const [room] = await db.run(
@@ -54,9 +54,10 @@ async function add(
         from room, jsonb_array_elements_text(${sql.json([...lines])}) with ordinality l (line, n)
         where l.n <= room.granted
       ), told as (
-        insert into tail_replica (tail, replica, dropped)
-        select ${tail}, ${replica}, ${dropped + wanted}::bigint - room.granted from room
-        on conflict (tail, replica) do update set dropped = excluded.dropped
+        insert into tail_replica (tail, replica, dropped, requests, streams)
+        select ${tail}, ${replica}, ${dropped + wanted}::bigint - room.granted, ${open.requests}, ${open.streams} from room
+        on conflict (tail, replica) do update
+        set dropped = excluded.dropped, requests = excluded.requests, streams = excluded.streams
       )
       select granted from room`,
   );
@@ -75,7 +76,8 @@ async function read(db: Runner, id: string, taken: number): Promise<TailReading 
       )
       select exists (select from renewed) as open, coalesce((select json_agg(line) from taken), '[]') as lines,
         coalesce((
-          select json_agg(json_build_object('id', r.replica, 'dropped', r.dropped))
+          select json_agg(json_build_object('id', r.replica, 'dropped', r.dropped,
+            'open', json_build_object('requests', r.requests, 'streams', r.streams)))
           from tail_replica r join replica_figures f on f.replica = r.replica
           where r.tail = ${id} and f.reported_at > now() - ${tailLifeMs} * interval '1 ms'
         ), '[]') as replicas`,

@@ -21,10 +21,13 @@ create unlogged table tail_line (
 );
 create index tail_line_tail on tail_line (tail);
 
--- Replicas that collect for a tail, with the number of requests that each has left out.
+-- Replicas that collect for a tail, with the number of requests that each has left out, and its open exchanges that
+-- match the tail: requests without a response yet, and streams.
 create unlogged table tail_replica (
   tail uuid not null references tail (id) on delete cascade,
   replica text not null,
   dropped bigint not null,
+  requests int not null,
+  streams int not null,
   primary key (tail, replica)
 ) with (fillfactor = 50);
