@@ -7,6 +7,11 @@ export function formatCount(value: number): string {
   return count.format(value);
 }
 
+/** A number with its noun, such as "3 replicas". */
+export function counted(value: number, noun: string): string {
+  return `${formatCount(value)} ${noun}${value === 1 ? '' : 's'}`;
+}
+
 /** A time in the viewer's time zone. */
 export function formatTime(iso: string): string {
   return time.format(new Date(iso));

@@ -1,5 +1,6 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
+import { counted } from './format.ts';
 import type { Receipt } from './api/receipt.ts';
 
 /** What pages for operators and pages for customers say differently. */
@@ -19,11 +20,6 @@ export function useWording(): Wording {
   const wording = useContext(WordingContext);
   if (wording === null) throw new Error('the page has no wording');
   return wording;
-}
-
-/** A number of things, such as "3 replicas". */
-export function counted(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
 /** How pages speak to operators. */

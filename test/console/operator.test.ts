@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import t from 'tap';
 import { chromium, withoutChromium } from '../support/browser.ts';
 import { eventually } from '../support/eventually.ts';
+import type { Scope } from '../support/servers.ts';
 import { makeParent, signIn, startWorld, tokens, type World } from './support/world.ts';
 
 const skip = chromium === undefined && withoutChromium;
@@ -72,10 +73,12 @@ t.test('an operator at work', { skip }, async (t) => {
     subAccountsLife(t, world),
   );
 
+  await t.test('before a change, its dialog says what is open on all replicas', (t) => openNow(t, world));
+
   await t.test('a question of explain stays in the address', async (t) => {
     const { keyId, subIds } = await makeParent(world, 'Explained Export');
     const { page } = await signIn(world);
-    await page.getByRole('link', { name: 'Explain' }).click();
+    await page.getByRole('link', { name: 'Explain', exact: true }).click();
     await page.getByLabel('Id of the key').fill(keyId);
     await page.getByLabel('Path').fill('/orders');
     await page.getByLabel('Acting header').fill('ext:customer-1');
@@ -293,6 +296,41 @@ async function keysLife(t: Test, world: World): Promise<void> {
   t.match(revoked, enforced);
   await page.getByRole('heading', { level: 1 }).getByText('revoked').waitFor();
   t.equal(await page.getByRole('button', { name: 'Revoke' }).count(), 0);
+}
+
+async function openNow(t: Test & Scope, world: World): Promise<void> {
+  const { id, keyId, apiKey, subIds } = await makeParent(world, 'Streaming');
+  await world.openStreams(t, apiKey);
+  const { page, faults } = await signIn(world);
+  const base = page.url().split('#')[0];
+  const dialog = page.getByRole('dialog');
+  const opens = async (hash: string, button: string): Promise<void> => {
+    await page.goto(`${base}#/${hash}`);
+    await page.getByRole('button', { name: button }).click();
+  };
+  const threeStreams = dialog.getByText('Open now: 0 requests, 3 streams, on 3 replicas.');
+  await opens(`accounts/${id}`, 'Suspend');
+  await dialog.getByText('Open now: counting…').waitFor();
+  await threeStreams.waitFor();
+  await page.keyboard.press('Escape');
+  await opens(`accounts/${id}/sub-accounts/${subIds[0]}`, 'Deactivate');
+  await dialog.getByText('Open now: 0 requests, 0 streams, on 3 replicas.').waitFor();
+  await page.keyboard.press('Escape');
+  await opens(`keys/${keyId}`, 'Rotate');
+  t.equal(await dialog.getByText('Open now').count(), 0, 'the key goes on for a day');
+  await page.getByLabel('This key ends').selectOption('at once');
+  await threeStreams.waitFor();
+  await page.keyboard.press('Escape');
+  await page.route('**/live?*', (route) => route.fulfill({ status: 409, json: {} }));
+  await opens(`keys/${keyId}`, 'Revoke');
+  await dialog.getByText('Its open requests and streams cannot be counted.').waitFor();
+  await page.keyboard.press('Escape');
+  await page.unroute('**/live?*');
+  await opens(`keys/${keyId}`, 'Revoke');
+  await threeStreams.waitFor();
+  await dialog.getByRole('button', { name: 'Revoke' }).click();
+  t.match(await receipt(page, 'Revoked'), '3 open streams ended');
+  t.same(faults, []);
 }
 
 async function subAccountsLife(t: Test, world: World): Promise<void> {

@@ -40,7 +40,11 @@ export async function tailContract(t: Test, store: Store): Promise<void> {
     );
     t.same((await tails.read(tail, 2))?.lines, []);
     await tails.close(tail);
-    t.equal(await tails.add({ tail, replica: 'a', lines: ['{}'], dropped: 0, open: nothing }), null, 'it is no longer open');
+    t.equal(
+      await tails.add({ tail, replica: 'a', lines: ['{}'], dropped: 0, open: nothing }),
+      null,
+      'it is no longer open',
+    );
   });
 
   await t.test('a tail holds at most 1,000 lines, and has room again once they are read', async (t) => {

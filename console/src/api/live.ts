@@ -22,6 +22,8 @@ export interface TailState {
   readonly replicas: readonly string[];
   readonly sampled: boolean;
   readonly dropped: number;
+  /** What these replicas have open now of the account or key of the stream. */
+  readonly open: { readonly requests: number; readonly streams: number };
 }
 
 interface Hears {

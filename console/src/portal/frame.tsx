@@ -2,7 +2,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { ApiProblem } from '../api/problem.ts';
 import { asProblem } from '../use-load.ts';
-import { counted } from '../wording.ts';
+import { counted } from '../format.ts';
 import type { Brand } from './brand.ts';
 import { usePortal } from './session.ts';
 

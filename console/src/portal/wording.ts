@@ -1,4 +1,5 @@
-import { counted, type Wording } from '../wording.ts';
+import { counted } from '../format.ts';
+import type { Wording } from '../wording.ts';
 
 const ask = 'The page that sent you here decides what you may do. Ask there if you need more.';
 

@@ -1,6 +1,13 @@
 import type { Clock } from '../../ports/clock.ts';
 import type { RequestParties, RequestRecord } from '../../ports/request-record.ts';
-import { tailLifeMs, type CollectedLines, type OpenCounts, type OpenTail, type TailFilter, type TailStore } from '../../ports/tails.ts';
+import {
+  tailLifeMs,
+  type CollectedLines,
+  type OpenCounts,
+  type OpenTail,
+  type TailFilter,
+  type TailStore,
+} from '../../ports/tails.ts';
 import type { Timers } from '../../ports/timers.ts';
 import { repeat } from '../../timing/repeat.ts';
 import { isBy, lineOf, matches, seen, type SeenRequest } from './tail-line.ts';

@@ -30,12 +30,19 @@ export interface World {
   readonly operator: Call;
   /** Sends a request through each replica with a key; the statuses. */
   readonly statuses: (apiKey: string, headers?: Readonly<Record<string, string>>) => Promise<number[]>;
+  /** Opens an event stream through each replica with a key. They end with the test. */
+  readonly openStreams: (t: Scope, apiKey: string) => Promise<void>;
   readonly browser: Browser;
 }
 
 /** Starts it all; it ends with the test. */
 export async function startWorld(t: Scope): Promise<World> {
-  const upstream = await startUpstream(t);
+  // A stream says one word, and then nothing.
+  const upstream = await startUpstream(t, ({ target }, response) => {
+    if (target === '/stream')
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 1\n\n');
+    else response.end('{}');
+  });
   const env = {
     DATABASE_URL: await freshDatabase(t, migrated),
     REDIS_URL: await freshRedis(t),
@@ -59,6 +66,12 @@ export async function startWorld(t: Scope): Promise<World> {
     statuses: async (apiKey, headers = {}) => {
       const responses = calls.map((call) => call('GET', '/orders', { key: apiKey, headers }));
       return (await Promise.all(responses)).map(({ status }) => status);
+    },
+    openStreams: async (scope, apiKey) => {
+      const leave = new AbortController();
+      scope.teardown(() => leave.abort());
+      const headers = { authorization: `Bearer ${apiKey}` };
+      for (const { url } of replicas) await fetch(`${url}/stream`, { headers, signal: leave.signal });
     },
   };
 }

@@ -85,7 +85,11 @@ t.test(
       ]),
       { replicas: ['other', 'own'], sampled: true, dropped: 5 },
     );
-    t.match(await read([{ id: 'own', dropped: 2, open: nothing }]), { replicas: ['own'], sampled: true, dropped: 5 });
+    t.match(await read([{ id: 'own', dropped: 2, open: nothing }]), {
+      replicas: ['own'],
+      sampled: true,
+      dropped: 5,
+    });
     await time.advance(5_000);
     t.match(await read([]), { replicas: ['own'], sampled: false, dropped: 5 });
   },

@@ -3,8 +3,7 @@ import type { HeldApiKey } from '../../../../src/api/reference/documents/operato
 import { useSession } from '../../session.ts';
 import type { Closed } from '../../use-dialog.ts';
 import { ChangeDialog } from '../../ui/change-dialog.tsx';
-import { Time } from '../../ui/time.tsx';
-import { LastDay } from './last-day.tsx';
+import { KeyUse } from './key-use.tsx';
 
 interface KeyChangeProps {
   readonly held: HeldApiKey;
@@ -27,10 +26,7 @@ export function RevokeKey({ held, onClose }: KeyChangeProps): JSX.Element {
         Its requests will be rejected with 401 <code>api_key_revoked</code>, and its open streams end. A
         revoke cannot be undone.
       </p>
-      <p>
-        Last used: <Time at={held.last_used_at} none="never" relative />
-      </p>
-      <LastDay of={{ account_id: (held.parent ?? held.account).id }} keyId={held.id} />
+      <KeyUse held={held} />
     </ChangeDialog>
   );
 }

@@ -5,6 +5,7 @@ import { useSession } from '../../session.ts';
 import type { Closed } from '../../use-dialog.ts';
 import { ChangeDialog } from '../../ui/change-dialog.tsx';
 import { LastDay } from './last-day.tsx';
+import { OpenNow } from './open-now.tsx';
 
 interface AccountStatusProps {
   readonly account: Account;
@@ -32,6 +33,7 @@ export function AccountStatusChange({ account, onClose }: AccountStatusProps): J
             sub-accounts, will be rejected with 403 <code>account_suspended</code>. Open streams end.
           </p>
           <LastDay of={{ account_id: id }} />
+          <OpenNow of={{ account_id: id }} />
         </>
       ) : (
         <p>Its keys, and those of its sub-accounts, will work again.</p>
@@ -65,6 +67,7 @@ export function SubAccountStatusChange({ parentId, account, onClose }: SubAccoun
         <>
           <p>Nobody can act as it any more, and its own keys stop working. Open streams end.</p>
           <LastDay of={{ account_id: parentId, sub_account_id: id }} />
+          <OpenNow of={{ account_id: id }} />
         </>
       ) : (
         <p>Its parent can act as it again, and its keys work again.</p>
