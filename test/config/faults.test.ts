@@ -107,7 +107,7 @@ t.test('operators have names of their own, and tokens of their own', (t) => {
 
 t.test('a key in the wrong place is told its place', (t) => {
   t.match(faultsOf({ CONFIG: configFile(t, 'port: 1') }), [
-    { detail: /did you mean listen\.port or internal\.port\?/ },
+    { detail: /did you mean listen\.port or internal\.port or portal\.port\?/ },
   ]);
   t.match(faultsOf({ CONFIG: configFile(t, 'leaseMs: 1') }), [{ detail: /^unknown key/ }]);
   t.match(faultsOf({ CONFIG: configFile(t, 'coherence: {leaseMs: 1}') }), [
