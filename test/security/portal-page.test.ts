@@ -72,8 +72,8 @@ t.test('files outside of the page are not served', async (t) => {
     '/../secret.txt',
     '/%2e%2e%2fsecret.txt',
     '/..%5csecret.txt',
-    '/folder/inner.txt',
-    '/folder%2finner.txt',
+    '/folder/index.html',
+    '/folder%2findex.html',
     '/constructor',
     '/__proto__',
     '/portal-page.js',
@@ -81,7 +81,7 @@ t.test('files outside of the page are not served', async (t) => {
   ]) {
     const { statusCode, body } = await get(path);
     t.equal(statusCode, 404, path);
-    t.notMatch(body, /outside|inner/, path);
+    t.notMatch(body, 'outside', path);
   }
 });
 

@@ -21,7 +21,9 @@ t.test('a link of the public listener opens a session on the listener of the por
   const portal = await openPortal(t, { portalOrigin }, parent, { sub_account_id: sub.id });
   const minted = await portal.call('POST', `/sub-accounts/${sub.id}/api-keys`, { body: { name: 'key' } });
   t.equal(minted.status, 201);
-  t.match(minted.headers['x-service-enforced'], /^replicas=1;/);
+  const revoke = `/sub-accounts/${sub.id}/api-keys/${String(minted.body['id'])}/revoke`;
+  const revoked = await portal.call('POST', revoke);
+  t.match(revoked.headers['x-service-enforced'], /^replicas=1;/);
   t.match((await portal.call('GET', '/session')).body, { sub_account: { name: 'Ada' } });
 });
 

@@ -45,9 +45,12 @@ t.test('two workers serve one portal, follow a reload, and end in time', async (
   t.ok(shown.equals(logo), 'the logo arrives as it is');
 
   const minted = await session.call('POST', `/sub-accounts/${sub.id}/api-keys`, { body: { name: 'key' } });
-  t.match(minted.headers['x-service-enforced'], /^replicas=2;/);
   const key = String(minted.body['api_key']);
   for (let i = 0; i < 4; i++) t.equal((await ask(t, port, key)).status, 200);
+  const revoke = `/sub-accounts/${sub.id}/api-keys/${String(minted.body['id'])}/revoke`;
+  const revoked = await session.call('POST', revoke);
+  t.match(revoked.headers['x-service-enforced'], /^replicas=2;/);
+  for (let i = 0; i < 4; i++) t.equal((await ask(t, port, key)).status, 401);
 
   configure('After');
   program.child.kill('SIGHUP');
