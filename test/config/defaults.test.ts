@@ -38,7 +38,7 @@ t.test('config/gateway.yaml holds every key and the variable of each', (t) => {
   for (const { path, node } of allKeys()) {
     const name = path.at(-1) ?? '';
     const shown =
-      path[0] === 'routes' || ['tls', 'cors', 'export'].some((section) => path.includes(section))
+      path[0] === 'routes' || ['tls', 'cors', 'export', 'links'].some((section) => path.includes(section))
         ? new RegExp(`^[ #{-]*${name}:`, 'm').test(text)
         : has(document, path);
     t.ok(shown, path.join('.'));
