@@ -38,6 +38,8 @@ export async function startForPage(t: Scope): Promise<Run> {
     DATABASE_URL: database,
     UPSTREAM_URL: upstream.url,
     ADMIN_TOKEN: token,
+    PORTAL_PORT: '0',
+    PORTAL_URL: 'https://keys.example.com/',
     CONFIG: configFile(t, yaml),
   });
   await becomes(internalUrl, 200);
