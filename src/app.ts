@@ -11,7 +11,7 @@ import type { OperatorApp } from './api/operator/operator-token.ts';
 import { ownRoutes } from './api/operator/own-routes.ts';
 import type { ReplicasDeps } from './api/operator/replicas.ts';
 import type { WhoamiDeps } from './api/operator/whoami.ts';
-import { portalApi, type PortalApiDeps } from './api/portal/portal-api.ts';
+import { portalApi } from './api/portal/portal-api.ts';
 import { operatorReference, parentReference } from './api/reference/reference.ts';
 import type { Config, RouteConfig } from './config.ts';
 import { consoleRoutes } from './console/console.ts';
@@ -58,8 +58,7 @@ export interface AppDeps
     ReplicasDeps,
     WhoamiDeps,
     Pick<LiveDeps, 'liveTails'>,
-    Pick<AdminDeps, 'operatorTokens' | 'operatorSessions' | 'tokenGuesses'>,
-    Pick<PortalApiDeps, 'portalGuesses'> {
+    Pick<AdminDeps, 'operatorTokens' | 'operatorSessions' | 'tokenGuesses'> {
   readonly config: Config;
   readonly directory: Directory;
   readonly barrier: Barrier;
@@ -256,10 +255,10 @@ export async function portalServer(
   });
   installErrorReplies(app, { ...usualProblemForm, typeBase: config.problems.typeBase });
   observeReplies(app, (url) => url ?? 'none', deps.observePortal);
-  shedLoad(app, config.limits, deps.pressure);
+  const shedding = shedLoad(app, config.limits, deps.pressure);
   continueBeforeBodies(app);
   app.register(portalPage, deps);
-  app.register(portalApi, { ...deps, prefix: '/api' });
+  app.register(portalApi, { ...deps, shedding, prefix: '/api' });
   await made(app);
   return {
     request: (request) => request.serveByNode((message, reply) => app.routing(message, reply)),

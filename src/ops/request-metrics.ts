@@ -110,16 +110,6 @@ export function tokenGuessMetric(registry: Registry): () => void {
   return () => guesses.count();
 }
 
-/** Counts wrong tokens and links of the portal. Returns the function that counts one. */
-export function portalGuessMetric(registry: Registry): () => void {
-  const guesses = counter(
-    registry,
-    'portal_token_guesses_total',
-    'Requests to the portal with a token or a link that no session in force has.',
-  );
-  return () => guesses.count();
-}
-
 /** Counts requests by route and status, and rejected ones by code. */
 function listenerMetrics(registry: Registry, name: string, where: string): RequestObserver {
   const routes = new Routes(

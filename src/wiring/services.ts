@@ -12,7 +12,6 @@ import type { TailCollector } from '../ops/live/tail-collector.ts';
 import { buildInfo, createRegistry } from '../ops/metrics.ts';
 import {
   operatorRequestMetrics,
-  portalGuessMetric,
   portalRequestMetrics,
   requestMetrics,
   connectionWaitMetrics,
@@ -102,7 +101,6 @@ export async function openServices(
     operatorTokens,
     operatorSessions: sessionsOf(store, operatorTokens),
     tokenGuesses: new TokenGuesses({ clock, timers, count: tokenGuessMetric(registry) }),
-    portalGuesses: new TokenGuesses({ clock, timers, count: portalGuessMetric(registry) }),
     directory: engine.directory,
     barrier: engine.barrier,
     ...dataOf(store),

@@ -66,13 +66,13 @@ export const guardMutations: readonly GuardMutation[] = [
   },
   {
     attack: 'console-page',
-    source: 'src/console/console.ts',
-    guard: "...['base-uri', 'form-action', 'frame-ancestors']",
-    instead: "...['base-uri', 'form-action']",
+    source: 'src/http/static-page.ts',
+    guard: "`frame-ancestors ${frameAncestors.length === 0 ? \"'none'\" : frameAncestors.join(' ')}`",
+    instead: '`frame-ancestors *`',
   },
   {
     attack: 'console-page',
-    source: 'src/console/console.ts',
+    source: 'src/http/static-page.ts',
     guard: "['script-src', 'style-src', 'img-src', 'connect-src'].map((directive) => `${directive} 'self'`)",
     instead:
       "['script-src', 'style-src', 'img-src', 'connect-src'].map((directive) => `${directive} 'self' data:`)",
@@ -303,6 +303,12 @@ export const guardMutations: readonly GuardMutation[] = [
     instead: 'let owners = [...this.#owners.values()][0];',
   },
   {
+    attack: 'portal-flood',
+    source: 'src/adapters/postgres/sessions/portal-store.ts',
+    guard: "const everyVisitor = 'portal';",
+    instead: 'const everyVisitor = undefined;',
+  },
+  {
     attack: 'portal-links',
     source: 'src/adapters/postgres/tenants/changes.ts',
     guard: 'const session = portalSession !== undefined && { session: portalSession };',
@@ -321,6 +327,18 @@ export const guardMutations: readonly GuardMutation[] = [
     instead: 'where s.digest = ${token} and s.redeemed',
   },
   {
+    attack: 'portal-page',
+    source: 'src/http/static-page.ts',
+    guard: "...(frameAncestors.length === 0 && { 'x-frame-options': 'DENY' }),",
+    instead: '',
+  },
+  {
+    attack: 'portal-page',
+    source: 'src/portal/portal-page.ts',
+    guard: 'return sendFile(logo, logoHeaders, request, reply);',
+    instead: 'return sendFile(logo, headers, request, reply);',
+  },
+  {
     attack: 'portal-reach',
     source: 'src/api/portal/portal-guard.ts',
     guard: 'if (subAccount !== null && sub !== undefined && parseAccountId(sub) !== subAccount.id)',
@@ -337,6 +355,12 @@ export const guardMutations: readonly GuardMutation[] = [
     source: 'src/api/portal/reads.ts',
     guard: 'if (asked !== undefined && parseAccountId(asked) !== subAccount.id)',
     instead: 'if (asked === "")',
+  },
+  {
+    attack: 'portal-reach',
+    source: 'src/api/portal/reads.ts',
+    guard: 'if (event.actor.portal?.sessionId === sessionId)',
+    instead: 'if (event.actor.portal)',
   },
   {
     attack: 'portal-reach',

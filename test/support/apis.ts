@@ -137,7 +137,6 @@ export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Ap
       randomBytes,
     }),
     tokenGuesses: options.tokenGuesses ?? unpaced,
-    portalGuesses: options.tokenGuesses ?? unpaced,
     barrier: {
       enforced: (seq) => {
         waitedFor.push(seq);

@@ -225,7 +225,6 @@ const noStore = {
   operatorSessions: missing<OperatorSessions>('operatorSessions'),
   tokenGuesses: unpaced,
   portalSessions: missing<PortalSessionStore>('portalSessions'),
-  portalGuesses: unpaced,
   version: '0.0.0-test',
   ownReplicaId: () => null,
 };

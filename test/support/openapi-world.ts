@@ -120,7 +120,7 @@ class Maker {
 
   /** Closes what is to be deleted, and deletes what is to have been. */
   async #prepare({ id, method, path: pattern }: Operation, path: string): Promise<void> {
-    if (method !== 'DELETE' && id !== 'getErasure') return;
+    if ((method !== 'DELETE' && id !== 'getErasure') || id === 'endPortalSession') return;
     if (pattern.startsWith('/v1/')) {
       await this.#parent.call('POST', `${path.replace('/v1/sub-accounts', '')}/deactivate`);
       return;
@@ -170,6 +170,7 @@ class Maker {
       .replace('{account_id}', account)
       .replace('{plan_name}', id === 'putPlan' ? `plan-${randomUUID()}` : await this.#plan(path))
       .replace('{key_id}', key)
+      .replace('{session_id}', path.includes('{session_id}') ? await this.#portalSession() : '')
       .replace('{external_id}', `put-${randomUUID()}`)
       .replace('{event_id}', path.includes('{event_id}') ? await this.#event() : '');
   }
@@ -191,6 +192,13 @@ class Maker {
     return id;
   }
 
+  async #portalSession(): Promise<string> {
+    const { body } = await this.#parent.call('POST', '/portal-sessions', {
+      body: { permissions: ['keys:read'] },
+    });
+    return String(body['id']);
+  }
+
   async #event(): Promise<string> {
     const { body } = await this.#parent.call('GET', '/events?limit=1');
     return String((body['data'] as { id: string }[])[0]?.id);
@@ -205,6 +213,8 @@ class Maker {
     switch (id) {
       case 'explainRequest':
         return { ...body, key_id: this.#parent.keyId };
+      case 'createPortalSession':
+        return { permissions: ['keys:read'], sub_account_id: this.#active };
       case 'importAccounts':
         return { accounts: [{ external_id: external, name: 'Imported' }] };
       case 'importSubAccounts':
@@ -245,6 +255,8 @@ function notFoundCall({ id, path }: Operation, call: Sent): Sent {
       return { ...call, path: `${path}?sub_account_id=${unknown}` };
     case 'explainRequest':
       return { ...call, body: { ...call.body, key_id: unknown } };
+    case 'createPortalSession':
+      return { ...call, body: { ...call.body, sub_account_id: unknown } };
     case 'forgetUsage':
       return { ...call, body: { replica: unknown } };
     default:
@@ -253,6 +265,7 @@ function notFoundCall({ id, path }: Operation, call: Sent): Sent {
 }
 
 function ungrantable({ id }: Operation, call: Sent, subAccount: string): Sent {
+  if (id === 'createPortalSession') return { ...call, body: { ...call.body, scopes: ['sub_accounts:read'] } };
   if (id === 'mintApiKey') return { ...call, body: { name: 'k', scopes: ['sub_accounts:read'] } };
   const [key] = (call.body as { keys: Json[] }).keys;
   return { ...call, body: { keys: [{ ...key, sub_account_id: subAccount, scopes: ['sub_accounts:read'] }] } };

@@ -7,7 +7,6 @@ import { SteadyRate } from '../../limits/steady-rate.ts';
 import { beyondRate, type CountChange } from '../guard.ts';
 import type { ManagementDeps } from '../deps.ts';
 import { ProblemError } from '../../domain/problem.ts';
-import type { TokenGuesses } from '../operator/token-guesses.ts';
 import { claimPrefix } from '../rest/claim-prefix.ts';
 import { installJsonBodies } from '../rest/json-body.ts';
 import type { TypeBoxProvider } from '../rest/typebox.ts';
@@ -17,9 +16,8 @@ import { requireSession, sessionOf, type PortalApp } from './portal-guard.ts';
 import { portalReads } from './reads.ts';
 import { ownSessionRoutes, redeemRoute } from './session.ts';
 
-export interface PortalApiDeps extends Omit<ManagementDeps, 'shedding' | 'destinationOf' | 'onOperations'> {
+export interface PortalApiDeps extends Omit<ManagementDeps, 'destinationOf' | 'onOperations'> {
   readonly portal: PortalConfig;
-  readonly portalGuesses: Pick<TokenGuesses, 'pace' | 'note'>;
 }
 
 /**

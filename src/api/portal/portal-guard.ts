@@ -7,9 +7,9 @@ import type { PortalPermission, PortalSession } from '../../domain/portal.ts';
 import { ProblemError, type Problem } from '../../domain/problem.ts';
 import { noteOutcome } from '../../http/outcome.ts';
 import { networkOf, type ClientAddress } from '../../http/trusted-proxies.ts';
+import { overloaded, type Shedding } from '../../limits/load-shedding.ts';
 import type { ChangeCaller, RequestOrigin } from '../../ports/changes.ts';
 import type { PortalSessionStore } from '../../ports/portal-sessions.ts';
-import type { TokenGuesses } from '../operator/token-guesses.ts';
 import type { RoutesWith } from '../rest/typebox.ts';
 import { digestOfSecret } from './secrets.ts';
 
@@ -33,9 +33,8 @@ export type PortalApp = RoutesWith<PortalAccess>;
 /** Dependencies of {@link requireSession}. */
 export interface PortalGuardDeps {
   readonly portalSessions: Pick<PortalSessionStore, 'find'>;
-  /** Slows down networks that guess tokens and links. */
-  readonly portalGuesses: Pick<TokenGuesses, 'pace' | 'note'>;
   readonly addressOf: ClientAddress;
+  readonly shedding: Shedding;
 }
 
 const decorator = 'portalSession';
@@ -52,16 +51,11 @@ export function requireSession(app: FastifyInstance, deps: PortalGuardDeps): voi
   app.decorateRequest(originDecorator, null);
   app.addHook('onRequest', async (request) => {
     const address = deps.addressOf(request.raw);
-    const network = networkOf(address);
     const digest = tokenDigest(request);
-    // A request without a token is no guess, so it neither waits nor counts.
     if (digest === null) throw new ProblemError(noSession);
-    await new Promise<void>((resolve) => deps.portalGuesses.pace(network, resolve));
+    admitStranger(deps.shedding, address);
     const session = digest && (await deps.portalSessions.find(digest));
-    if (!session) {
-      deps.portalGuesses.note(network);
-      throw new ProblemError(callerProblems.sessionEnded);
-    }
+    if (!session) throw new ProblemError(callerProblems.sessionEnded);
     noteOutcome(request, { caller: callerOfSession(session) });
     request.setDecorator<PortalSession | null>(decorator, session);
     request.setDecorator<RequestOrigin | null>(originDecorator, { requestId: request.id, address });
@@ -74,6 +68,16 @@ export function requireSession(app: FastifyInstance, deps: PortalGuardDeps): voi
     const session = digest ? await deps.portalSessions.find(digest) : null;
     if (session === null) throw new ProblemError(callerProblems.sessionEnded);
   });
+}
+
+/**
+ * Admits a request whose session is not known yet. Tokens and links are too long to be guessed, so requests are not slowed
+ * for that; while CPU time is short, each client network gets a share of them.
+ *
+ * @throws ProblemError `overloaded`
+ */
+export function admitStranger({ shares }: Shedding, address: string | undefined): void {
+  if (shares !== null && !shares.admitsStranger(networkOf(address))) throw new ProblemError(overloaded);
 }
 
 /**

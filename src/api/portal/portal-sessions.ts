@@ -18,8 +18,6 @@ import { newSecret } from './secrets.ts';
 
 /** Milliseconds in which a link has to be redeemed. */
 const linkMs = 5 * 60_000;
-/** Most sessions and links of a parent that have not expired. */
-const mostSessions = 10_000;
 const returnUrlMaxLength = 2_000;
 
 const createBody = closed({
@@ -67,8 +65,10 @@ function createRoute(
       const subAccountId = subId === undefined ? null : found(parseAccountId(subId), 'sub-account');
       const id = uuidV7(clock.wallMs(), randomBytes(10));
       const { secret, digest } = newSecret(randomBytes);
+      // A parent has at most as many open sessions as sub-accounts.
+      const most = config.limits.subAccountsPerParent;
       const session = { id, subAccountId, permissions, scopes, user, returnUrl, digest };
-      const made = await portalSessions.create(session, linkMs, mostSessions, callerOf(request));
+      const made = await portalSessions.create(session, linkMs, most, callerOf(request));
       const expiresAt = withinLimit(found(made, 'sub-account'), 'sessions of the portal');
       reply.code(201).header('cache-control', 'no-store');
       // Browsers send no fragment, so the secret is in no log of a server.

@@ -113,8 +113,9 @@ function eventRoute(app: PortalApp, { events }: PortalReadDeps): void {
       config: { permission: 'events:read' },
     },
     (request) => {
-      const { account, subAccount } = sessionOf(request);
-      const toBody = subAccount === null ? eventToParentBody : eventToSubAccountBody;
+      const { id, account, subAccount } = sessionOf(request);
+      const toBody = (event: Event): ReturnType<typeof eventToParentBody> =>
+        subAccount === null ? eventToParentBody(event) : eventToSubAccountBody(event, id);
       return listEvents(events, account.id, seen(request, request.query), toBody);
     },
   );
@@ -138,19 +139,23 @@ function seen<Query extends { readonly sub_account_id?: string }>(
 }
 
 /**
- * An event as the people of one sub-account see it: without metadata, and, unless it happened in the portal, without who
- * at the parent did it and from where.
+ * An event as the people of one sub-account see it: without metadata and limits, and, unless it happened in their own
+ * session, without who did it and from where. That may have been somebody of the parent.
  */
-function eventToSubAccountBody(event: Event): ReturnType<typeof eventToParentBody> {
+function eventToSubAccountBody(event: Event, sessionId: string): ReturnType<typeof eventToParentBody> {
   const body = eventToParentBody(event);
   const { object, previous } = body.data;
   const data = { object: withoutNotes(object), previous: previous && withoutNotes(previous) };
-  const actor = { ...body.actor, key_id: null, name: null };
-  return actor.kind === 'portal'
-    ? { ...body, data, actor }
-    : { ...body, data, actor, request_id: null, address: null };
+  if (event.actor.portal?.sessionId === sessionId)
+    return { ...body, data, actor: { ...body.actor, key_id: null, name: null } };
+  const actor = { kind: body.actor.kind, key_id: null, name: null };
+  return { ...body, data, actor, request_id: null, address: null };
 }
 
-function withoutNotes({ metadata: _metadata, ...members }: Readonly<Record<string, unknown>>) {
+function withoutNotes({
+  metadata: _metadata,
+  limits: _limits,
+  ...members
+}: Readonly<Record<string, unknown>>) {
   return members;
 }

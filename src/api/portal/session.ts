@@ -3,11 +3,11 @@ import type { FastifyInstance } from 'fastify';
 import type { PortalConfig } from '../../config.ts';
 import { portalPermissions, type PortalSession } from '../../domain/portal.ts';
 import { ProblemError } from '../../domain/problem.ts';
-import { networkOf, type ClientAddress } from '../../http/trusted-proxies.ts';
+import type { ClientAddress } from '../../http/trusted-proxies.ts';
+import type { Shedding } from '../../limits/load-shedding.ts';
 import type { PortalSessionStore } from '../../ports/portal-sessions.ts';
-import type { TokenGuesses } from '../operator/token-guesses.ts';
 import { closed, noQuery, nullableText, timestamp, type TypeBoxProvider } from '../rest/typebox.ts';
-import { sessionOf, type PortalApp } from './portal-guard.ts';
+import { admitStranger, sessionOf, type PortalApp } from './portal-guard.ts';
 import { digestOfSecret, newSecret } from './secrets.ts';
 
 const path = '/session';
@@ -33,8 +33,8 @@ const sessionBody = closed({
 export interface RedeemDeps {
   readonly portal: Pick<PortalConfig, 'sessionMs'>;
   readonly portalSessions: Pick<PortalSessionStore, 'redeem'>;
-  readonly portalGuesses: Pick<TokenGuesses, 'pace' | 'note'>;
   readonly addressOf: ClientAddress;
+  readonly shedding: Shedding;
   /** Cryptographically secure source of random bytes. */
   readonly randomBytes: (size: number) => Uint8Array;
 }
@@ -44,6 +44,8 @@ export function redeemRoute(app: FastifyInstance, deps: RedeemDeps): void {
   app.withTypeProvider<TypeBoxProvider>().post(
     '/redeem',
     {
+      // Nobody is known yet, so little is held for them.
+      bodyLimit: 1_024,
       schema: {
         querystring: noQuery,
         body: closed({ link: Type.String({ maxLength: 100 }) }),
@@ -51,15 +53,11 @@ export function redeemRoute(app: FastifyInstance, deps: RedeemDeps): void {
       },
     },
     async (request, reply) => {
-      const network = networkOf(deps.addressOf(request.raw));
-      await new Promise<void>((resolve) => deps.portalGuesses.pace(network, resolve));
+      admitStranger(deps.shedding, deps.addressOf(request.raw));
       const link = digestOfSecret(request.body.link);
       const { secret: token, digest } = newSecret(deps.randomBytes);
       const session = link && (await deps.portalSessions.redeem(link, digest, deps.portal.sessionMs));
-      if (!session) {
-        deps.portalGuesses.note(network);
-        throw new ProblemError(linkSpent);
-      }
+      if (!session) throw new ProblemError(linkSpent);
       reply.code(201).header('cache-control', 'no-store');
       return { token, session: sessionToBody(session) };
     },
