@@ -67,7 +67,7 @@ COPY --from=started --chown=0:0 /tmp/compiled compiled
 ENV NODE_COMPILE_CACHE=/app/compiled
 
 # Outside, ports are published or not; inside, a listener on 127.0.0.1 would be out of everybody's reach.
-ENV HOST=0.0.0.0 INTERNAL_HOST=0.0.0.0 USAGE_JOURNAL_DIR=/var/lib/tenancy-gateway/usage
+ENV HOST=0.0.0.0 INTERNAL_HOST=0.0.0.0 PORTAL_HOST=0.0.0.0 USAGE_JOURNAL_DIR=/var/lib/tenancy-gateway/usage
 EXPOSE 8080 9090
 
 # A volume that is mounted here begins as it is: it can be written to.

@@ -5,6 +5,8 @@ const OWNED_BY_THE_CHART = [
   'listen.host',
   'listen.port',
   'internal',
+  'portal.host',
+  'portal.port',
   'database.url',
   'database.direct_url',
   'data_dir',

@@ -40,8 +40,16 @@
 {{- $faults = append $faults (printf "config.trusted_proxies: %q is no address and no range such as 10.0.0.0/8" .) -}}
 {{- end -}}
 {{- end -}}
-{{- $mounts := .extraVolumeMounts -}}
+{{- $portal := .config.portal | default dict -}}
+{{- $files := dict -}}
 {{- range $name, $file := dig "listen" "tls" dict .config -}}
+{{- $_ := set $files (printf "config.listen.tls.%s" $name) $file -}}
+{{- end -}}
+{{- with $portal.logo_file -}}
+{{- $_ := set $files "config.portal.logo_file" . -}}
+{{- end -}}
+{{- $mounts := .extraVolumeMounts -}}
+{{- range $name, $file := $files -}}
 {{- $mounted := false -}}
 {{- range $mounts -}}
 {{- if or (eq .mountPath $file) (hasPrefix (printf "%s/" (trimSuffix "/" .mountPath)) $file) -}}
@@ -49,8 +57,11 @@
 {{- end -}}
 {{- end -}}
 {{- if not $mounted -}}
-{{- $faults = append $faults (printf "config.listen.tls.%s: no extraVolumeMounts has %s" $name $file) -}}
+{{- $faults = append $faults (printf "%s: no extraVolumeMounts has %s" $name $file) -}}
 {{- end -}}
+{{- end -}}
+{{- if and .portal.enabled (not (regexMatch "^https?://[^/?#@]+" ($portal.url | default ""))) -}}
+{{- $faults = append $faults "config.portal.url: say where browsers find the portal, such as https://portal.example.com/" -}}
 {{- end -}}
 {{- if gt (int (.config.drain_idle_ms | default 0)) (int (.config.drain_ms | default 25000)) -}}
 {{- $faults = append $faults "config.drain_idle_ms: longer than config.drain_ms" -}}
@@ -91,8 +102,8 @@
 {{- $faults = append $faults (printf "resources.limits.memory: %s is too little; a gateway needs 256Mi" $memory) -}}
 {{- end -}}
 {{- range .extraEnv -}}
-{{- if has .name (list "CONFIG" "DATABASE_URL" "PORT" "INTERNAL_PORT") -}}
-{{- $faults = append $faults (printf "extraEnv: %s is set by the chart; use config, database or service.port" .name) -}}
+{{- if has .name (list "CONFIG" "DATABASE_URL" "PORT" "INTERNAL_PORT" "PORTAL_PORT") -}}
+{{- $faults = append $faults (printf "extraEnv: %s is set by the chart; use config, database, service.port or portal.enabled" .name) -}}
 {{- end -}}
 {{- end -}}
 {{- range $value := list "commonLabels" "podLabels" -}}

@@ -89,3 +89,11 @@ a manifest without one takes back what the release said before, and Kubernetes' 
 {{- int .Values.terminationGracePeriodSeconds -}}
 {{- end -}}
 {{- end }}
+
+{{/* Host of the portal; empty if there is none, or if its address has a path, which only a proxy of the operator's removes. */}}
+{{- define "gateway.portalHost" -}}
+{{- $url := urlParse (dig "portal" "url" "" .Values.config) -}}
+{{- if and .Values.portal.enabled (has $url.path (list "" "/")) -}}
+{{- $url.hostname -}}
+{{- end -}}
+{{- end }}

@@ -32,6 +32,8 @@ t.test(
       t.match(config.store, { kind: 'postgres', url: secrets['DATABASE_URL'] }, file);
       t.equal(config.listen.port, 8080, 'the port the chart declares');
       t.equal(config.internal.port, 9090, 'the port the chart declares');
+      const portal = (values['portal'] as { enabled?: boolean } | undefined)?.enabled ? 8081 : undefined;
+      t.equal(config.portal?.port, portal, 'the port the chart declares');
       const job = (values['migrations'] as { job?: { enabled?: boolean } } | undefined)?.job?.enabled;
       t.equal(config.migrate, !job, 'pods migrate exactly where no Job does');
       t.same(
@@ -81,6 +83,8 @@ function pod(t: Test, values: Values): { env: Record<string, string>; folder: st
   writeFileSync(`${folder}/tls/tls.key`, certificate.a.key);
   mkdirSync(`${folder}/redis`);
   writeFileSync(`${folder}/redis/mac-keys`, `${'k'.repeat(43)}\n`);
+  mkdirSync(`${folder}/brand`);
+  writeFileSync(`${folder}/brand/logo.png`, 'a picture');
   mkdirSync(`${folder}/operators`);
   writeFileSync(`${folder}/operators/alice`, 'a'.repeat(43));
   const text = configOf(deployment);

@@ -104,7 +104,8 @@ t.test(
     for (const { file, all } of cases) {
       const [gateway] = podOf(only(all, 'Deployment'))?.spec.containers ?? [];
       const names = gateway?.ports?.map(({ name }) => name) ?? [];
-      t.same(names, ['http', 'internal'], file);
+      const portal = all.some(({ metadata }) => metadata.name.endsWith('-portal')) ? ['portal'] : [];
+      t.same(names, ['http', 'internal', ...portal], file);
       const { startupProbe, livenessProbe, readinessProbe } = gateway ?? {};
       t.same(
         [startupProbe, livenessProbe, readinessProbe].map((probe) => probe?.httpGet),
@@ -115,12 +116,12 @@ t.test(
         .map(({ spec }) => [spec?.type, spec?.ports?.map(({ targetPort }) => targetPort).join()]);
       t.same(
         targets.map(([, target]) => target),
-        ['http', 'internal'],
+        ['http', 'internal', ...portal],
         'one port a Service',
       );
-      t.equal(
-        targets[1]?.[0],
-        'ClusterIP',
+      t.same(
+        targets.slice(1).map(([type]) => type),
+        ['ClusterIP', ...portal.map(() => 'ClusterIP')],
         'the internal port stays in the cluster, whatever the public one does',
       );
     }

@@ -54,6 +54,12 @@ t.test('two workers serve one portal, follow a reload, and end in time', async (
 
   configure('After');
   program.child.kill('SIGHUP');
-  await eventually(async () => (await onEach('/api/brand')).every(({ body }) => body['name'] === 'After'));
+  // On a machine that stands still, a worker may be taken for one that hangs, and its connections end.
+  const names = () =>
+    onEach('/api/brand').then(
+      (all) => all.map(({ body }) => body['name']),
+      () => ['none'],
+    );
+  await eventually(async () => (await names()).every((name) => name === 'After'));
   t.equal(await program.kill('SIGTERM'), 0);
 });

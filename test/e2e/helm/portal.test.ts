@@ -1,0 +1,86 @@
+/** The portal in the chart: a Service of its own, published at the host that browsers are told. */
+import t from 'tap';
+import { withoutHelm } from '../../support/chart-tools.ts';
+import { readYaml, render, template, type Values } from '../../support/helm.ts';
+import { only, podOf } from '../../support/manifest.ts';
+
+const minimal = readYaml('helm/tenancy-gateway/ci/minimal.yaml') as Values;
+const published = {
+  ingress: { enabled: true, hosts: ['api.example.com'] },
+  httpRoute: { enabled: true, parentRefs: [{ name: 'public' }] },
+};
+
+function values(url: string, portal: object = {}): Values {
+  const config = { ...(minimal['config'] as object), portal: { ...(url !== '' && { url }), ...portal } };
+  return { ...minimal, config, portal: { enabled: true } };
+}
+
+t.test('without it nothing of it is made', { skip: withoutHelm }, async (t) => {
+  const off = { ...values('https://portal.example.com/'), ...published, portal: { enabled: false } };
+  for (const given of [{ ...minimal, ...published }, off])
+    t.notMatch(template(given).text, /-portal|PORTAL_PORT|name: portal/);
+});
+
+t.test(
+  'the Ingress and an HTTPRoute lead the host of its address to it',
+  { skip: withoutHelm },
+  async (t) => {
+    for (const url of ['https://portal.example.com', 'https://portal.example.com:8443/']) {
+      const all = render({ ...values(url), ...published });
+      const [api, portal] = (only(all, 'Ingress').spec as { rules?: object[] }).rules ?? [];
+      t.match(api, { host: 'api.example.com' });
+      t.notMatch(JSON.stringify(api), /portal/);
+      t.match(portal, {
+        host: 'portal.example.com',
+        http: { paths: [{ path: '/', backend: { service: { name: 'gw-tenancy-gateway-portal' } } }] },
+      });
+      const routes = all.filter(({ kind }) => kind === 'HTTPRoute').map(({ spec }) => spec);
+      t.match(routes, [
+        { rules: [{ backendRefs: [{ name: 'gw-tenancy-gateway' }] }] },
+        {
+          hostnames: ['portal.example.com'],
+          rules: [{ backendRefs: [{ name: 'gw-tenancy-gateway-portal' }] }],
+        },
+      ]);
+    }
+  },
+);
+
+t.test('an address with a path is left to a proxy that removes it', { skip: withoutHelm }, async (t) => {
+  const all = render({ ...values('https://example.com/portal/'), ...published });
+  t.equal((only(all, 'Ingress').spec as { rules?: object[] }).rules?.length, 1);
+  t.equal(only(all, 'HTTPRoute').metadata.name, 'gw-tenancy-gateway');
+});
+
+t.test('its variable and its port are those of the pod', { skip: withoutHelm }, async (t) => {
+  const all = render(values('https://portal.example.com'));
+  const [gateway] = podOf(only(all, 'Deployment'))?.spec.containers ?? [];
+  t.match(
+    gateway?.env?.find(({ name }) => name === 'PORTAL_PORT'),
+    { value: '8081' },
+  );
+  t.match(
+    gateway?.ports?.find(({ name }) => name === 'portal'),
+    { containerPort: 8081 },
+  );
+});
+
+t.test('what it lacks is said before anything is installed', { skip: withoutHelm }, async (t) => {
+  const wrong: [Values, RegExp][] = [
+    [values(''), /config\.portal\.url: say where browsers find the portal/],
+    [values('portal.example.com'), /config\.portal\.url: say where browsers find the portal/],
+    [
+      values('https://portal.example.com', { logo_file: '/brand/logo.png' }),
+      /config\.portal\.logo_file: no extraVolumeMounts has \/brand\/logo\.png/,
+    ],
+    [
+      { ...minimal, extraEnv: [{ name: 'PORTAL_PORT', value: '1' }] },
+      /PORTAL_PORT is set by the chart; use .*portal\.enabled/,
+    ],
+  ];
+  for (const [value, complaint] of wrong) {
+    const { ok, complaint: said } = template(value);
+    t.notOk(ok);
+    t.match(said, complaint);
+  }
+});
