@@ -21,11 +21,13 @@ interface PortalAppProps {
 export function PortalApp({ api, link }: PortalAppProps): JSX.Element {
   const brand = useBrand();
   const current = useSessionOf(api, link);
+  const { state } = current;
+  const returnUrl = state.kind === 'open' ? state.session.return_url : null;
   const wording = useMemo(() => ({ ...forCustomers, site: brand.name }), [brand]);
   return (
     <WordingContext.Provider value={wording}>
       <Content api={api} brand={brand} current={current} />
-      <PortalFooter links={brand.links} />
+      <PortalFooter links={brand.links} returnUrl={returnUrl} />
     </WordingContext.Provider>
   );
 }

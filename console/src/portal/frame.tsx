@@ -4,6 +4,7 @@ import type { ApiProblem } from '../api/problem.ts';
 import { asProblem } from '../use-load.ts';
 import { counted } from '../format.ts';
 import type { Brand } from './brand.ts';
+import { ReturnLink } from './return-link.tsx';
 import { usePortal } from './session.ts';
 
 interface HeaderProps {
@@ -33,11 +34,18 @@ export function PortalHeader({ brand, children }: HeaderProps): JSX.Element {
   );
 }
 
+interface FooterProps {
+  readonly links: Brand['links'];
+  /** Where the person came from; `null` if it is not known, or another part of the page says it. */
+  readonly returnUrl: string | null;
+}
+
 /** Links of the provider, such as to its documentation. */
-export function PortalFooter({ links }: Pick<Brand, 'links'>): JSX.Element | null {
-  if (links.length === 0) return null;
+export function PortalFooter({ links, returnUrl }: FooterProps): JSX.Element | null {
+  if (links.length === 0 && returnUrl === null) return null;
   return (
     <footer class="foot">
+      {returnUrl !== null && <ReturnLink url={returnUrl} />}
       {links.map(({ name, url }) => (
         <a href={url} target="_blank" rel="noreferrer">
           {name}

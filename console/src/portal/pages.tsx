@@ -62,15 +62,15 @@ const sections: readonly (readonly [path: string, name: string, permission: Perm
 function Sections({ route: { path } }: { readonly route: Route }): JSX.Element {
   const may = useMay();
   const current = path[0] ?? 'sub-accounts';
+  const seen = sections.filter(([, , permission]) => permission === null || may(permission));
+  if (seen.length === 1) return <span class="gap" />;
   return (
     <nav aria-label="Portal">
-      {sections
-        .filter(([, , permission]) => permission === null || may(permission))
-        .map(([section, name]) => (
-          <a href={linkTo([section])} aria-current={current === section && 'page'}>
-            {name}
-          </a>
-        ))}
+      {seen.map(([section, name]) => (
+        <a href={linkTo([section])} aria-current={current === section && 'page'}>
+          {name}
+        </a>
+      ))}
     </nav>
   );
 }

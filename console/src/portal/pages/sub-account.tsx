@@ -27,7 +27,44 @@ interface SubAccountPageProps {
 }
 
 /** One sub-account, with the parts that the session may see. */
-export function SubAccountPage({ id, tab }: SubAccountPageProps): JSX.Element {
+export function SubAccountPage(props: SubAccountPageProps): JSX.Element {
+  const { session } = usePortal();
+  const may = useMay();
+  const { id } = props;
+  const only = session.sub_account;
+  const known = only?.id === id ? only : { id, name: 'Sub-account', external_id: null };
+  return (
+    <>
+      <Trail id={id} />
+      {may('sub_accounts:read') ? (
+        <LoadedSubAccount {...props} />
+      ) : (
+        <>
+          <SubAccountFacts account={known} />
+          <Parts {...props} />
+        </>
+      )}
+    </>
+  );
+}
+
+function LoadedSubAccount(props: SubAccountPageProps): JSX.Element {
+  const { api } = usePortal();
+  const { id } = props;
+  const account = useLoad(() => api.get<ShownSubAccount>(`/sub-accounts/${encodeURIComponent(id)}`), [id]);
+  return (
+    <Show of={account} heading="Sub-account">
+      {(value) => (
+        <>
+          <SubAccountFacts account={value} />
+          <Parts {...props} />
+        </>
+      )}
+    </Show>
+  );
+}
+
+function Parts({ id, tab }: SubAccountPageProps): JSX.Element {
   const may = useMay();
   const places = usePlaces();
   const shown = tabs.filter(([, , permissions]) => permissions.some(may));
@@ -40,8 +77,6 @@ export function SubAccountPage({ id, tab }: SubAccountPageProps): JSX.Element {
   };
   return (
     <>
-      <Trail id={id} />
-      <SubAccountHeading id={id} />
       {shown.length > 0 && (
         <Tabs
           label="Sub-account"
@@ -70,33 +105,6 @@ export function Trail({ id, name }: { readonly id: string; readonly name?: strin
       {session.sub_account === null && name !== undefined && ' › '}
       {name !== undefined && <a href={places.subAccount(id)}>{name}</a>}
     </p>
-  );
-}
-
-function SubAccountHeading({ id }: { readonly id: string }): JSX.Element {
-  const { session } = usePortal();
-  const may = useMay();
-  const only = session.sub_account;
-  if (may('sub_accounts:read')) return <LoadedHeading id={id} />;
-  if (only?.id === id) return <SubAccountFacts account={only} />;
-  return (
-    <>
-      <Heading title="Sub-account" />
-      <dl class="facts">
-        <dt>Id</dt>
-        <dd>{id}</dd>
-      </dl>
-    </>
-  );
-}
-
-function LoadedHeading({ id }: { readonly id: string }): JSX.Element {
-  const { api } = usePortal();
-  const account = useLoad(() => api.get<ShownSubAccount>(`/sub-accounts/${encodeURIComponent(id)}`), [id]);
-  return (
-    <Show of={account} heading="Sub-account">
-      {(value) => <SubAccountFacts account={value} />}
-    </Show>
   );
 }
 
