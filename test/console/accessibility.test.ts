@@ -1,8 +1,7 @@
 /** Every page of the console for everybody: axe-core, light and dark, narrow and wide. CONSOLE_PICTURES keeps pictures. */
-import axe from 'axe-core';
 import { join } from 'node:path';
-import type { Page } from 'playwright-core';
 import t from 'tap';
+import { violations } from '../support/accessibility.ts';
 import { chromium, withoutChromium } from '../support/browser.ts';
 import { makeParent, open, signIn, startWorld, type Parent, type World } from './support/world.ts';
 
@@ -72,14 +71,6 @@ async function looked(
   }
   t.same(faults, []);
   await page.context().close();
-}
-
-async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source);
-  return page.evaluate(async () => {
-    const found = await (globalThis as unknown as { axe: typeof axe }).axe.run();
-    return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
-  });
 }
 
 async function dialogs(t: Test, world: World, { id, keyId }: Parent): Promise<void> {

@@ -1,7 +1,7 @@
 /** The runbook for a leaked key, in the console: paste it, open it, revoke it. */
-import type { Locator } from 'playwright-core';
 import t from 'tap';
 import { chromium, withoutChromium } from '../support/browser.ts';
+import { tabTo } from '../support/keyboard.ts';
 import { makeParent, signIn, startWorld } from './support/world.ts';
 
 const skip = chromium === undefined && withoutChromium;
@@ -17,28 +17,20 @@ t.test('a leaked key', { skip }, async (t) => {
       sent.push(JSON.stringify([request.url(), request.headers(), request.postData()])),
     );
     const { keyboard } = page;
-    const tabTo = async (target: Locator): Promise<void> => {
-      await target.first().waitFor();
-      for (let steps = 0; steps < 60; steps += 1) {
-        if ((await target.and(page.locator(':focus')).count()) > 0) return;
-        await keyboard.press('Tab');
-      }
-      throw new Error(`the keyboard does not reach ${String(target)}`);
-    };
-    await tabTo(page.getByRole('link', { name: 'Find a key' }));
+    await tabTo(page, page.getByRole('link', { name: 'Find a key' }));
     await keyboard.press('Enter');
     await page.getByLabel('The key').waitFor();
-    await tabTo(page.getByLabel('The key'));
+    await tabTo(page, page.getByLabel('The key'));
     await keyboard.insertText(apiKey);
     await keyboard.press('Enter');
     await page.getByRole('heading', { name: "Leaky Ltd's key" }).waitFor();
-    await tabTo(page.getByRole('button', { name: 'Revoke' }));
+    await tabTo(page, page.getByRole('button', { name: 'Revoke' }));
     await keyboard.press('Enter');
-    await tabTo(page.getByRole('dialog').getByRole('button', { name: 'Revoke' }));
+    await tabTo(page, page.getByRole('dialog').getByRole('button', { name: 'Revoke' }));
     await keyboard.press('Enter');
     await page.getByText(/Enforced on 3 replicas in \d+ ms/).waitFor();
     t.same(await world.statuses(apiKey), [401, 401, 401]);
-    await tabTo(page.getByRole('button', { name: 'Close' }));
+    await tabTo(page, page.getByRole('button', { name: 'Close' }));
     await keyboard.press('Enter');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     t.same(

@@ -102,7 +102,7 @@ async function importAccounts(operator: Call): Promise<void> {
 }
 
 /** Starts Chromium; it ends with the test. */
-async function openBrowser(t: Scope): Promise<Browser> {
+export async function openBrowser(t: Scope): Promise<Browser> {
   const browser = await playwright.launch({
     executablePath: chromium ?? '',
     args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-background-networking'],

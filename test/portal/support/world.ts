@@ -1,0 +1,156 @@
+/** Two whole gateways with a portal, a parent with customers, and a browser to look at them. */
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { openBrowser } from '../../console/support/world.ts';
+import { operatorToken } from '../../support/apis.ts';
+import { configFile } from '../../support/config-files.ts';
+import { httpClient, type Call, type HttpResponse } from '../../support/http-client.ts';
+import { everyPermission } from '../../support/portal.ts';
+import { freshDatabase } from '../../support/postgres.ts';
+import { becomes, startProcess, type GatewayProcess } from '../../support/process.ts';
+import type { Scope } from '../../support/servers.ts';
+import { migrated } from '../../support/store.ts';
+import { unusedPort } from '../../support/unused-port.ts';
+import { startUpstream } from '../../support/upstreams.ts';
+
+/** Address that the portal leads back to. */
+export const returnUrl = 'https://app.example/settings';
+
+/** Scopes of keys that sessions may mint. */
+export const scopes = ['shipments:read', 'shipments:write'];
+
+type Body = Readonly<Record<string, unknown>>;
+
+export interface PortalWorld {
+  readonly replicas: readonly GatewayProcess[];
+  /** Address of the portal. */
+  readonly url: string;
+  /** Calls the operator API. */
+  readonly operator: Call;
+  /** Calls the parent's management API, `/v1/sub-accounts`. */
+  readonly parent: Call;
+  readonly parentId: string;
+  /** Two customers of the parent. The first one has a key with a scope that no session may give. */
+  readonly customers: readonly [Customer, Customer];
+  /** Makes a link to the portal. Its session may do all to keys of the first customer, unless the body says otherwise. */
+  readonly link: (body?: Body) => Promise<{ readonly id: string; readonly url: string }>;
+  /** Sends a request through each replica with a key; the statuses. */
+  readonly statuses: (apiKey: string) => Promise<number[]>;
+  readonly browser: Browser;
+}
+
+export interface Customer {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** Starts it all; it ends with the test. */
+export async function startPortalWorld(t: Scope): Promise<PortalWorld> {
+  const upstream = await startUpstream(t);
+  const shared = {
+    DATABASE_URL: await freshDatabase(t, migrated),
+    UPSTREAM_URL: upstream.url,
+    ADMIN_TOKEN: operatorToken,
+    LOG_LEVEL: 'warn',
+    CONFIG: configFile(t, configuration),
+  };
+  const ports = [await unusedPort(), await unusedPort()];
+  const url = `http://127.0.0.1:${ports[0]}/`;
+  const replicas = await Promise.all(
+    ports.map((port) => startProcess(t, { ...shared, PORTAL_PORT: String(port), PORTAL_URL: url })),
+  );
+  for (const { internalUrl } of replicas) await becomes(internalUrl, 200);
+  const internal = httpClient(t, replicas[0]?.internalUrl ?? '');
+  const operator: Call = (method, path, more) =>
+    internal(method, `/admin/v1${path}`, { key: operatorToken, ...more });
+  const calls = replicas.map((replica) => httpClient(t, replica.url));
+  const { parentId, parent } = await makeParent(operator, calls[0] as Call);
+  const customers = [
+    await makeCustomer(parent, 'Northwind Traders'),
+    await makeCustomer(parent, 'Fabrikam Freight'),
+  ] as const;
+  const old = { name: 'Old script', scopes: ['everything'] };
+  await created(parent('POST', `/${customers[0].id}/api-keys`, { body: old }));
+  return {
+    ...{ replicas, url, operator, parent, parentId, customers },
+    browser: await openBrowser(t),
+    link: async (body = { sub_account_id: customers[0].id }) => {
+      const all = { permissions: everyPermission, scopes, user: 'jane', return_url: returnUrl, ...body };
+      const made = await created(parent('POST', '/portal-sessions', { body: all }));
+      return { id: String(made['id']), url: String(made['url']) };
+    },
+    statuses: async (apiKey) => {
+      const responses = calls.map((call) => call('GET', '/orders', { key: apiKey }));
+      return (await Promise.all(responses)).map(({ status }) => status);
+    },
+  };
+}
+
+const configuration = `
+portal:
+  name: Acme Shipping
+  accent: "#b3261e"
+  links: [{ name: Documentation, url: "https://docs.example/" }]
+  return_urls: ["https://app.example/"]
+# Nothing is shed on a machine that stands still for a second.
+limits: { max_event_loop_delay_ms: 0, changes_per_second: 0, reads_per_second: 0 }
+`;
+
+async function makeParent(
+  operator: Call,
+  send: Call,
+): Promise<{ readonly parentId: string; readonly parent: Call }> {
+  const account = await created(operator('POST', '/accounts', { body: { name: 'Ada Logistics Ltd' } }));
+  const parentId = String(account['id']);
+  const body = { name: 'backend', scopes: ['sub_accounts:read', 'sub_accounts:write'] };
+  const key = await created(operator('POST', `/accounts/${parentId}/api-keys`, { body }));
+  const apiKey = String(key['api_key']);
+  const parent: Call = (method, path, more) =>
+    send(method, `/v1/sub-accounts${path}`, { key: apiKey, ...more });
+  return { parentId, parent };
+}
+
+async function makeCustomer(parent: Call, name: string): Promise<Customer> {
+  const limits = { requests_per_second: 50, requests_per_month: 1000 };
+  const body = { name, limits, external_id: name.toLowerCase().replace(' ', '-') };
+  return { id: String((await created(parent('POST', '', { body })))['id']), name };
+}
+
+async function created(response: Promise<HttpResponse>): Promise<Body> {
+  const { status, text, body } = await response;
+  if (status !== 201) throw new Error(text);
+  return body;
+}
+
+/** A page of the portal, with everything that went wrong in it. */
+export interface OpenedPage {
+  readonly page: Page;
+  /** Exceptions of scripts, and violations of the content security policy. */
+  readonly faults: readonly string[];
+}
+
+/** Opens an address in a browser of its own, and waits for the page. */
+export async function visit(
+  { browser }: Pick<PortalWorld, 'browser'>,
+  url: string,
+  options: BrowserContextOptions = {},
+): Promise<OpenedPage> {
+  const context = await browser.newContext({ viewport: { width: 1000, height: 900 }, ...options });
+  const page = await context.newPage();
+  const faults: string[] = [];
+  page.on('pageerror', (error) => faults.push(error.message));
+  page.on('console', (message) => {
+    if (message.text().includes('Content Security Policy')) faults.push(message.text());
+  });
+  await page.goto(url);
+  await page.locator('main h1').waitFor();
+  return { page, faults };
+}
+
+/** Goes to a place of the session, and waits until it has loaded everything. @param hash its address after `#/` */
+export async function goTo(page: Page, hash: string): Promise<void> {
+  await page.evaluate(`location.hash = ${JSON.stringify(`#/${hash}`)}`);
+  // The place before it has gone when the address has arrived in the page.
+  await page.evaluate('new Promise((resolve) => setTimeout(resolve, 50))');
+  await page.locator('main h1').waitFor();
+  await page.locator('.loading').first().waitFor({ state: 'detached' });
+}
