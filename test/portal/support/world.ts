@@ -15,8 +15,11 @@ import { startUpstream } from '../../support/upstreams.ts';
 /** Address that the portal leads back to. */
 export const returnUrl = 'https://app.example/settings';
 
+/** Colour of its buttons, as browsers write it. */
+export const accent = 'rgb(179, 38, 30)';
+
 /** Scopes of keys that sessions may mint. */
-export const scopes = ['shipments:read', 'shipments:write'];
+const scopes = ['shipments:read', 'shipments:write'];
 
 type Body = Readonly<Record<string, unknown>>;
 
