@@ -192,6 +192,48 @@ t.test('the page of the portal', { skip }, async (t) => {
     await page.getByText('1,000 requests a month').waitFor();
     t.match(page.url(), /#\/\?tab=limits$/);
   });
+  await t.test('a page that may frame the portal begins sessions in its frame', async (t) => {
+    const page = await world.browser.newPage();
+    for (const [origin, isAllowed] of [
+      ['http://app.example', true],
+      ['http://other.example', false],
+    ] as const) {
+      const links = [(await world.link()).url, (await world.link({ sub_account_id: fabrikam.id })).url];
+      const body = `<!doctype html><iframe name="portal" src="${links[0]}" width="900" height="600"></iframe>`;
+      await page.route(`${origin}/`, (route) => route.fulfill({ contentType: 'text/html', body }));
+      const refused = page.waitForEvent('console', (message) => /frame-ancestors/.test(message.text()));
+      refused.catch(() => undefined);
+      await page.goto(`${origin}/`);
+      const frame = page.frameLocator('iframe');
+      if (!isAllowed) {
+        await refused;
+        t.equal(await frame.getByRole('heading').count(), 0, origin);
+        continue;
+      }
+      await frame.getByRole('heading', { name: northwind.name }).waitFor();
+      await page.evaluate(`document.querySelector('iframe').src = ${JSON.stringify(links[1])}`);
+      await frame.getByRole('heading', { name: fabrikam.name }).waitFor();
+      t.equal(page.frame('portal')?.url(), `${world.url}#/`, 'the secret has left the address of the frame');
+    }
+    await page.close();
+  });
+
+  await t.test('texts of customers are shown as they are', async (t) => {
+    const name = `<img src=x onerror="document.documentElement.dataset.hit='1'">`;
+    const made = await world.parent('POST', '', { body: { name } });
+    const id = String(made.body['id']);
+    const { page, faults } = await open({ sub_account_id: id, user: name });
+    await mint(page, name);
+    await page.getByRole('button', { name: 'I have copied it' }).click();
+    for (const place of ['', '?tab=events']) {
+      await goTo(page, place);
+      await page.getByRole('link', { name }).first().waitFor();
+      t.equal(await page.getByRole('heading', { level: 1 }).innerText(), `${name} active`);
+      t.equal(await page.locator('img, html[data-hit]').count(), 0);
+    }
+    t.same(faults, []);
+  });
+
   await t.test('the end of a session', (t) => endings(t, world));
   await t.test('an error says what to do', (t) => errors(t, world));
   await t.test('the page has the brand of the provider', async (t) => {

@@ -94,6 +94,7 @@ portal:
   accent: "#b3261e"
   links: [{ name: Documentation, url: "https://docs.example/" }]
   return_urls: ["https://app.example/"]
+  frame_ancestors: ["http://app.example"]
 # Nothing is shed on a machine that stands still for a second.
 limits: { max_event_loop_delay_ms: 0, changes_per_second: 0, reads_per_second: 0 }
 `;
