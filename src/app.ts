@@ -5,6 +5,7 @@ import { management } from './api/management.ts';
 import type { FindOperation } from './api/operations.ts';
 import { admin } from './api/operator/admin.ts';
 import type { AdminDeps } from './api/operator/deps.ts';
+import type { ExplainDeps } from './api/explain/explain.ts';
 import type { DestinationOf } from './api/explain/explanation.ts';
 import type { LiveDeps } from './api/operator/live.ts';
 import type { OperatorApp } from './api/operator/operator-token.ts';
@@ -57,6 +58,7 @@ export interface AppDeps
   extends
     ReplicasDeps,
     WhoamiDeps,
+    Pick<ExplainDeps, 'factsAge'>,
     Pick<LiveDeps, 'liveTails'>,
     Pick<AdminDeps, 'operatorTokens' | 'operatorSessions' | 'tokenGuesses'> {
   readonly config: Config;

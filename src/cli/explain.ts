@@ -35,6 +35,8 @@ interface Explanation {
   } | null;
   /** Absent in responses from earlier gateway versions. */
   readonly limits?: readonly Limit[];
+  /** Absent in responses from earlier gateway versions. */
+  readonly facts?: { readonly replica_id: string; readonly applied: number; readonly age_ms: number } | null;
 }
 
 interface Limit {
@@ -84,7 +86,7 @@ async function namesIn(
 
 function show(explanation: Explanation, names: ReadonlyMap<string, string>): string {
   const { allowed, acts_as: tenant, reason, because, status, problem, request, caller } = explanation;
-  const { limits = [], ended_by: ended } = explanation;
+  const { limits = [], ended_by: ended, facts } = explanation;
   const named = (id: string): string => [id, names.get(id) ?? []].flat().join('  ');
   const decision = allowed
     ? styleText('green', `allowed, as ${named(tenant ?? '')}`)
@@ -99,11 +101,16 @@ function show(explanation: Explanation, names: ReadonlyMap<string, string>): str
     ...(problem ? [['problem', problem.type] as const] : []),
     ...(ended ? [['done by', showChange(ended)] as const] : []),
     ...limits.map((limit, i) => [i === 0 ? 'limits' : '', showLimit(limit)] as const),
+    ...(facts ? [['facts', showFacts(facts)] as const] : []),
   ]);
 }
 
 function showChange({ type, at, by, name, event_id: event }: NonNullable<Explanation['ended_by']>): string {
   return `${[by, name ?? []].flat().join(' ')}, ${type} at ${at}, event ${event}`;
+}
+
+function showFacts({ replica_id: id, applied, age_ms: ageMs }: NonNullable<Explanation['facts']>): string {
+  return `every change up to position ${applied}, read ${ageMs} ms before by replica ${id}`;
 }
 
 function showLimit({ limited, per, quota, remaining, reset_s: reset }: Limit): string {

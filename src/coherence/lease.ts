@@ -72,6 +72,8 @@ export class Lease {
   #hinted = false;
   /** Start of the last pass, in milliseconds on the monotonic clock. */
   #passedMs = -Infinity;
+  /** Start of the last pass that confirmed its position, in milliseconds on the monotonic clock. */
+  #readMs = -Infinity;
   #renewalWaiters: Waiter[] = [];
   #passWaiters: (() => void)[] = [];
   #wake: () => void = () => undefined;
@@ -96,6 +98,14 @@ export class Lease {
    */
   get streamsEnded(): number {
     return this.#streamsEnded;
+  }
+
+  /**
+   * When the last pass began that confirmed its position, in milliseconds on the monotonic clock. Facts in memory
+   * include every change that was committed before.
+   */
+  get readMs(): number {
+    return this.#readMs;
   }
 
   /** Milliseconds until the lease runs out; negative afterwards. */
@@ -245,6 +255,7 @@ export class Lease {
       this.#acked = reading.seq;
     }
     this.#unconfirmed = { ended: 0, hasNewQuota: false };
+    this.#readMs = monotonicMs;
     if (!renewing || this.#stopped) return;
     const usableMs = timing.leaseMs - timing.marginMs;
     view.decideUntil(monotonicMs + usableMs, wallMs + usableMs);

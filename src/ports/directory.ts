@@ -1,6 +1,6 @@
 import type { KeyDigest } from '../domain/api-key.ts';
 import type { AccountId } from '../domain/ids.ts';
-import type { AccountFact, FactKey, KeyFact, PlanFact } from './facts.ts';
+import type { AccountFact, FactKey, KeyFact, PlanFact, Seq } from './facts.ts';
 
 /** A fact that must be loaded before a decision is possible. An evaluation returns this instead of a decision. */
 export class MissingFact {
@@ -27,6 +27,16 @@ export interface Facts {
   subAccountByExternalId(parent: AccountId, externalId: string): AccountId | null | undefined;
   activeSubAccounts(parent: AccountId): number | null | undefined;
   plan(name: string): PlanFact | null | undefined;
+}
+
+/** How new the facts of a replica are. */
+export interface FactsAge {
+  /** Id of the replica. */
+  readonly replica: string;
+  /** Log position up to which the facts include every change. */
+  readonly applied: Seq;
+  /** Milliseconds for which a change may have been committed without being among the facts. */
+  readonly ageMs: number;
 }
 
 /** Decides from facts. Synchronous and without side effects, because it may run several times for one request. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Registry } from 'prom-client';
-import { startCoherence } from '../coherence/coherence.ts';
+import { startCoherence, type CoherenceSnapshot } from '../coherence/coherence.ts';
 import type { CoherenceEvents } from '../coherence/events.ts';
 import type { Config } from '../config.ts';
 import { coherenceMetrics } from '../ops/coherence-metrics.ts';
@@ -12,7 +12,7 @@ import type { UsageSink } from '../ports/usage.ts';
 import type { UsageReplay } from '../ports/usage/replay.ts';
 import type { Barrier } from '../ports/barrier.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { Directory } from '../ports/directory.ts';
+import type { Directory, FactsAge } from '../ports/directory.ts';
 import type { RateLimiter } from '../ports/limits/rate-limiter.ts';
 import type { Timers } from '../ports/timers.ts';
 import { bringUp } from './bring-up.ts';
@@ -60,6 +60,8 @@ export interface Engine {
   readonly begun: Promise<void>;
   /** Returns the id under which this replica is registered; `null` before it is registered. */
   replicaId(): string | null;
+  /** Returns how new the facts of this replica are; `null` before it has read any changes. */
+  factsAge(): FactsAge | null;
   /** Returns whether Redis can be used; `off` if none is configured. */
   redis(): 'up' | 'down' | 'off';
   /**
@@ -130,7 +132,7 @@ export function makeEngine(parts: EngineParts): Engine {
     usageReplay: exporting.replay,
     unready: () => readiness.unready(),
     ...{ start: () => starting.start(), begun: starting.done },
-    replicaId,
+    ...{ replicaId, factsAge: () => factsAgeOf(coherence.snapshot()) },
     redis: () => cache.state(),
     leave: (withinMs) => {
       counting.leave(withinMs);
@@ -149,6 +151,12 @@ export function makeEngine(parts: EngineParts): Engine {
       if (requests > 0) throw new UsageLeft(requests);
     },
   };
+}
+
+function factsAgeOf(snapshot: CoherenceSnapshot | null): FactsAge | null {
+  if (snapshot === null || !Number.isFinite(snapshot.readAgeMs)) return null;
+  const { replica, applied, readAgeMs } = snapshot;
+  return { replica, applied, ageMs: readAgeMs };
 }
 
 /**

@@ -107,6 +107,7 @@ export async function openServices(
     liveTails,
     version: version(),
     ownReplicaId: () => engine.replicaId(),
+    factsAge: () => engine.factsAge(),
     usageReplay: engine.usageReplay,
     counting: engine.usage,
     rateLimiter: engine.limiter,

@@ -85,6 +85,7 @@ t.test('an operator at work', { skip }, async (t) => {
     await page.getByRole('button', { name: 'Explain' }).click();
     const answer = page.getByRole('region', { name: 'Explanation' });
     await answer.getByText(`It would act as ${subIds[0]}`).waitFor();
+    await answer.getByText(/decided by every change up to position [\d,]+, which it had read/).waitFor();
     await page.reload();
     await answer.getByText(`It would act as ${subIds[0]}`).waitFor();
     await page.getByLabel('Acting header').fill('');

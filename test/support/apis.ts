@@ -173,6 +173,7 @@ export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Ap
       }),
     ),
     version: '0.0.0-test',
+    factsAge: () => null,
     ownReplicaId: () => around(noReplica).ownId(),
     clock: options.clock ?? systemClock,
     randomBytes,

@@ -226,6 +226,7 @@ const noStore = {
   tokenGuesses: unpaced,
   portalSessions: missing<PortalSessionStore>('portalSessions'),
   version: '0.0.0-test',
+  factsAge: () => null,
   ownReplicaId: () => null,
 };
 

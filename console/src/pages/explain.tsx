@@ -113,7 +113,7 @@ function Answer({ question }: { readonly question: Question }): JSX.Element {
 }
 
 function Steps({ explanation }: { readonly explanation: Explanation }): JSX.Element {
-  const { allowed, acts_as, because, status, request, caller, limits, ended_by, reason } = explanation;
+  const { allowed, acts_as, because, status, request, caller, limits, ended_by, reason, facts } = explanation;
   return (
     <>
       <p class={allowed ? 'verdict good' : 'verdict bad'}>
@@ -164,6 +164,17 @@ function Steps({ explanation }: { readonly explanation: Explanation }): JSX.Elem
           </li>
         ))}
       </ol>
+      {facts && <FactsUsed {...facts} />}
     </>
+  );
+}
+
+/** Says how new the facts were that the decision used. */
+function FactsUsed({ replica_id, applied, age_ms }: NonNullable<Explanation['facts']>): JSX.Element {
+  return (
+    <p class="soft">
+      Replica <code>{replica_id}</code> decided by every change up to position {formatCount(applied)}, which
+      it had read {formatCount(age_ms)} ms before.
+    </p>
   );
 }

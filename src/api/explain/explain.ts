@@ -6,6 +6,7 @@ import { limitFull } from '../../domain/limits/limit-full.ts';
 import { limitPeriods, limitUnits } from '../../domain/limits/limits.ts';
 import { catalogue } from '../../domain/problem.ts';
 import { found } from '../../http/not-found.ts';
+import type { FactsAge } from '../../ports/directory.ts';
 import type { LimitState, RateLimiter } from '../../ports/limits/rate-limiter.ts';
 import {
   decisionFields,
@@ -22,6 +23,8 @@ import type { OperatorApp } from '../operator/operator-token.ts';
 export interface ExplainDeps extends ExplanationDeps, EndedByDeps {
   readonly tenants: ExplanationDeps['tenants'] & EndedByDeps['tenants'];
   readonly rateLimiter: Pick<RateLimiter, 'look'>;
+  /** Returns how new the facts of this replica are; `null` if it has none. */
+  readonly factsAge: () => FactsAge | null;
 }
 
 const question = closed({
@@ -29,6 +32,12 @@ const question = closed({
   method: Type.Enum([...servedMethods]),
   path: Type.String({ pattern: '^/', maxLength: 8192, description: 'a path that starts with /' }),
   acting_tenant: Type.Optional(Type.String({ maxLength: 1024 })),
+});
+
+const factsBody = closed({
+  replica_id: Type.String(),
+  applied: Type.Integer(),
+  age_ms: Type.Integer(),
 });
 
 const answer = closed({
@@ -52,6 +61,7 @@ const answer = closed({
       reset_s: Type.Integer(),
     }),
   ),
+  facts: Type.Unsafe<Static<typeof factsBody> | null>({ ...factsBody, type: ['object', 'null'] }),
   ended_by: Type.Unsafe<Static<typeof endedByBody> | null>({ ...endedByBody, type: ['object', 'null'] }),
   ...decisionFields,
 });
@@ -81,12 +91,15 @@ export function explainRoute(app: OperatorApp, deps: ExplainDeps): void {
       method: methodKind(body.method) ?? 'write',
     };
     const destination = deps.destinationOf(body.method, body.path);
+    // The decision uses facts that are as new as this or newer.
+    const facts = usesFacts(destination) ? deps.factsAge() : null;
     const [explained, limits] = await lookAtLimits(await explain(destination, request, deps), deps);
     return {
       ...responseBody(destination, body, explained, request),
       ended_by:
         'problem' in explained ? await endedBy(explained.problem.code, id, request.acting, deps) : null,
       limits: limits.map(limitToBody),
+      facts: facts && factsToBody(facts),
       ...decisionToBody(explained, deps.config.problems.typeBase),
     };
   });
@@ -135,6 +148,14 @@ function responseBody(
       scopes: [...caller.scopes],
     },
   };
+}
+
+function usesFacts(destination: Destination): boolean {
+  return destination.kind === 'route' || (destination.kind === 'management' && !destination.open);
+}
+
+function factsToBody({ replica, applied, ageMs }: FactsAge): Static<typeof factsBody> {
+  return { replica_id: replica, applied, age_ms: Math.round(ageMs) };
 }
 
 function limitToBody({ kind, period, unit, quota, windowS, remaining, resetS }: LimitState) {

@@ -13,6 +13,7 @@ const passing: readonly (readonly [pattern: RegExp, fixed: string])[] = [
   [/(?<="version": ?")[^"]+(?=")/g, '1.0.0'],
   [/(?<="next_cursor": ?")[^"]+(?=")/g, 'WzEsInpJNktVRUd2Rm1UXyJd'],
   [/(?<="lease_age_ms": ?)\d+/g, '71'],
+  [/(?<="age_ms": ?)\d+/g, '180'],
   [/(?<="clock_offset_ms": ?)(-?\d+|null)/g, '0'],
   [/(?<="unready": \[\],\s*"requests_per_second": ?)[\d.]+/g, '412.5'],
   [/(?<="open_\w+": ?)\d+/g, '12'],

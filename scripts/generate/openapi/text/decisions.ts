@@ -82,6 +82,7 @@ export const decisions: Subject = {
             reset_s: 1,
           },
         ],
+        facts: { replica_id: '5f6d2f0e-52b5-4f0e-9a59-0b7f6e2f9a10', applied: 48213, age_ms: 180 },
         ended_by: null,
         ...decision,
       },
@@ -123,6 +124,12 @@ export const decisions: Subject = {
     decision: 'Whether the request would be let through.',
     ended_by:
       'The change that revoked the key, suspended its parent account, deactivated its sub-account, or deactivated or deleted the sub-account that it would act as (a deleted one only by its id), if that is the reason of the rejection and its event is still kept; otherwise `null`.',
+    facts:
+      'How new the facts are that the decision uses: at least this new. `null` if the path needs no key, or no route has it.',
+    'Explanation.age_ms':
+      'Milliseconds since the replica began to read the newest changes. The decision includes every change that was made before.',
+    'Explanation.applied': 'The position of the newest change that the decision includes.',
+    'Explanation.replica_id': 'The replica that decided.',
     key_id: 'The key.',
     kind: 'Whether it is a parent or a sub-account.',
     last_at: 'When the key last wrote without the acting header.',

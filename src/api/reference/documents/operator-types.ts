@@ -256,6 +256,15 @@ export interface Explanation {
     /** How many seconds until all requests of the quota are available again. */
     readonly reset_s: number;
   }[];
+  /** How new the facts are that the decision uses: at least this new. `null` if the path needs no key, or no route has it. */
+  readonly facts: {
+    /** The replica that decided. */
+    readonly replica_id: string;
+    /** The position of the newest change that the decision includes. */
+    readonly applied: number;
+    /** Milliseconds since the replica began to read the newest changes. The decision includes every change that was made before. */
+    readonly age_ms: number;
+  } | null;
   /** The change that revoked the key, suspended its parent account, deactivated its sub-account, or deactivated or deleted the sub-account that it would act as (a deleted one only by its id), if that is the reason of the rejection and its event is still kept; otherwise `null`. */
   readonly ended_by: {
     /** Its event. */
