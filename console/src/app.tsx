@@ -5,12 +5,14 @@ import type { ApiProblem } from './api/problem.ts';
 import type { Operator } from '../../src/api/reference/documents/operator-types.ts';
 import { AccountPage } from './pages/account.tsx';
 import { AccountsPage } from './pages/accounts.tsx';
+import { ErasurePage } from './pages/erasure.tsx';
 import { EventsPage } from './pages/events.tsx';
 import { ExplainPage } from './pages/explain.tsx';
 import { FindKeyPage } from './pages/find-key.tsx';
 import { LivePage } from './pages/live.tsx';
 import { KeyPage } from './pages/key.tsx';
 import { OverviewPage } from './pages/overview.tsx';
+import { PlansPage } from './pages/plans.tsx';
 import { SignInAgain, SignInPage } from './pages/sign-in.tsx';
 import { SubAccountPage } from './pages/sub-account.tsx';
 import { linkTo, useRoute, type Route } from './route.ts';
@@ -102,6 +104,7 @@ function skip(event: Event): void {
 const sections = [
   ['', 'Overview'],
   ['accounts', 'Accounts'],
+  ['plans', 'Plans'],
   ['keys', 'Find a key'],
   ['explain', 'Explain'],
   ['live', 'Live'],
@@ -170,6 +173,10 @@ function Page({ path, query }: Route): ComponentChildren {
       if (part === 'sub-accounts' && subId !== undefined)
         return <SubAccountPage key={subId} parentId={id} id={subId} query={query} />;
       return <AccountPage key={id} id={id} query={query} />;
+    case 'plans':
+      return <PlansPage />;
+    case 'erasures':
+      return id === undefined ? <NoSuchPage /> : <ErasurePage key={id} id={id} />;
     case 'keys':
       return id === undefined ? <FindKeyPage query={query} /> : <KeyPage key={id} id={id} />;
     case 'explain':
@@ -179,13 +186,17 @@ function Page({ path, query }: Route): ComponentChildren {
     case 'events':
       return <EventsPage query={query} />;
     default:
-      return (
-        <>
-          <Heading title="No such page" />
-          <p>
-            <a href="#/">Go to the overview.</a>
-          </p>
-        </>
-      );
+      return <NoSuchPage />;
   }
+}
+
+function NoSuchPage(): JSX.Element {
+  return (
+    <>
+      <Heading title="No such page" />
+      <p>
+        <a href="#/">Go to the overview.</a>
+      </p>
+    </>
+  );
 }

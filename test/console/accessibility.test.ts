@@ -19,6 +19,8 @@ function pagesOf({ id, keyId, subIds }: Parent): Readonly<Record<string, string>
     limits: `accounts/${id}?tab=limits`,
     'account-events': `accounts/${id}?tab=events`,
     'sub-account': `accounts/${id}/sub-accounts/${subIds[0]}`,
+    plans: 'plans',
+    'accounts-with-plan': 'accounts?plan=gold',
     'find-key': `keys?last4=none`,
     key: `keys/${keyId}`,
     explain: `explain?keyId=${keyId}&method=POST&path=/orders&acting=ext:customer-1`,
@@ -33,15 +35,24 @@ t.test('every page', { skip }, async (t) => {
   const world = await startWorld(t);
   const parent = await makeParent(world, 'Ada Logistics Ltd');
   await world.operator('PATCH', `/accounts/${parent.id}`, {
-    body: { limits: { requests_per_second: 100, requests_per_month: 1000 } },
+    body: {
+      limits: { requests_per_second: 100, requests_per_month: 1000 },
+      metadata: { region: 'eu', crm: 'a-long-value-without-blanks-'.repeat(8) },
+    },
   });
+  await world.operator('PUT', '/plans/gold', { body: { limits: { requests_per_second: 50, burst: 100 } } });
+  const gone = await makeParent(world, 'Gone Ltd');
+  await world.operator('POST', `/accounts/${gone.id}/suspend`);
+  await world.operator('DELETE', `/accounts/${gone.id}`);
   for (let i = 0; i < 20; i += 1) await world.statuses(parent.apiKey);
   for (const colorScheme of ['light', 'dark'] as const)
     for (const width of [400, 1000, 1600])
       await t.test(`${colorScheme}, ${width} px`, (t) =>
-        looked(t, world, pagesOf(parent), { colorScheme, width }),
+        looked(t, world, { ...pagesOf(parent), erasure: `erasures/${gone.id}` }, { colorScheme, width }),
       );
-  await t.test('every dialog', (t) => dialogs(t, world, parent));
+  const closed = await makeParent(world, 'Closed Ltd');
+  await world.operator('POST', `/accounts/${closed.id}/suspend`);
+  await t.test('every dialog', (t) => dialogs(t, world, parent, closed));
 });
 
 interface Look {
@@ -73,7 +84,7 @@ async function looked(
   await page.context().close();
 }
 
-async function dialogs(t: Test, world: World, { id, keyId }: Parent): Promise<void> {
+async function dialogs(t: Test, world: World, { id, keyId }: Parent, closed: Parent): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     const { page } = await signIn(world, undefined, { colorScheme, viewport: { width: 400, height: 900 } });
     const base = page.url().split('#')[0];
@@ -82,7 +93,12 @@ async function dialogs(t: Test, world: World, { id, keyId }: Parent): Promise<vo
       [`accounts/${id}`, 'Mint a key'],
       [`accounts/${id}`, 'Create a sub-account'],
       [`accounts/${id}`, 'Edit'],
+      [`accounts/${id}`, 'Metadata'],
       [`accounts/${id}`, 'Suspend'],
+      [`accounts/${closed.id}`, 'Delete'],
+      ['plans', 'Create a plan'],
+      ['plans', 'Edit gold'],
+      ['plans', 'Delete gold'],
       [`keys/${keyId}`, 'Rotate'],
       [`keys/${keyId}`, 'Revoke'],
     ] as const) {

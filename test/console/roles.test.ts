@@ -10,7 +10,7 @@ const buttons = {
   viewer: { account: [], key: [] },
   support: { account: ['Suspend'], key: ['Revoke'] },
   admin: {
-    account: ['Mint a key', 'Create a sub-account', 'Edit', 'Suspend'],
+    account: ['Mint a key', 'Create a sub-account', 'Edit', 'Metadata', 'Suspend'],
     key: ['Rotate', 'Revoke'],
   },
 } as const;
@@ -33,6 +33,23 @@ t.test('a role', { skip }, async (t) => {
         t.same(shown, buttons[role][part], part);
       }
     });
+
+  await t.test('only an admin may delete, and change plans', async (t) => {
+    const closed = await makeParent(world, 'Closed');
+    await world.operator('POST', `/accounts/${closed.id}/suspend`);
+    await world.operator('PUT', '/plans/seen', { body: {} });
+    for (const role of ['viewer', 'support', 'admin'] as const) {
+      const { page } = await signIn(world, tokens[role]);
+      const base = page.url().split('#')[0];
+      await page.goto(`${base}#/accounts/${closed.id}`);
+      await page.locator('.facts').waitFor();
+      const expected = role === 'admin' ? 1 : 0;
+      t.equal(await page.getByRole('button', { name: 'Delete' }).count(), expected, role);
+      await page.goto(`${base}#/plans`);
+      await page.getByRole('region', { name: 'Plans' }).getByText('seen').waitFor();
+      t.equal(await page.locator('main button').count(), 3 * expected, role);
+    }
+  });
 
   await t.test('a page that believes in more is refused by the API, and says so', async (t) => {
     const { page } = await signIn(world, tokens.viewer);

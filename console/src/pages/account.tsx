@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Account, SubAccount } from '../../../src/api/reference/documents/operator-types.ts';
 import { textOf } from '../form.ts';
-import { linkTo } from '../route.ts';
+import { goTo, linkTo } from '../route.ts';
 import { useMay, useSession } from '../session.ts';
 import { Badge } from '../ui/badge.tsx';
 import { Heading } from '../ui/heading.tsx';
@@ -11,13 +11,15 @@ import { Paged } from '../ui/paged.tsx';
 import { Table, type Column } from '../ui/table.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { Time } from '../ui/time.tsx';
-import { useDialog } from '../use-dialog.ts';
+import { useDialog, type Closed } from '../use-dialog.ts';
 import { useLoad } from '../use-load.ts';
 import { CreateSubAccount } from './changes/create-sub-account.tsx';
+import { DeleteAccount } from './changes/delete-account.tsx';
 import { EditAccount } from './changes/edit-account.tsx';
+import { EditMetadata } from './changes/edit-metadata.tsx';
 import { MintKey } from './changes/mint-key.tsx';
 import { AccountStatusChange } from './changes/status-change.tsx';
-import { AccountFacts } from './parts/account-facts.tsx';
+import { AccountFacts, MetadataFacts } from './parts/account-facts.tsx';
 import { EventsPart } from './parts/events.tsx';
 import { KeysPart } from './parts/keys.tsx';
 import { LimitsPart } from './parts/limits.tsx';
@@ -80,7 +82,9 @@ interface HeadingProps {
 
 function AccountHeading({ account, onChanged }: HeadingProps): JSX.Element {
   const may = useMay();
-  const { name, show, closed } = useDialog<'edit' | 'status' | 'mint' | 'create'>(onChanged);
+  const { name, show, closed } = useDialog<'edit' | 'metadata' | 'status' | 'mint' | 'create' | 'delete'>(
+    onChanged,
+  );
   const isActive = account.status === 'active';
   return (
     <>
@@ -96,6 +100,9 @@ function AccountHeading({ account, onChanged }: HeadingProps): JSX.Element {
             <button type="button" onClick={() => show('edit')}>
               Edit
             </button>
+            <button type="button" onClick={() => show('metadata')}>
+              Metadata
+            </button>
           </>
         )}
         {may('support') && (
@@ -103,12 +110,41 @@ function AccountHeading({ account, onChanged }: HeadingProps): JSX.Element {
             {isActive ? 'Suspend' : 'Resume'}
           </button>
         )}
+        {may('admin') && !isActive && (
+          <button type="button" class="danger" onClick={() => show('delete')}>
+            Delete
+          </button>
+        )}
       </Heading>
       <AccountFacts account={account} />
-      {name === 'edit' && <EditAccount account={account} onClose={closed} />}
-      {name === 'status' && <AccountStatusChange account={account} onClose={closed} />}
-      {name === 'mint' && <MintKey accountId={account.id} onClose={closed} />}
-      {name === 'create' && <CreateSubAccount parentId={account.id} onClose={closed} />}
+      <MetadataFacts metadata={account.metadata} />
+      <AccountDialogs account={account} name={name} onClose={closed} />
+    </>
+  );
+}
+
+interface DialogsProps {
+  readonly account: Account;
+  /** Name of the dialog that is open. */
+  readonly name: string | null;
+  readonly onClose: Closed;
+}
+
+function AccountDialogs({ account, name, onClose }: DialogsProps): JSX.Element {
+  const deleted = (hasChanged: boolean): void => {
+    onClose(false);
+    if (hasChanged) goTo(linkTo(['accounts']));
+  };
+  return (
+    <>
+      {name === 'edit' && <EditAccount account={account} onClose={onClose} />}
+      {name === 'metadata' && (
+        <EditMetadata path={`/accounts/${account.id}`} {...account} onClose={onClose} />
+      )}
+      {name === 'status' && <AccountStatusChange account={account} onClose={onClose} />}
+      {name === 'mint' && <MintKey accountId={account.id} onClose={onClose} />}
+      {name === 'create' && <CreateSubAccount parentId={account.id} onClose={onClose} />}
+      {name === 'delete' && <DeleteAccount id={account.id} name={account.name} onClose={deleted} />}
     </>
   );
 }

@@ -38,7 +38,8 @@ export function AccountsPage({ query }: { readonly query: URLSearchParams }): JS
   const search = query.get('q') ?? '';
   const status = query.get('status') ?? '';
   const near = query.get('near') ?? '';
-  const isFiltered = search + status + near !== '';
+  const plan = query.get('plan') ?? '';
+  const isFiltered = search + status + near + plan !== '';
   return (
     <>
       <Heading title="Accounts">
@@ -48,10 +49,10 @@ export function AccountsPage({ query }: { readonly query: URLSearchParams }): JS
           </button>
         )}
       </Heading>
-      <AccountFilters search={search} status={status} near={near} />
+      <AccountFilters search={search} status={status} near={near} plan={plan} />
       <Paged
-        load={(cursor) => accountsLike(api, search, { status, near, cursor })}
-        inputs={[search, status, near, round]}
+        load={(cursor) => accountsLike(api, search, { status, near, plan, cursor })}
+        inputs={[search, status, near, plan, round]}
       >
         {(rows) => (
           <Table
@@ -72,12 +73,13 @@ interface FiltersProps {
   readonly search: string;
   readonly status: string;
   readonly near: string;
+  readonly plan: string;
 }
 
 /** The controls of the search. The address keeps what they say. */
-function AccountFilters({ search, status, near }: FiltersProps): JSX.Element {
+function AccountFilters({ search, status, near, plan }: FiltersProps): JSX.Element {
   const to = (changes: Readonly<Record<string, string>>): void =>
-    goTo(linkTo(['accounts'], { q: search, status, near, ...changes }), false);
+    goTo(linkTo(['accounts'], { q: search, status, near, plan, ...changes }), false);
   return (
     <form
       class="filters"
@@ -107,6 +109,15 @@ function AccountFilters({ search, status, near }: FiltersProps): JSX.Element {
           <option value="1">used up</option>
         </select>
       </label>
+      {plan !== '' && (
+        <label>
+          Plan
+          <select value={plan} onChange={(event) => to({ plan: event.currentTarget.value })}>
+            <option value="">any</option>
+            <option>{plan}</option>
+          </select>
+        </label>
+      )}
       <button type="submit">Search</button>
     </form>
   );
@@ -120,6 +131,7 @@ const externalId = /^[!-+\--~]{1,255}$/;
 interface Filters {
   readonly status: string;
   readonly near: string;
+  readonly plan: string;
   readonly cursor: string | undefined;
 }
 

@@ -1,15 +1,17 @@
 import type { JSX } from 'preact';
 import type { Account, SubAccount } from '../../../src/api/reference/documents/operator-types.ts';
-import { linkTo } from '../route.ts';
+import { goTo, linkTo } from '../route.ts';
 import { useMay, useSession } from '../session.ts';
 import { Heading } from '../ui/heading.tsx';
 import { Show } from '../ui/loaded.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { useDialog } from '../use-dialog.ts';
 import { useLoad } from '../use-load.ts';
+import { DeleteAccount } from './changes/delete-account.tsx';
+import { EditMetadata } from './changes/edit-metadata.tsx';
 import { EditSubAccount } from './changes/edit-sub-account.tsx';
 import { SubAccountStatusChange } from './changes/status-change.tsx';
-import { AccountFacts } from './parts/account-facts.tsx';
+import { AccountFacts, MetadataFacts } from './parts/account-facts.tsx';
 import { EventsPart } from './parts/events.tsx';
 import { KeysPart } from './parts/keys.tsx';
 import { LimitsPart } from './parts/limits.tsx';
@@ -77,24 +79,42 @@ interface HeadingProps {
 
 function SubAccountHeading({ parentId, account, onChanged }: HeadingProps): JSX.Element {
   const may = useMay();
-  const { name, show, closed } = useDialog<'edit' | 'status'>(onChanged);
+  const { name, show, closed } = useDialog<'edit' | 'metadata' | 'status' | 'delete'>(onChanged);
   const isActive = account.status === 'active';
+  const path = `/accounts/${parentId}/sub-accounts/${account.id}`;
+  const deleted = (hasChanged: boolean): void => {
+    closed(false);
+    if (hasChanged) goTo(linkTo(['accounts', parentId]));
+  };
   return (
     <>
       <Heading title={account.name} state={account.status}>
         {may('admin') && (
-          <button type="button" onClick={() => show('edit')}>
-            Edit
-          </button>
+          <>
+            <button type="button" onClick={() => show('edit')}>
+              Edit
+            </button>
+            <button type="button" onClick={() => show('metadata')}>
+              Metadata
+            </button>
+          </>
         )}
         {may('support') && (
           <button type="button" class={isActive ? 'danger' : undefined} onClick={() => show('status')}>
             {isActive ? 'Deactivate' : 'Reactivate'}
           </button>
         )}
+        {may('admin') && !isActive && (
+          <button type="button" class="danger" onClick={() => show('delete')}>
+            Delete
+          </button>
+        )}
       </Heading>
       <AccountFacts account={account} />
+      <MetadataFacts metadata={account.metadata} />
       {name === 'edit' && <EditSubAccount parentId={parentId} account={account} onClose={closed} />}
+      {name === 'metadata' && <EditMetadata path={path} {...account} onClose={closed} />}
+      {name === 'delete' && <DeleteAccount {...account} parentId={parentId} onClose={deleted} />}
       {name === 'status' && <SubAccountStatusChange parentId={parentId} account={account} onClose={closed} />}
     </>
   );

@@ -53,7 +53,7 @@ export function EditAccount({ account, onClose }: EditAccountProps): JSX.Element
           </Field>
         )}
       </Show>
-      <LimitsFields limits={account.limits} allowsUnlimited />
+      <LimitsFields limits={account.limits} of="account" />
     </ChangeDialog>
   );
 }

@@ -31,7 +31,7 @@ export function EditSubAccount({ parentId, account, onClose }: EditSubAccountPro
       }}
     >
       <NameFields name={account.name} externalId={account.external_id} />
-      <LimitsFields limits={account.limits} allowsUnlimited={false} />
+      <LimitsFields limits={account.limits} of="sub-account" />
     </ChangeDialog>
   );
 }

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { textOf } from '../../form.ts';
+import { differences, textOf } from '../../form.ts';
 import { Field } from '../../ui/field.tsx';
 
 /** Names of limits, with texts. */
@@ -18,26 +18,29 @@ type LimitName = (typeof limits)[number][0];
 export type Limits = Readonly<Record<LimitName, number | 'unlimited' | null>>;
 
 interface LimitsFieldsProps {
-  readonly limits: Limits;
-  /** Whether an account may be `unlimited` although its plan has a limit. */
-  readonly allowsUnlimited: boolean;
+  /** The limits as they are; `null` if there are none yet. */
+  readonly limits: Limits | null;
+  /** Who has the limits. Only an account may be `unlimited`, although its plan has a limit. */
+  readonly of: keyof typeof hints;
 }
 
+/** What an empty control means. */
+const hints = {
+  account: (
+    <>
+      Empty: the limit of the plan, if there is one. <code>unlimited</code>: none, whatever the plan says.
+    </>
+  ),
+  'sub-account': 'Empty: no limit of its own.',
+  plan: 'Empty: no limit.',
+} as const;
+
 /** Controls for limits. An empty one is no limit, or that of the plan. */
-export function LimitsFields({ limits: now, allowsUnlimited }: LimitsFieldsProps): JSX.Element {
+export function LimitsFields({ limits: now, of }: LimitsFieldsProps): JSX.Element {
   return (
     <fieldset>
       <legend>Limits</legend>
-      <p class="hint">
-        {allowsUnlimited ? (
-          <>
-            Empty: the limit of the plan, if there is one. <code>unlimited</code>: none, whatever the plan
-            says.
-          </>
-        ) : (
-          'Empty: no limit of its own.'
-        )}
-      </p>
+      <p class="hint">{hints[of]}</p>
       <div class="columns">
         {limits.map(([name, text]) => (
           <Field label={text}>
@@ -46,8 +49,8 @@ export function LimitsFields({ limits: now, allowsUnlimited }: LimitsFieldsProps
                 {...ids}
                 name={name}
                 inputMode="numeric"
-                pattern={allowsUnlimited && name !== 'burst' ? '[0-9]*|unlimited' : '[0-9]*'}
-                defaultValue={now[name] === null ? '' : String(now[name])}
+                pattern={of === 'account' && name !== 'burst' ? '[0-9]*|unlimited' : '[0-9]*'}
+                defaultValue={String(now?.[name] ?? '')}
               />
             )}
           </Field>
@@ -59,10 +62,15 @@ export function LimitsFields({ limits: now, allowsUnlimited }: LimitsFieldsProps
 
 /** Reads {@link LimitsFields}. Returns only limits that differ from `before`; undefined if none does. */
 export function changedLimits(form: FormData, before: Limits): Partial<Limits> | undefined {
+  const changed = differences(limitsIn(form), before);
+  return Object.keys(changed).length === 0 ? undefined : changed;
+}
+
+/** Reads all of {@link LimitsFields}. */
+export function limitsIn(form: FormData): Limits {
   const read = limits.map(([name]): [LimitName, Limits[LimitName]] => {
     const text = textOf(form, name);
     return [name, text === null || text === 'unlimited' ? text : Number(text)];
   });
-  const changed = read.filter(([name, value]) => value !== before[name]);
-  return changed.length === 0 ? undefined : Object.fromEntries(changed);
+  return Object.fromEntries(read) as Limits;
 }

@@ -1,9 +1,10 @@
 import type { JSX } from 'preact';
 import type { Account, SubAccount } from '../../../../src/api/reference/documents/operator-types.ts';
+import { linkTo } from '../../route.ts';
 import { Copy } from '../../ui/copy.tsx';
 import { Time } from '../../ui/time.tsx';
 
-/** Ids, dates and metadata of an account. A parent also has a plan. */
+/** Ids and dates of an account. A parent also has a plan. */
 export function AccountFacts({ account }: { readonly account: Account | SubAccount }): JSX.Element {
   return (
     <dl class="facts">
@@ -16,19 +17,32 @@ export function AccountFacts({ account }: { readonly account: Account | SubAccou
       {'plan' in account && (
         <>
           <dt>Plan</dt>
-          <dd>{account.plan ?? '–'}</dd>
+          <dd>{account.plan === null ? '–' : <a href={linkTo(['plans'])}>{account.plan}</a>}</dd>
         </>
       )}
       <dt>Created</dt>
       <dd>
         <Time at={account.created_at} />
       </dd>
-      {Object.entries(account.metadata).map(([name, value]) => (
-        <>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </>
-      ))}
     </dl>
+  );
+}
+
+/** The metadata of an account, if it has any. */
+export function MetadataFacts({ metadata }: Pick<Account, 'metadata'>): JSX.Element | null {
+  const pairs = Object.entries(metadata);
+  if (pairs.length === 0) return null;
+  return (
+    <section aria-label="Metadata">
+      <h2>Metadata</h2>
+      <dl class="facts">
+        {pairs.map(([name, value]) => (
+          <>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </>
+        ))}
+      </dl>
+    </section>
   );
 }

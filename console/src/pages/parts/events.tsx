@@ -44,6 +44,9 @@ function Subject({ event: { type, account_id, sub_account_id, data } }: EventPro
   const { id = null, name = id } = data.object;
   if (type.startsWith('api_key.')) return <a href={linkTo(['keys', shown(id)])}>{shown(name)}</a>;
   if (account_id === null) return <>{shown(name)}</>;
+  // All that is left to show of a deleted account is its erasure.
+  if (type.endsWith('account.deleted'))
+    return <a href={linkTo(['erasures', sub_account_id ?? account_id])}>{shown(name)}</a>;
   const path = sub_account_id === null ? [account_id] : [account_id, 'sub-accounts', sub_account_id];
   // The object of a quota's event has no name.
   return <a href={linkTo(['accounts', ...path])}>{name === null ? path.at(-1) : shown(name)}</a>;
