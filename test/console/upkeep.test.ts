@@ -151,10 +151,10 @@ async function accountDeleted(t: Test, world: World): Promise<void> {
   await name.press('Enter');
   t.match(await done(page, 'Deleted'), /Enforced on 3 replicas in \d+ ms\./);
   t.same(await world.statuses(apiKey), [401, 401, 401]);
-  await page.getByRole('group', { name: 'Erasure' }).getByText('Erased so far').waitFor();
+  await page.getByRole('region', { name: 'Erasure' }).getByText('Erased so far').waitFor();
   await page.getByRole('link', { name: 'Follow the erasure' }).click();
   await page.getByRole('heading', { name: 'Deleted account' }).waitFor();
-  await page.getByText(/^(are being erased|erased, )/).waitFor();
+  await page.getByText(/^names, metadata and addresses are/).waitFor();
   await page.goto(`${page.url().split('#')[0]}#/events?type=account.deleted`);
   const row = page.getByRole('region', { name: 'Events' }).getByRole('row').nth(1);
   await row.getByRole('link').click();

@@ -58,10 +58,10 @@ const facts: readonly Column<Plan>[] = [
   { name: 'Active keys', isNumber: true, cell: ({ max_api_keys }) => orConfigured(max_api_keys) },
   { name: 'Changed', cell: ({ updated_at }) => <Time at={updated_at} /> },
   {
-    name: 'Accounts',
+    name: 'Used by',
     cell: ({ name }) => (
       <a href={linkTo(['accounts'], { plan: name })} aria-label={`Accounts with ${name}`}>
-        Show
+        Accounts
       </a>
     ),
   },

@@ -13,27 +13,29 @@ export function ErasurePart({ id }: { readonly id: string }): JSX.Element {
   return (
     <Show of={erasure}>
       {({ status, deleted_at, erased_at, accounts, api_keys, events, idempotency_records }) => (
-        <dl class="facts" role="group" aria-label="Erasure">
-          <dt>Deleted</dt>
-          <dd>
-            <Time at={deleted_at} />
-          </dd>
-          <dt>Names, metadata and addresses</dt>
-          <dd>
-            {status === 'done' ? (
-              <>
-                erased, <Time at={erased_at} />
-              </>
-            ) : (
-              'are being erased; it takes up to an hour'
-            )}
-          </dd>
-          <dt>Erased so far</dt>
-          <dd>
-            {counted(accounts, 'account')}, {counted(api_keys, 'key')}, {counted(events, 'event')},{' '}
-            {counted(idempotency_records, 'stored result')}
-          </dd>
-        </dl>
+        <section aria-label="Erasure">
+          <dl class="facts">
+            <dt>Deleted</dt>
+            <dd>
+              <Time at={deleted_at} />
+            </dd>
+            <dt>State</dt>
+            <dd>
+              {status === 'done' ? (
+                <>
+                  names, metadata and addresses are erased, since <Time at={erased_at} />
+                </>
+              ) : (
+                'names, metadata and addresses are being erased; it takes up to an hour'
+              )}
+            </dd>
+            <dt>Erased so far</dt>
+            <dd>
+              {counted(accounts, 'account')}, {counted(api_keys, 'key')}, {counted(events, 'event')},{' '}
+              {counted(idempotency_records, 'stored result')}
+            </dd>
+          </dl>
+        </section>
       )}
     </Show>
   );

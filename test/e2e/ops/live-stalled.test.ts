@@ -1,0 +1,54 @@
+/** A live tail whose client stops reading. */
+import t from 'tap';
+import { operatorToken } from '../../support/apis.ts';
+import { eventually } from '../../support/eventually.ts';
+import { httpClient } from '../../support/http-client.ts';
+import { watch } from '../../support/live-watch.ts';
+import { startUpstream } from '../../support/upstreams.ts';
+import { freshDatabase } from '../../support/postgres.ts';
+import { becomes, startProcess } from '../../support/process.ts';
+import { parentOf } from '../../support/reload.ts';
+import { migrated, rawSql } from '../../support/store.ts';
+import { metric } from '../../support/workers.ts';
+
+t.test('a client that stops reading loses its tail and its connection, and others see on', async (t) => {
+  const databaseUrl = await freshDatabase(t, migrated);
+  const { url, internalUrl } = await startProcess(t, {
+    DATABASE_URL: databaseUrl,
+    UPSTREAM_URL: (await startUpstream(t)).url,
+    ADMIN_TOKEN: operatorToken,
+    LOG_LEVEL: 'warn',
+  });
+  await becomes(internalUrl, 200);
+  const { key } = await parentOf(t, url, internalUrl);
+  const call = httpClient(t, url);
+  const connections = (): Promise<number | undefined> =>
+    metric(internalUrl, 'connections', 'listener="internal"');
+  const reader = await watch(t, internalUrl);
+  await eventually(async () => (await connections()) !== undefined);
+  const before = (await connections()) ?? 0;
+  const stalled = await watch(t, internalUrl);
+  await eventually(async () => (await connections()) === before + 1);
+  stalled.stopReading();
+
+  // Long lines fill the buffers between the two; then the gateway waits for 15 seconds.
+  let isOver = false;
+  const flood = (async () => {
+    const path = `/${'x'.repeat(1_000)}`;
+    while (!isOver) {
+      await Promise.all(Array.from({ length: 10 }, () => call('GET', path, { key })));
+      await new Promise((resolve) => setTimeout(resolve, 150));
+    }
+  })();
+  const sql = rawSql(t, databaseUrl);
+  await eventually(async () => (await connections()) === before, { limitMs: 110_000, everyMs: 500 }).finally(
+    () => {
+      isOver = true;
+    },
+  );
+  await flood;
+  t.equal((await sql`select from tail`).length, 1, 'the other one');
+  await call('GET', '/after', { key });
+  await eventually(() => reader.lines().some(({ path }) => path === '/after'));
+  t.equal(stalled.isWhole(), false);
+});
