@@ -1,4 +1,6 @@
 /** Two whole gateways with a portal, a parent with customers, and a browser to look at them. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { openBrowser } from '../../console/support/world.ts';
 import { operatorToken } from '../../support/apis.ts';
@@ -27,6 +29,8 @@ export interface PortalWorld {
   readonly replicas: readonly GatewayProcess[];
   /** Address of the portal. */
   readonly url: string;
+  /** Origin whose page shows the address of its query in a frame. The portal allows it. */
+  readonly framing: string;
   /** Calls the operator API. */
   readonly operator: Call;
   /** Calls the parent's management API, `/v1/sub-accounts`. */
@@ -49,12 +53,13 @@ export interface Customer {
 /** Starts it all; it ends with the test. */
 export async function startPortalWorld(t: Scope): Promise<PortalWorld> {
   const upstream = await startUpstream(t);
+  const framing = await startFraming(t);
   const shared = {
     DATABASE_URL: await freshDatabase(t, migrated),
     UPSTREAM_URL: upstream.url,
     ADMIN_TOKEN: operatorToken,
     LOG_LEVEL: 'warn',
-    CONFIG: configFile(t, configuration),
+    CONFIG: configFile(t, configuration(framing)),
   };
   const ports = [await unusedPort(), await unusedPort()];
   const url = `http://127.0.0.1:${ports[0]}/`;
@@ -74,7 +79,7 @@ export async function startPortalWorld(t: Scope): Promise<PortalWorld> {
   const old = { name: 'Old script', scopes: ['everything'] };
   await created(parent('POST', `/${customers[0].id}/api-keys`, { body: old }));
   return {
-    ...{ replicas, url, operator, parent, parentId, customers },
+    ...{ replicas, url, framing, operator, parent, parentId, customers },
     browser: await openBrowser(t),
     link: async (body = { sub_account_id: customers[0].id }) => {
       const all = { permissions: everyPermission, scopes, user: 'jane', return_url: returnUrl, ...body };
@@ -88,16 +93,32 @@ export async function startPortalWorld(t: Scope): Promise<PortalWorld> {
   };
 }
 
-const configuration = `
+/** @param framing origin whose pages may show the portal in a frame */
+const configuration = (framing: string): string => `
 portal:
   name: Acme Shipping
   accent: "#b3261e"
   links: [{ name: Documentation, url: "https://docs.example/" }]
   return_urls: ["https://app.example/"]
-  frame_ancestors: ["http://app.example"]
+  frame_ancestors: ["${framing}"]
 # Nothing is shed on a machine that stands still for a second.
 limits: { max_event_loop_delay_ms: 0, changes_per_second: 0, reads_per_second: 0 }
 `;
+
+/** Starts the page that shows another one in a frame. @returns its origin */
+async function startFraming(t: Scope): Promise<string> {
+  const server = createServer((request, response) => {
+    const { searchParams } = new URL(request.url ?? '', 'http://localhost');
+    const frame = `<iframe name="portal" src="${searchParams.get('of')}" width="900" height="600"></iframe>`;
+    response.setHeader('content-type', 'text/html').end(`<!doctype html>${frame}`);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
 
 async function makeParent(
   operator: Call,
