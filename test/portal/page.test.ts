@@ -26,6 +26,13 @@ t.test('the page of the portal', { skip }, async (t) => {
     const again = await visit(world, url);
     await again.page.getByRole('heading', { name: 'This link does not work any more' }).waitFor();
     t.equal(again.page.url(), `${world.url}#/`, 'a spent secret leaves it, too');
+    for (const broken of ['cut-off', 'x'.repeat(200), 'x'.repeat(5000)]) {
+      const answered = again.page.waitForResponse(/redeem/);
+      await again.page.goto(`${world.url}#${broken}`);
+      await answered;
+      await again.page.getByText('Opening…').waitFor({ state: 'detached' });
+      t.equal(await again.page.locator('h1').innerText(), 'This link does not work any more');
+    }
   });
 
   await t.test('a page without a link, or one that is reloaded, says where to begin', async (t) => {

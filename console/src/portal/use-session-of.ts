@@ -72,8 +72,7 @@ async function opened(api: PortalApi, link: string): Promise<State> {
     return { kind: 'open', session: await api.redeem(link) };
   } catch (error) {
     const problem = asProblem(error);
-    // A link that was cut off has another length, which is a fault of the request.
-    const isRefused = problem.status === 400 || problem.status === 401;
-    return isRefused ? { kind: 'refused' } : { kind: 'failed', problem, link };
+    // A link that was cut off, or has more behind it, is a fault of the request.
+    return [400, 401, 413].includes(problem.status) ? { kind: 'refused' } : { kind: 'failed', problem, link };
   }
 }
