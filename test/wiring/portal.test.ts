@@ -97,7 +97,6 @@ t.test('requests have metrics of their own', async (t) => {
   );
   t.equal(await value('portal_request_duration_seconds_count{route="/api/brand"}'), 1);
   t.equal(await value('portal_refusals_total{code="unauthenticated"}'), 1);
-  t.equal(await value('portal_token_guesses_total'), 1);
   t.equal(await value('connections{listener="portal"}'), 1);
 });
 
