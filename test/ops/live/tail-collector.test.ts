@@ -167,7 +167,7 @@ t.test('the open exchanges of the account and key are told when their number cha
     ['key', 1],
     ['all', 3],
   ]);
-  await time.advance(60_000);
+  await time.advance(10_000);
   t.same(told(), [], 'nothing is told again');
   collector.learn([tail({ accountId: parent }, 'account')]);
   state.active.length = 0;
