@@ -9,6 +9,7 @@ const keyPart = /("(?:prefix|last4)": ?")([^"]+)(")/g;
 const passing: readonly (readonly [pattern: RegExp, fixed: string])[] = [
   [/(?<="request_id": ?")[0-9a-f]{32}(?=")/g, '4bf92f3577b34da6a3ce929d0e0e4736'],
   [/(?<="incarnation": ?")[^"]+(?=")/g, '7711039950975717716-00000001'],
+  [/(?<="url": ?"[^"]+#)[\w-]{43}(?=")/g, 'Zm9yIGRvY3VtZW50YXRpb24gb25seSwgbm8gc2VjcmV'],
   [/(?<="host": ?")[^"]+(?=")/g, 'gateway-0'],
   [/(?<="version": ?")[^"]+(?=")/g, '1.0.0'],
   [/(?<="next_cursor": ?")[^"]+(?=")/g, 'WzEsInpJNktVRUd2Rm1UXyJd'],

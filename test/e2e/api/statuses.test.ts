@@ -47,6 +47,7 @@ await rawSql(t, url)`insert into usage_journal (id, host, through, at)
   values (${randomUUID()}, 'tenancy-gateway-6c9f7d5b8-x2x9q', now(), now() - interval '2 minutes')`;
 const usual = await startApis(t, {
   store,
+  portal: {},
   limits: { headTimeoutMs },
   around: failing,
   clock,
@@ -56,6 +57,7 @@ const usual = await startApis(t, {
 const strict = await startApis(t, { requireActingHeader: true, store });
 const full = await startApis(t, {
   store,
+  portal: {},
   limits: { subAccountsPerParent: 0, keysPerAccount: 0 },
   mostTails: 0,
 });

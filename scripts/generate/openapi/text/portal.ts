@@ -29,7 +29,7 @@ export const portal: Subject = {
     examples: {
       PortalSession: {
         id: '019a0f3e-6c1d-7a40-8000-0a1b2c3d4e5f',
-        url: 'https://keys.example.com/#Zm9yIGRvY3VtZW50YXRpb24gb25seSwgbm8gc2VjcmV0',
+        url: 'https://keys.example.com/#Zm9yIGRvY3VtZW50YXRpb24gb25seSwgbm8gc2VjcmV',
         expires_at: '2026-03-01T09:05:00.000Z',
       },
       CreatePortalSession: {
