@@ -267,6 +267,17 @@ async function endings({ test }: Test, world: PortalWorld): Promise<void> {
     t.equal(await page.getByText('Old script').count(), 0, 'nothing of the session stays');
   });
 
+  await test('a page that nobody touches says within a minute that its session was ended', async (t) => {
+    const { page } = await visit(world, world.url);
+    await page.clock.install({ time: Date.now() });
+    const { id, url } = await world.link();
+    await page.goto(url);
+    await page.getByRole('link', { name: 'Old script' }).waitFor();
+    t.equal((await world.parent('DELETE', `/portal-sessions/${id}`)).status, 204);
+    await page.clock.fastForward(61_000);
+    await page.getByRole('heading', ended).waitFor();
+  });
+
   await test('who leaves has left: the token works no more', async (t) => {
     const { page } = await visit(world, (await world.link()).url);
     const asked = page.waitForRequest(/api-keys/);

@@ -22,6 +22,23 @@ export interface SessionOf {
   readonly hold: () => () => void;
 }
 
+/** Milliseconds from one look at the session to the next, while the page is in view. */
+const lookMs = 60_000;
+
+/** Looks whether the session was ended elsewhere, each minute and when the page comes into view. @returns stops it */
+function watchEnd(api: PortalApi): () => void {
+  const look = (): void => {
+    // A 401 ends the session of the page; another failure says nothing about it.
+    if (document.visibilityState === 'visible') api.get('/session').catch(() => undefined);
+  };
+  const timer = setInterval(look, lookMs);
+  document.addEventListener('visibilitychange', look);
+  return () => {
+    clearInterval(timer);
+    document.removeEventListener('visibilitychange', look);
+  };
+}
+
 /** Opens links and watches the session of the latest one. @param firstLink secret of the link that opened the page */
 export function useSessionOf(api: PortalApi, firstLink: string | null): SessionOf {
   const [state, setState] = useState<State>({ kind: firstLink === null ? 'no-link' : 'opening' });
@@ -44,7 +61,11 @@ export function useSessionOf(api: PortalApi, firstLink: string | null): SessionO
   useEffect(() => {
     if (session === null) return;
     const timer = setTimeout(() => setEnded(true), session.endsAtMs - Date.now());
-    return () => clearTimeout(timer);
+    const endCheck = watchEnd(api);
+    return () => {
+      clearTimeout(timer);
+      endCheck();
+    };
   }, [session]);
   const close = (kind: 'left' | 'ended'): void => {
     api.forget();
