@@ -1,10 +1,11 @@
 /** Erasure of what deleted accounts were called, in batches that may be interrupted. */
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { Test } from 'tap';
 import type { Store } from '../../src/adapters/postgres/store.ts';
 import { factKey, type KeyFact } from '../../src/ports/facts.ts';
 import type { AccountId } from '../../src/domain/ids.ts';
 import type { Erasure, ErasureStore } from '../../src/ports/erasures.ts';
-import { createKey, createParent, createSub } from '../support/store.ts';
+import { createKey, createParent, createSub, keyDraft } from '../support/store.ts';
 
 const page = { limit: 100 };
 
@@ -46,13 +47,14 @@ export async function erasureContract(t: Test, store: Store): Promise<void> {
     const { value: sub } = await createSub(tenants, parent, { name: 'canary', metadata: { a: 'canary' } });
     const { value: other } = await createSub(tenants, parent, { name: 'other' });
     await createKey(tenants, sub.id, { name: 'canary' });
+    await mintInPortal(store, parent, sub.id);
     await tenants.setSubAccountStatus(parent, sub.id, 'deactivated');
     await tenants.deleteSubAccount(parent, sub.id);
     t.match(await eraseAll(erasures, 1_000), {
       accountId: sub.id,
       parentId: parent,
       accounts: 1,
-      apiKeys: 1,
+      apiKeys: 2,
     });
     t.notMatch(JSON.stringify((await events.list({ subAccount: sub.id }, page)).rows), /canary/);
     t.match(await tenants.getSubAccount(parent, other.id), { name: 'other' });
@@ -97,4 +99,23 @@ async function eraseAll(
     last = batch;
     await afterBatch();
   }
+}
+
+/** Somebody in the portal mints a key for a sub-account; the session stays open. */
+async function mintInPortal(
+  { tenants, portalSessions }: Store,
+  accountId: AccountId,
+  subAccountId: AccountId,
+): Promise<void> {
+  const { key } = await createKey(tenants, accountId);
+  const id = randomUUID();
+  const digest = randomBytes(32);
+  const session = { id, subAccountId, digest, user: 'canary user', returnUrl: null, scopes: [] };
+  const caller = { accountId, keyId: key.id, portalSession: id };
+  await portalSessions.create({ ...session, permissions: ['keys:write'] }, 60_000, 10, {
+    accountId,
+    keyId: key.id,
+  });
+  await portalSessions.redeem(digest, randomBytes(32), 60_000);
+  await tenants.createKey(subAccountId, keyDraft({ name: 'canary' }), 1_000, null, caller, accountId);
 }
