@@ -2,6 +2,9 @@ import type { JSX } from 'preact';
 import type { MintedApiKey } from '../../../src/api/reference/documents/operator-types.ts';
 import { Copy } from './copy.tsx';
 
+/** Text of the button that closes the secrets of a new key. */
+export const dismiss = 'I have copied it';
+
 /** The secrets of a new key, which no later response has. */
 export function Secrets({
   minted,

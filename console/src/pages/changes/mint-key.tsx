@@ -5,7 +5,7 @@ import type { Closed } from '../../use-dialog.ts';
 import { ChangeDialog } from '../../ui/change-dialog.tsx';
 import { Field } from '../../ui/field.tsx';
 import { textOf, timeOf } from '../../form.ts';
-import { Secrets } from '../../ui/secrets.tsx';
+import { dismiss, Secrets } from '../../ui/secrets.tsx';
 
 interface MintKeyProps {
   readonly accountId: string;
@@ -21,6 +21,7 @@ export function MintKey({ accountId, onClose }: MintKeyProps): JSX.Element {
       action="Mint"
       done="Minted"
       onClose={onClose}
+      dismiss={dismiss}
       change={(form) => {
         const scopes = (textOf(form, 'scopes') ?? '').split(/[\s,]+/).filter(Boolean);
         const expiresAt = timeOf(form, 'expires_at');

@@ -5,7 +5,7 @@ import { useSession } from '../../session.ts';
 import type { Closed } from '../../use-dialog.ts';
 import { ChangeDialog } from '../../ui/change-dialog.tsx';
 import { OverlapField, usualOverlapS } from '../../ui/overlap-field.tsx';
-import { Secrets } from '../../ui/secrets.tsx';
+import { dismiss, Secrets } from '../../ui/secrets.tsx';
 import { KeyUse } from './key-use.tsx';
 
 interface RotateKeyProps {
@@ -23,6 +23,7 @@ export function RotateKey({ held, onClose }: RotateKeyProps): JSX.Element {
       action="Rotate"
       done="Rotated"
       onClose={onClose}
+      dismiss={dismiss}
       change={(form) =>
         api.change('POST', `/api-keys/${held.id}/rotate`, { expires_in: Number(form.get('expires_in')) })
       }

@@ -3,10 +3,11 @@ import type { MintedApiKey } from '../../../../src/client/types.ts';
 import { textOf, timeOf } from '../../form.ts';
 import { ChangeDialog } from '../../ui/change-dialog.tsx';
 import { Field } from '../../ui/field.tsx';
+import { dismiss } from '../../ui/secrets.tsx';
 import type { Closed } from '../../use-dialog.ts';
 import { usePortal } from '../session.ts';
 import { ExpiryField } from './expiry-field.tsx';
-import { dismiss, NewSecrets } from './new-secrets.tsx';
+import { NewSecrets } from './new-secrets.tsx';
 
 interface MintKeyProps {
   readonly ownerId: string;

@@ -3,9 +3,6 @@ import type { MintedApiKey } from '../../../../src/client/types.ts';
 import { Secrets } from '../../ui/secrets.tsx';
 import { useHold } from '../session.ts';
 
-/** Text of the button that closes the secrets. */
-export const dismiss = 'I have copied it';
-
 /** The secrets of a new key. The page stays until they are closed, even if the session ends meanwhile. */
 export function NewSecrets({ minted }: { readonly minted: MintedApiKey }): JSX.Element {
   useHold();

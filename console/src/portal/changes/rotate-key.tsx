@@ -4,10 +4,11 @@ import { timeOf } from '../../form.ts';
 import { ChangeDialog } from '../../ui/change-dialog.tsx';
 import { OverlapField } from '../../ui/overlap-field.tsx';
 import { Time } from '../../ui/time.tsx';
+import { dismiss } from '../../ui/secrets.tsx';
 import type { Closed } from '../../use-dialog.ts';
 import { usePortal } from '../session.ts';
 import { ExpiryField } from './expiry-field.tsx';
-import { dismiss, NewSecrets } from './new-secrets.tsx';
+import { NewSecrets } from './new-secrets.tsx';
 
 interface KeyChangeProps {
   readonly ownerId: string;
