@@ -78,8 +78,9 @@ function Pages({ api, operator, onSignedOut }: PagesProps): JSX.Element {
   const route = useRoute();
   const session = useMemo(() => ({ api, operator }), [api, operator]);
   useEffect(() => {
-    // A new page begins at its top, and screen readers begin there.
-    document.querySelector('main')?.focus({ preventScroll: true });
+    // A new page begins at its top, and screen readers begin there, or in the one control that people come for.
+    const first = document.querySelector<HTMLElement>('main [autofocus]') ?? document.querySelector('main');
+    first?.focus({ preventScroll: true });
     scrollTo(0, 0);
   }, [route.path.join('/')]);
   return (

@@ -1,8 +1,9 @@
 /** The runbook for a leaked key, in the console: paste it, open it, revoke it. */
+import type { Page } from 'playwright-core';
 import t from 'tap';
 import { chromium, withoutChromium } from '../support/browser.ts';
 import { tabTo } from '../support/keyboard.ts';
-import { makeParent, signIn, startWorld } from './support/world.ts';
+import { makeParent, open, signIn, startWorld } from './support/world.ts';
 
 const skip = chromium === undefined && withoutChromium;
 
@@ -12,15 +13,11 @@ t.test('a leaked key', { skip }, async (t) => {
   await t.test('it is found and revoked by keyboard alone, and never sent', async (t) => {
     const { apiKey } = await makeParent(world, 'Leaky Ltd');
     const { page } = await signIn(world);
-    const sent: string[] = [];
-    page.on('request', (request) =>
-      sent.push(JSON.stringify([request.url(), request.headers(), request.postData()])),
-    );
+    const sent = sentBy(page);
     const { keyboard } = page;
     await tabTo(page, page.getByRole('link', { name: 'Find a key' }));
     await keyboard.press('Enter');
-    await page.getByLabel('The key').waitFor();
-    await tabTo(page, page.getByLabel('The key'));
+    await page.getByLabel('The key').and(page.locator(':focus')).waitFor();
     await keyboard.insertText(apiKey);
     await keyboard.press('Enter');
     await page.getByRole('heading', { name: "Leaky Ltd's key" }).waitFor();
@@ -49,7 +46,67 @@ t.test('a leaked key', { skip }, async (t) => {
     await page.getByLabel('Its last four').fill(apiKey.slice(-4));
     await page.getByRole('button', { name: 'Find', exact: true }).click();
     await page.getByRole('link', { name: "Prefix Partners's key" }).waitFor();
+    await page.goBack();
+    await page.getByLabel('Its first characters').fill('');
+    await page.getByLabel('Its last four').fill(` ${apiKey.slice(-9)} `);
+    await page.getByRole('button', { name: 'Find', exact: true }).click();
+    await page.waitForURL((url) => url.hash === `#/keys?last4=${apiKey.slice(-4)}`);
+    await page.getByRole('link', { name: "Prefix Partners's key" }).waitFor();
     t.pass();
+  });
+
+  await t.test('it is found in whatever people copy it with, and never sent', async (t) => {
+    const { apiKey, keyId } = await makeParent(world, 'Copied Company');
+    const { page } = await signIn(world);
+    const sent = sentBy(page);
+    const heading = page.getByRole('heading', { name: "Copied Company's key" });
+    for (const [label, text] of [
+      ['The key', `Authorization: Bearer ${apiKey}`],
+      ['The key', `"authorization": "Bearer ${apiKey}",`],
+      ['The key', `'${apiKey}'`],
+      ['The key', keyId],
+      ['Its first characters', apiKey],
+    ] as const) {
+      await open(page, 'keys');
+      await page.getByLabel(label).fill(text);
+      await page.keyboard.press('Enter');
+      await heading.waitFor();
+    }
+    for (const [label, text] of [
+      ['The key', `${apiKey.slice(0, 8)}…${apiKey.slice(-4)}`],
+      ['The key', `${apiKey.slice(0, 20)}...${apiKey.slice(-9)}`],
+      ['Its first characters', apiKey.slice(0, 12)],
+      ['Its first characters', apiKey.slice(0, -1)],
+    ] as const) {
+      await open(page, 'keys');
+      await page.getByLabel(label).fill(text);
+      await page.keyboard.press('Enter');
+      await page.getByRole('link', { name: "Copied Company's key" }).waitFor();
+    }
+    await open(page, `keys?prefix=${apiKey}`);
+    await page.getByRole('link', { name: "Copied Company's key" }).waitFor();
+    const secret = apiKey.slice(8, 12);
+    t.same(
+      sent.filter((request) => request.includes(secret)),
+      [],
+      'no request has more of the key than lists show',
+    );
+  });
+
+  await t.test('a client secret and an empty search are no keys, and the page says so', async (t) => {
+    const { page } = await signIn(world);
+    const sent = sentBy(page);
+    await open(page, 'keys');
+    await page.getByRole('button', { name: 'Find', exact: true }).click();
+    await page.getByRole('alert').getByText('Paste a key, or type').waitFor();
+    const secret = `tgs_${'7s'.repeat(19)}x`;
+    await page.getByLabel('The key').fill(secret);
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').getByText('This is a client secret').waitFor();
+    t.same(
+      sent.filter((request) => request.includes(secret)),
+      [],
+    );
   });
 
   await t.test('a key that nobody has is not found, and the page says what that means', async (t) => {
@@ -61,3 +118,12 @@ t.test('a leaked key', { skip }, async (t) => {
     t.pass();
   });
 });
+
+/** Collects everything that a page sends from now on. */
+function sentBy(page: Page): readonly string[] {
+  const sent: string[] = [];
+  page.on('request', (request) =>
+    sent.push(JSON.stringify([request.url(), request.headers(), request.postData()])),
+  );
+  return sent;
+}

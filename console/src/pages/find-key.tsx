@@ -1,9 +1,11 @@
 import type { JSX, TargetedSubmitEvent } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Page } from '../api/api-client.ts';
+import type { OperatorApi } from '../api/operator-api.ts';
 import type { HeldApiKey } from '../../../src/api/reference/documents/operator-types.ts';
 import { textOf } from '../form.ts';
 import { keyDigest } from '../key-digest.ts';
+import { mayBeWhole, notAKey, shownEnd, shownStart, unwrapped } from '../key-text.ts';
 import { goTo, linkTo } from '../route.ts';
 import { useSession } from '../session.ts';
 import { Field } from '../ui/field.tsx';
@@ -16,8 +18,8 @@ export function FindKeyPage({ query }: { readonly query: URLSearchParams }): JSX
   const { api } = useSession();
   const by = {
     sha256: query.get('sha256') ?? '',
-    prefix: query.get('prefix') ?? '',
-    last4: query.get('last4') ?? '',
+    prefix: shownStart(query.get('prefix') ?? ''),
+    last4: shownEnd(query.get('last4') ?? ''),
   };
   const isAsked = Object.values(by).some((value) => value !== '');
   return (
@@ -44,23 +46,29 @@ interface FindFormProps {
   readonly by: { readonly prefix: string; readonly last4: string };
 }
 
-/** The controls of the search. A pasted key becomes its digest here. */
+/** The controls of the search. Whatever may be a key becomes its digest here. */
 function FindForm({ by }: FindFormProps): JSX.Element {
   const { api } = useSession();
   const [pasted, setPasted] = useState('');
+  const [hint, setHint] = useState('');
   const find = async (form: FormData): Promise<void> => {
-    const key = pasted.trim();
-    if (key === '')
-      return goTo(
-        linkTo(['keys'], { prefix: textOf(form, 'prefix') ?? '', last4: textOf(form, 'last4') ?? '' }),
-      );
+    setHint('');
+    const start = textOf(form, 'prefix') ?? '';
+    const shown = { prefix: shownStart(start), last4: shownEnd(textOf(form, 'last4') ?? '') };
+    // A pasted key finds its key alone; other characters may be left from an earlier search.
+    const text = pasted.trim() || (mayBeWhole(start) ? start : '');
+    if (text === '')
+      return shown.prefix + shown.last4 === '' ? setHint(hints.nothing) : goTo(linkTo(['keys'], shown));
     setPasted('');
-    // The digest finds the key alone; other characters may be left from an earlier search.
-    const sha256 = keyDigest(key);
-    const found = await api.get<Page<HeldApiKey>>('/api-keys', { sha256 }).catch(() => null);
-    const [only] = found?.data ?? [];
+    const sha256 = keyDigest(text);
+    const key = (await keyOf(api, sha256)) ?? (await keyOf(api, keyDigest(unwrapped(text))));
+    if (key !== undefined) return goTo(linkTo(['keys', key.id]));
+    const other = notAKey(text);
+    if (other.is === 'client-secret') return setHint(hints.clientSecret);
+    if (other.is === 'id') return goTo(linkTo(['keys', other.id]));
+    const { prefix, last4 } = other.is === 'hints' ? other : shown;
     // If there is none, or no response, the list says so.
-    goTo(only === undefined ? linkTo(['keys'], { sha256 }) : linkTo(['keys', only.id]));
+    goTo(linkTo(['keys'], other.is === 'unknown' && text !== start ? { sha256 } : { prefix, last4 }));
   };
   const submit = (event: TargetedSubmitEvent<HTMLFormElement>): void => {
     event.preventDefault();
@@ -74,6 +82,7 @@ function FindForm({ by }: FindFormProps): JSX.Element {
             {...ids}
             type="password"
             autoComplete="off"
+            autoFocus
             spellcheck={false}
             value={pasted}
             onInput={(event) => setPasted(event.currentTarget.value)}
@@ -81,28 +90,51 @@ function FindForm({ by }: FindFormProps): JSX.Element {
         )}
       </Field>
       <p class="or">or</p>
-      <div class="columns">
-        <Field label="Its first characters">
-          {(ids) => (
-            <input {...ids} key={by.prefix} name="prefix" defaultValue={by.prefix} autoComplete="off" />
-          )}
-        </Field>
-        <Field label="Its last four">
-          {(ids) => (
-            <input
-              {...ids}
-              key={by.last4}
-              name="last4"
-              defaultValue={by.last4}
-              maxLength={4}
-              autoComplete="off"
-            />
-          )}
-        </Field>
-      </div>
+      <ShownFields by={by} />
+      {hint !== '' && (
+        <p class="warning" role="alert">
+          {hint}
+        </p>
+      )}
       <button type="submit" class="primary">
         Find
       </button>
     </form>
+  );
+}
+
+/** What the form says itself. */
+const hints = {
+  nothing: 'Paste a key, or type its first or its last characters.',
+  clientSecret:
+    'This is a client secret, which no call of the gateway accepts. Paste the API key that was shown with it.',
+} as const;
+
+/** Returns the key with a digest; `undefined` if there is none, or no response. */
+async function keyOf(api: OperatorApi, sha256: string): Promise<HeldApiKey | undefined> {
+  const found = await api.get<Page<HeldApiKey>>('/api-keys', { sha256 }).catch(() => null);
+  return found?.data[0];
+}
+
+/** Controls for the characters of a key that lists show. */
+function ShownFields({ by }: FindFormProps): JSX.Element {
+  return (
+    <div class="columns">
+      <Field
+        label="Its first characters"
+        hint={
+          <>
+            With their prefix, such as <code>tgw_1Le1</code>.
+          </>
+        }
+      >
+        {(ids) => (
+          <input {...ids} key={by.prefix} name="prefix" defaultValue={by.prefix} autoComplete="off" />
+        )}
+      </Field>
+      <Field label="Its last four">
+        {(ids) => <input {...ids} key={by.last4} name="last4" defaultValue={by.last4} autoComplete="off" />}
+      </Field>
+    </div>
   );
 }
