@@ -12,6 +12,19 @@ export function counted(value: number, noun: string): string {
   return `${formatCount(value)} ${noun}${value === 1 ? '' : 's'}`;
 }
 
+/**
+ * What a limit in force allows. Of a limit a second, the API says how many requests may come at once: its burst, if it
+ * has one.
+ */
+export function formatLimit(limit: number, { unit, per }: Counted): string {
+  return `${formatCount(limit)} ${unit} ${per === 'second' ? 'at once' : `a ${per}`}`;
+}
+
+interface Counted {
+  readonly unit: string;
+  readonly per: string;
+}
+
 /** A time in the viewer's time zone. */
 export function formatTime(iso: string): string {
   return time.format(new Date(iso));

@@ -4,7 +4,7 @@ import t from 'tap';
 import { chromium, withoutChromium } from '../support/browser.ts';
 import { eventually } from '../support/eventually.ts';
 import type { Scope } from '../support/servers.ts';
-import { makeParent, signIn, startWorld, tokens, type World } from './support/world.ts';
+import { makeParent, open, signIn, startWorld, tokens, type World } from './support/world.ts';
 
 const skip = chromium === undefined && withoutChromium;
 
@@ -188,6 +188,35 @@ t.test('an operator at work', { skip }, async (t) => {
       return (await rows.filter({ hasText: '5 of 5 requests a month' }).count()) > 0;
     });
     t.equal(await rows.getByRole('link', { name: 'null' }).count(), 0);
+  });
+
+  await t.test('limits say what may come at once, and events what was added and removed', async (t) => {
+    const { id } = await makeParent(world, 'Bursting');
+    const patch = async (body: object): Promise<unknown> =>
+      world.operator('PATCH', `/accounts/${id}`, { body });
+    await patch({ limits: { requests_per_second: 20, burst: 50 } });
+    await patch({ metadata: { tier: 'gold' } });
+    await patch({ metadata: { tier: null, region: 'eu' } });
+    const { page } = await signIn(world);
+    await open(page, `accounts/${id}?tab=limits`);
+    await page.getByRole('cell', { name: '50 requests at once', exact: true }).waitFor();
+    await open(page, `accounts/${id}?tab=events`);
+    const rows = page.getByRole('region', { name: 'Events' }).getByRole('row');
+    const changes = [];
+    for (const row of [1, 2, 3])
+      changes.push((await rows.nth(row).getByRole('listitem').allInnerTexts()).sort());
+    t.same(changes, [
+      ['metadata.region: eu', 'metadata.tier: gold'],
+      ['metadata.tier: gold'],
+      [
+        'effective_limits.burst: null → 50',
+        'effective_limits.requests_per_second: null → 20',
+        'limits.burst: null → 50',
+        'limits.requests_per_second: null → 20',
+      ],
+    ]);
+    t.equal(await rows.nth(1).locator('del').innerText(), 'gold');
+    t.equal(await rows.nth(1).locator('ins').innerText(), 'eu');
   });
 
   await t.test('a page says it when the gateway cannot be reached, and goes on when it can', async (t) => {

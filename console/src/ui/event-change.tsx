@@ -16,13 +16,16 @@ export function EventChange({ event: { type, data } }: EventChangeProps): JSX.El
     return (
       <>{`${shown(object['used'])} of ${shown(object['quota'])} ${shown(object['unit'])} a ${shown(object['per'])}`}</>
     );
-  const changed = differences(previous ?? {}, object);
+  // `previous` has the changed members alone.
+  const changed = differences(Object.keys(previous ?? {}), previous ?? {}, object);
   if (changed.length === 0) return <span class="soft">–</span>;
   return (
     <ul class="plain">
       {changed.map(({ name, before, after }) => (
         <li>
-          {name}: <del>{shown(before)}</del> → <ins>{shown(after)}</ins>
+          {name}: {before !== undefined && <del>{shown(before)}</del>}
+          {before !== undefined && after !== undefined && ' → '}
+          {after !== undefined && <ins>{shown(after)}</ins>}
         </li>
       ))}
     </ul>
@@ -31,16 +34,20 @@ export function EventChange({ event: { type, data } }: EventChangeProps): JSX.El
 
 interface Difference {
   readonly name: string;
+  /** Undefined if the member was added. */
   readonly before: unknown;
+  /** Undefined if the member was removed. */
   readonly after: unknown;
 }
 
-/** Compares the former members of an object with its present ones, and members of members. */
-function differences(previous: Members, object: Members): Difference[] {
-  return Object.entries(previous).flatMap(([name, before]) => {
-    const after = object[name];
-    if (isObject(before) && isObject(after))
-      return differences(before, after).map((inner) => ({ ...inner, name: `${name}.${inner.name}` }));
+/** Compares the named members of an object with their former values, and all members of these. */
+function differences(names: readonly string[], previous: Members, object: Members): Difference[] {
+  return names.flatMap((name) => {
+    const [before, after] = [previous[name], object[name]];
+    if (isObject(before) && isObject(after)) {
+      const inner = new Set([...Object.keys(before), ...Object.keys(after)]);
+      return differences([...inner], before, after).map((one) => ({ ...one, name: `${name}.${one.name}` }));
+    }
     return JSON.stringify(before) === JSON.stringify(after) ? [] : [{ name, before, after }];
   });
 }

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import type { LimitInForce } from '../../../src/api/reference/documents/operator-types.ts';
-import { formatCount } from '../format.ts';
+import { formatCount, formatLimit } from '../format.ts';
 import { Table, type Column } from './table.tsx';
 import { Time } from './time.tsx';
 
@@ -8,7 +8,7 @@ const owners = { api_key: 'key', sub_account: 'sub-account', parent: 'parent' } 
 
 const columns: readonly Column<LimitInForce>[] = [
   { name: 'Limit of the', cell: ({ limited }) => owners[limited] },
-  { name: 'Limit', cell: ({ limit, unit, per }) => `${formatCount(limit)} ${unit} a ${per}` },
+  { name: 'Limit', cell: ({ limit, ...counted }) => formatLimit(limit, counted) },
   {
     name: 'Used',
     cell: ({ used, limit }) => (
