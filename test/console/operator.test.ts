@@ -1,6 +1,7 @@
 /** An operator at work in the console, in a real browser, before three replicas and 10,000 accounts. */
 import type { Page } from 'playwright-core';
 import t from 'tap';
+import { operatorEventTypes } from '../../src/domain/event.ts';
 import { chromium, withoutChromium } from '../support/browser.ts';
 import { eventually } from '../support/eventually.ts';
 import type { Scope } from '../support/servers.ts';
@@ -76,7 +77,7 @@ t.test('an operator at work', { skip }, async (t) => {
   await t.test('before a change, its dialog says what is open on all replicas', (t) => openNow(t, world));
 
   await t.test('a question of explain stays in the address', async (t) => {
-    const { keyId, subIds } = await makeParent(world, 'Explained Export');
+    const { id, keyId, subIds } = await makeParent(world, 'Explained Export');
     const { page } = await signIn(world);
     await page.getByRole('link', { name: 'Explain', exact: true }).click();
     await page.getByLabel('Id of the key').fill(keyId);
@@ -94,6 +95,11 @@ t.test('an operator at work', { skip }, async (t) => {
     await page.goBack();
     await answer.getByText(`It would act as ${subIds[0]}`).waitFor();
     t.equal(await page.getByLabel('Acting header').inputValue(), 'ext:customer-1', 'the back button');
+    await world.operator('POST', `/accounts/${id}/suspend`);
+    await page.reload();
+    await answer.getByText('The request is refused with account_suspended').waitFor();
+    await open(page, `accounts/${id}/sub-accounts/${subIds[0]}`);
+    await page.locator('.trail').getByText('suspended').waitFor();
   });
 
   await t.test('the live page shows requests of every replica, and those of its filter alone', async (t) => {
@@ -180,6 +186,8 @@ t.test('an operator at work', { skip }, async (t) => {
     await page.goto(`${page.url().split('#')[0]}#/events?type=account.deleted`);
     const rows = page.getByRole('region', { name: 'Events' }).getByRole('row');
     await rows.filter({ hasText: 'account.deleted' }).getByRole('link').waitFor();
+    const types = await page.getByLabel('Type').getByRole('option').allInnerTexts();
+    t.same(types, ['any', ...operatorEventTypes]);
     t.equal(await rows.filter({ hasText: 'created' }).count(), 0);
     await page.goto(`${page.url().split('#')[0]}#/events?type=quota.reached`);
     await eventually(async () => {
@@ -329,6 +337,7 @@ async function keysLife(t: Test, world: World): Promise<void> {
   await page.getByRole('button', { name: 'Revoke' }).click();
   await page.getByRole('dialog').getByText('Last used').waitFor();
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+  await page.getByRole('heading', { name: "Revoked Keyholder's key", exact: true }).waitFor();
   const revoked = await receipt(page, 'Revoked');
   t.same(await world.statuses(secret), [401, 401, 401]);
   t.match(revoked, enforced);

@@ -1,7 +1,7 @@
 import type { JSX, TargetedSubmitEvent } from 'preact';
 import type { Explanation } from '../../../src/api/reference/documents/operator-types.ts';
 import { textOf } from '../form.ts';
-import { formatCount } from '../format.ts';
+import { formatCount, formatLimit } from '../format.ts';
 import { goTo, linkTo } from '../route.ts';
 import { useSession } from '../session.ts';
 import { Badge } from '../ui/badge.tsx';
@@ -113,7 +113,7 @@ function Answer({ question }: { readonly question: Question }): JSX.Element {
 }
 
 function Steps({ explanation }: { readonly explanation: Explanation }): JSX.Element {
-  const { allowed, acts_as, because, status, request, caller, limits, ended_by, reason, facts } = explanation;
+  const { allowed, acts_as, because, status, request, limits, ended_by, reason, facts } = explanation;
   return (
     <>
       <p class={allowed ? 'verdict good' : 'verdict bad'}>
@@ -138,15 +138,7 @@ function Steps({ explanation }: { readonly explanation: Explanation }): JSX.Elem
           <code>{request.route}</code>.
         </li>
         <li>
-          <strong>Key.</strong>{' '}
-          {caller === null ? (
-            'The key is not valid, or the path checks none.'
-          ) : (
-            <>
-              It belongs to a {caller.kind}, <code>{caller.account_id}</code>, and has the scopes{' '}
-              {caller.scopes.length === 0 ? 'none' : caller.scopes.join(', ')}.
-            </>
-          )}
+          <strong>Key.</strong> <KeyStep {...explanation} />
         </li>
         {ended_by !== null && (
           <li>
@@ -160,11 +152,28 @@ function Steps({ explanation }: { readonly explanation: Explanation }): JSX.Elem
         {limits.map(({ limited, per, unit, quota, remaining }) => (
           <li>
             <strong>Limit of the {limited.replace('_', '-').replace('api-key', 'key')}.</strong>{' '}
-            {formatCount(remaining)} of {formatCount(quota)} {unit} a {per} are left.
+            {formatCount(remaining)} of {formatLimit(quota, { unit, per })} are left.
           </li>
         ))}
       </ol>
       {facts && <FactsUsed {...facts} />}
+    </>
+  );
+}
+
+/** Says whose key it is. A refused key has no caller, even if it is valid: its account may be suspended. */
+function KeyStep({ allowed, caller, reason }: Explanation): JSX.Element {
+  if (caller !== null)
+    return (
+      <>
+        It belongs to a {caller.kind}, <code>{caller.account_id}</code>, and has the scopes{' '}
+        {caller.scopes.length === 0 ? 'none' : caller.scopes.join(', ')}.
+      </>
+    );
+  if (allowed) return <>The path checks none.</>;
+  return (
+    <>
+      The request is refused with <code>{reason}</code>, so the key acts for nobody.
     </>
   );
 }

@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import type { Account, SubAccount } from '../../../src/api/reference/documents/operator-types.ts';
 import { goTo, linkTo } from '../route.ts';
 import { useMay, useSession } from '../session.ts';
+import { Badge } from '../ui/badge.tsx';
 import { Heading } from '../ui/heading.tsx';
 import { Show } from '../ui/loaded.tsx';
 import { Tabs } from '../ui/tabs.tsx';
@@ -50,7 +51,8 @@ export function SubAccountPage({ parentId, id, query }: SubAccountPageProps): JS
         <>
           <p class="trail">
             <a href={linkTo(['accounts'])}>Accounts</a> ›{' '}
-            <a href={linkTo(['accounts', parentId])}>{parent.name}</a>
+            <a href={linkTo(['accounts', parentId])}>{parent.name}</a>{' '}
+            {parent.status !== 'active' && <Badge state={parent.status} />}
           </p>
           <SubAccountHeading parentId={parentId} account={account} onChanged={both.reload} />
           <Tabs

@@ -9,6 +9,7 @@ import { Problem } from './problem.tsx';
 import { Receipt } from './receipt.tsx';
 
 interface ChangeDialogProps<T> {
+  /** What it does. If it begins with `action`, it says afterwards what was done. */
   readonly title: string;
   /** Text of the button, such as "Revoke". */
   readonly action: string;
@@ -47,7 +48,7 @@ export function ChangeDialog<T>(props: ChangeDialogProps<T>): JSX.Element {
   };
   return (
     <Dialog
-      title={title}
+      title={changed === null ? title : past(title, action, done)}
       keepsOpen={isBusy || (changed !== null && dismiss !== undefined)}
       onClose={() => onClose(changed !== null)}
     >
@@ -80,6 +81,11 @@ export function ChangeDialog<T>(props: ChangeDialogProps<T>): JSX.Element {
       }
     </Dialog>
   );
+}
+
+/** Turns "Revoke production?" into "Revoked production". */
+function past(title: string, action: string, done: string): string {
+  return title.startsWith(action) ? done + title.slice(action.length).replace(/\?$/, '') : title;
 }
 
 function focus(element: HTMLElement | null): void {

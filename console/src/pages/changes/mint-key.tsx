@@ -38,11 +38,12 @@ export function MintKey({ accountId, onClose }: MintKeyProps): JSX.Element {
         label="Scopes"
         hint={
           <>
-            Separated by blanks. <code>sub_accounts:write</code> manages sub-accounts; empty: none.
+            Separated by blanks, such as <code>sub_accounts:read sub_accounts:write</code>. Empty: no scopes,
+            so the key can manage no sub-accounts.
           </>
         }
       >
-        {(ids) => <input {...ids} name="scopes" placeholder="sub_accounts:read sub_accounts:write" />}
+        {(ids) => <input {...ids} name="scopes" autoComplete="off" />}
       </Field>
       <Field label="Expires" hint="In your time zone. Empty: never.">
         {(ids) => <input {...ids} name="expires_at" type="datetime-local" />}

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import type { Account, SubAccount } from '../../../../src/api/reference/documents/operator-types.ts';
-import { formatCount } from '../../format.ts';
+import { counted } from '../../format.ts';
 import { useSession } from '../../session.ts';
 import type { Closed } from '../../use-dialog.ts';
 import { ChangeDialog } from '../../ui/change-dialog.tsx';
@@ -29,8 +29,9 @@ export function AccountStatusChange({ account, onClose }: AccountStatusProps): J
       {isActive ? (
         <>
           <p>
-            Every request of its keys, and of the keys of its {formatCount(active_sub_accounts)} active
-            sub-accounts, will be rejected with 403 <code>account_suspended</code>. Open streams end.
+            Every request of its keys, and of the keys of its{' '}
+            {counted(active_sub_accounts, 'active sub-account')}, will be rejected with 403{' '}
+            <code>account_suspended</code>. Open streams end.
           </p>
           <LastDay of={{ account_id: id }} />
           <OpenNow of={{ account_id: id }} />

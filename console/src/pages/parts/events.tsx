@@ -41,15 +41,16 @@ export function EventsPart({ query }: { readonly query: Query }): JSX.Element {
 
 /** What a change was made to, with a link. */
 function Subject({ event: { type, account_id, sub_account_id, data } }: EventProps): JSX.Element {
-  const { id = null, name = id } = data.object;
-  if (type.startsWith('api_key.')) return <a href={linkTo(['keys', shown(id)])}>{shown(name)}</a>;
-  if (account_id === null) return <>{shown(name)}</>;
+  // An erased name is null, and the object of a quota's event has neither name nor id.
+  const { id = null } = data.object;
+  const name = shown(data.object['name'] ?? id ?? sub_account_id ?? account_id);
+  if (type.startsWith('api_key.')) return <a href={linkTo(['keys', shown(id)])}>{name}</a>;
+  if (account_id === null) return <>{name}</>;
   // All that is left to show of a deleted account is its erasure.
   if (type.endsWith('account.deleted'))
-    return <a href={linkTo(['erasures', sub_account_id ?? account_id])}>{shown(name)}</a>;
+    return <a href={linkTo(['erasures', sub_account_id ?? account_id])}>{name}</a>;
   const path = sub_account_id === null ? [account_id] : [account_id, 'sub-accounts', sub_account_id];
-  // The object of a quota's event has no name.
-  return <a href={linkTo(['accounts', ...path])}>{name === null ? path.at(-1) : shown(name)}</a>;
+  return <a href={linkTo(['accounts', ...path])}>{name}</a>;
 }
 
 interface EventProps {
