@@ -14,6 +14,7 @@ export const tokens = `/* The one set of colours, sizes and types. Everything el
   --text: #17202e;
   --soft: #566275;
   --line: #d7dde5;
+  --shadow: rgb(23 32 46 / 35%);
   --accent: var(--brand, #1a54d6);
   --on-accent: var(--brand-text, #ffffff);
   --good: #176b3a;
@@ -31,6 +32,7 @@ export const tokens = `/* The one set of colours, sizes and types. Everything el
     --text: #e7ecf3;
     --soft: #a3b0c2;
     --line: #303a49;
+    --shadow: rgb(163 176 194 / 45%);
     --accent: var(--brand, #8ab0ff);
     --on-accent: var(--brand-text, #0b1730);
     --good: #7fd6a1;
