@@ -33,6 +33,10 @@ t.test('every picture that a page of the docs shows can be taken, and is there',
     .getByRole('dialog')
     .getByText(/last 24 hours: \d/)
     .waitFor();
+  await page
+    .getByRole('dialog')
+    .getByText(/on 3 replicas\./)
+    .waitFor();
   await take('revoke');
 
   const docs = ['README.md', 'docs/console.md'].map((file) => readFileSync(new URL(file, root), 'utf8'));
