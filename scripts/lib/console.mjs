@@ -9,19 +9,29 @@ export const CONSOLE = inProject('console');
 
 /** Bundles the console and the portal. Names of files have a hash of their content, so browsers keep them. */
 export async function buildPages() {
-  await buildPage({ page: 'index.html', entry: 'src/main.tsx', icon: 'icon.svg', folder: CONSOLE_FILES });
-  await buildPage({
+  // Only a build needs it, and not every program of scripts/ builds.
+  const { build, stop } = await import('esbuild');
+  await buildPage(build, {
+    page: 'index.html',
+    entry: 'src/main.tsx',
+    icon: 'icon.svg',
+    folder: CONSOLE_FILES,
+  });
+  await buildPage(build, {
     page: 'portal.html',
     entry: 'src/portal/main.tsx',
     icon: 'portal.svg',
     folder: PORTAL_FILES,
   });
+  // Its process would stay as long as this one, which may go on to run the gateway.
+  await stop();
 }
 
-/** @param {{ page: string, entry: string, icon: string, folder: string }} page files in `console/`, and where they go */
-async function buildPage({ page, entry, icon, folder }) {
-  // Only a build needs it, and not every program of scripts/ builds.
-  const { build } = await import('esbuild');
+/**
+ * @param {typeof import('esbuild').build} build
+ * @param {{ page: string, entry: string, icon: string, folder: string }} files in `console/`, and where they go
+ */
+async function buildPage(build, { page, entry, icon, folder }) {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const { metafile } = await build({
