@@ -4,7 +4,16 @@ import { configFile } from '../../support/config-files.ts';
 import { eventually } from '../../support/eventually.ts';
 import { becomes, readiness } from '../../support/process.ts';
 import { startUpstream } from '../../support/upstreams.ts';
-import { isNotTakenOver, isOpenThere, isRefused, newerYaml, olderFile } from './support/configuration.ts';
+import { unusedPort } from '../../support/unused-port.ts';
+import {
+  isNotTakenOver,
+  isOpenThere,
+  isRefused,
+  newerYaml,
+  olderFile,
+  portalAt,
+} from './support/configuration.ts';
+import { endsFromThere, isWatched } from './support/portal.ts';
 import { idleTransaction, stoppedDump } from './support/locks.ts';
 import {
   apisOf,
@@ -134,6 +143,13 @@ test(
     const [old, there] = [apisOf(t, olds[0]), apisOf(t, news[0])];
     await areRefused(t, there, [...deletions(customers), ...plans(customers)], '0.2.0');
     await isOpenThere(t, { old, there, upstream, customers });
+    await isWatched(t, there, news[0]);
+    const port = await unusedPort();
+    const config = configFile(t, yaml.replace(portalAt(0), portalAt(port)));
+    const last = await rollout.startOne({ dist: added.dist, config });
+    await becomes(last.internalUrl, 200);
+    await endsFromThere(t, { old, there: apisOf(t, last) }, `http://127.0.0.1:${port}`);
+    t.equal(await last.program.kill('SIGTERM'), 0);
     await isRefused(t, rollout, older, yaml);
     await isNotTakenOver(t, olds[0], older, yaml);
     await rollout.traffic.goesOn();

@@ -31,7 +31,12 @@ internal: { admin_tokens: { alice: { token_file: ${token}, role: viewer } } }
 authentication: { schemes: [Bearer, ApiKey] }
 events: { address_retention_days: 90 }
 usage: { units_header: X-Units }
-`;
+${portalAt(0)}`;
+}
+
+/** The portal on a port of the loopback interface; 0 takes any free one. */
+export function portalAt(port: number): string {
+  return `portal: { port: ${port}, url: 'http://127.0.0.1:${port}/' }\n`;
 }
 
 /** What an earlier version finds wrong in the file. */
@@ -42,6 +47,7 @@ const faults = [
   /schemes/,
   /address_retention_days/,
   /units_header/,
+  /portal/,
 ];
 
 /** An earlier version does not start with the file, and does not take it over: it serves on with its own. */
