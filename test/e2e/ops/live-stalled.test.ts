@@ -28,9 +28,11 @@ t.test('a client that stops reading loses its tail and its connection, and other
   // The reader's and the one that asks for the metrics; others that were kept open have to be closed first.
   const before = 2;
   await eventually(async () => (await connections()) === before, { everyMs: 250 });
+  t.pass('connections that were kept open are closed');
   const stalled = await watch(t, internalUrl);
   await eventually(async () => (await connections()) === before + 1, { everyMs: 250 });
   stalled.stopReading();
+  t.pass('both tails are open');
 
   // Long lines fill the buffers between the two; then the gateway waits for 15 seconds.
   let isOver = false;
@@ -48,6 +50,7 @@ t.test('a client that stops reading loses its tail and its connection, and other
     },
   );
   await flood;
+  t.pass('the connection of the one that stopped was closed');
   await eventually(async () => (await sql`select from tail`).length === 1);
   await call('GET', '/after', { key });
   await eventually(() => reader.lines().some(({ path }) => path === '/after'));
