@@ -1,17 +1,16 @@
 import { Type } from 'typebox';
 import type { FastifyRequest } from 'fastify';
 import type { Event } from '../../domain/event.ts';
-import { parseAccountId, parseKeyId } from '../../domain/ids.ts';
+import { parseAccountId } from '../../domain/ids.ts';
 import { noSuch } from '../../domain/no-such.ts';
 import { ProblemError } from '../../domain/problem.ts';
 import { found } from '../../http/not-found.ts';
 import type { ManagementDeps } from '../deps.ts';
 import { eventQuery, listEvents } from '../events/listing.ts';
 import { eventBody, eventToParentBody } from '../events/resource.ts';
-import { limitsInForce } from '../rest/limits-in-force.ts';
 import { pageOf, pageQuery } from '../rest/paging.ts';
 import { closed, noQuery, nullableText, timestamp } from '../rest/typebox.ts';
-import { limitedBy, limitsInForceBody, limitsQuery } from '../sub-accounts/limits.ts';
+import { limitsInForceBody, limitsOfSubAccount, limitsQuery } from '../sub-accounts/limits.ts';
 import { listSubAccounts } from '../sub-accounts/listing.ts';
 import { nameStart, statuses, subAccountToBody } from '../sub-accounts/resource.ts';
 import { usageReport } from '../usage/report.ts';
@@ -77,7 +76,6 @@ function subAccountRoutes(app: PortalApp, { tenants }: PortalReadDeps): void {
 }
 
 function limitsRoute(app: PortalApp, deps: PortalReadDeps): void {
-  const { tenants } = deps;
   app.get(
     '/sub-accounts/:sub_id/limits',
     {
@@ -86,13 +84,7 @@ function limitsRoute(app: PortalApp, deps: PortalReadDeps): void {
     },
     async (request) => {
       const { account, subAccount } = sessionOf(request);
-      const id = found(parseAccountId(request.params.sub_id), 'sub-account');
-      const sub = found(await tenants.getSubAccount(account.id, id), 'sub-account');
-      const parent = found(await tenants.getParent(account.id, account.id), 'account');
-      const { key_id: keyId } = request.query;
-      const key = keyId === undefined ? null : found(parseKeyId(keyId), 'API key');
-      if (key !== null) found(await tenants.getKey(id, key, account.id), 'API key');
-      const limits = await limitsInForce(await limitedBy(parent, sub, key, deps), deps);
+      const limits = await limitsOfSubAccount(account.id, request.params, request.query, deps);
       // All sub-accounts use the parent's limits, so what is left of them is no business of one of them.
       return { data: limits.filter(({ limited }) => subAccount === null || limited !== 'parent') };
     },

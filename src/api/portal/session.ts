@@ -44,7 +44,7 @@ export function redeemRoute(app: FastifyInstance, deps: RedeemDeps): void {
   app.withTypeProvider<TypeBoxProvider>().post(
     '/redeem',
     {
-      // Nobody is known yet, so little is held for them.
+      // The gateway does not know the sender yet, so it holds little for them.
       bodyLimit: 1_024,
       schema: {
         querystring: noQuery,
