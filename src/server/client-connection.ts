@@ -256,17 +256,22 @@ export class ClientConnection implements ServingConnection, Breakable {
     else this.socket.end();
   });
 
-  readonly #onClose = guarded(this, () => {
+  readonly #onClose = guarded(this, () => this.#end());
+
+  /** Tells who serves the current request that nobody waits for the response. */
+  #end(): void {
     this.#over = true;
     this.#bytes = null;
     const current = this.#current;
     this.#current = null;
     current?.response.close(false);
-  });
+  }
 
   broke(error: unknown): void {
     if (error instanceof Fault) this.socket.destroy(error);
     else breakConnection(this.socket, error);
+    // The event `close` has come and does not come again.
+    if (this.socket.closed) this.#end();
   }
 }
 

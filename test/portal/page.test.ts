@@ -1,7 +1,9 @@
 /** A customer at work in the portal, in a real browser, by keyboard where people use one. */
 import type { Page } from 'playwright-core';
 import t from 'tap';
+import type { AccountId } from '../../src/domain/ids.ts';
 import { chromium, withoutChromium } from '../support/browser.ts';
+import { eventually } from '../support/eventually.ts';
 import { tabTo } from '../support/keyboard.ts';
 import { accent, goTo, returnUrl, startPortalWorld, visit, type PortalWorld } from './support/world.ts';
 
@@ -233,6 +235,24 @@ t.test('the page of the portal', { skip }, async (t) => {
       t.equal(await page.locator('img, html[data-hit]').count(), 0);
     }
     t.same(faults, []);
+  });
+
+  await t.test('the names of a deleted sub-account are gone from its events', async (t) => {
+    const made = await world.parent('POST', '', { body: { name: 'Short-lived' } });
+    const id = String(made.body['id']);
+    const key = await world.parent('POST', `/${id}/api-keys`, { body: { name: 'Leaver', scopes: [] } });
+    await world.parent('POST', `/${id}/deactivate`);
+    t.match(await world.parent('DELETE', `/${id}`), { status: 204 });
+    await eventually(async () => {
+      while ((await world.store.erasures.run({ settledMs: 0, most: 100 })) !== null);
+      return (await world.store.erasures.get(id as AccountId))?.erasedAt !== null;
+    });
+    const { page } = await open({});
+    await goTo(page, 'events');
+    const events = page.getByRole('region', { name: 'Events' });
+    t.equal(await events.getByRole('link', { name: String(key.body['id']) }).count(), 1);
+    t.match(await events.getByRole('row', { name: 'Sub-account deleted' }).innerText(), id);
+    t.equal(await events.getByRole('link', { name: /^(null|Leaver|Short-lived)$/ }).count(), 0);
   });
 
   await t.test('the end of a session', (t) => endings(t, world));

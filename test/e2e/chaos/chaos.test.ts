@@ -35,6 +35,8 @@ t.test('an exception in any function that serves an exchange ends that exchange 
     }
   };
   await Promise.all(gateways.map(look));
+  const order = Object.keys(kinds);
+  for (const { kinds } of trials.values()) kinds.sort((a, b) => order.indexOf(a) - order.indexOf(b));
 
   const toTry = [...trials];
   const silent: string[] = [];

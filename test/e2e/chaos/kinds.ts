@@ -123,6 +123,8 @@ const raw =
 
 /** By the client that sends them to the upstream. */
 const ofClient = (path: string): Record<string, Begin> => ({
+  // A connection that closes during an exchange asks more of the gateway than one that closes idle.
+  'client leaves': half(path, true),
   GET: get(`${path}/small`),
   HEAD: async (place) => void (await send(place, ['HEAD', `${path}/small`])),
   'short body': put(`${path}/upload`, 'short'),
@@ -132,7 +134,6 @@ const ofClient = (path: string): Record<string, Begin> => ({
   'early hints': get(`${path}/hints`),
   'slow reader': slowReader(path),
   'half a response': half(path, false),
-  'client leaves': half(path, true),
   'upstream resets': get(`${path}/reset`),
   'upstream closes': get(`${path}/closed`),
   'response of HTTP/1.0': get(`${path}/old`),

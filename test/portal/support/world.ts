@@ -2,15 +2,15 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Store } from '../../../src/adapters/postgres/store.ts';
 import { openBrowser } from '../../console/support/world.ts';
 import { operatorToken } from '../../support/apis.ts';
 import { configFile } from '../../support/config-files.ts';
 import { httpClient, type Call, type HttpResponse } from '../../support/http-client.ts';
 import { everyPermission } from '../../support/portal.ts';
-import { freshDatabase } from '../../support/postgres.ts';
 import { becomes, startProcess, type GatewayProcess } from '../../support/process.ts';
 import type { Scope } from '../../support/servers.ts';
-import { migrated } from '../../support/store.ts';
+import { freshStore } from '../../support/store.ts';
 import { unusedPort } from '../../support/unused-port.ts';
 import { startUpstream } from '../../support/upstreams.ts';
 
@@ -43,6 +43,8 @@ export interface PortalWorld {
   /** Sends a request through each replica with a key; the statuses. */
   readonly statuses: (apiKey: string) => Promise<number[]>;
   readonly browser: Browser;
+  /** The store of the replicas, for work that they do by themselves only later. */
+  readonly store: Store;
 }
 
 export interface Customer {
@@ -54,8 +56,9 @@ export interface Customer {
 export async function startPortalWorld(t: Scope): Promise<PortalWorld> {
   const upstream = await startUpstream(t);
   const framing = await startFraming(t);
+  const { url: database, store } = await freshStore(t);
   const shared = {
-    DATABASE_URL: await freshDatabase(t, migrated),
+    DATABASE_URL: database,
     UPSTREAM_URL: upstream.url,
     ADMIN_TOKEN: operatorToken,
     LOG_LEVEL: 'warn',
@@ -79,7 +82,7 @@ export async function startPortalWorld(t: Scope): Promise<PortalWorld> {
   const old = { name: 'Old script', scopes: ['everything'] };
   await created(parent('POST', `/${customers[0].id}/api-keys`, { body: old }));
   return {
-    ...{ replicas, url, framing, operator, parent, parentId, customers },
+    ...{ replicas, url, framing, operator, parent, parentId, customers, store },
     browser: await openBrowser(t),
     link: async (body = { sub_account_id: customers[0].id }) => {
       const all = { permissions: everyPermission, scopes, user: 'jane', return_url: returnUrl, ...body };

@@ -70,10 +70,13 @@ interface EventProps {
 function Subject({ event: { type, sub_account_id: ownerId, data } }: EventProps): JSX.Element {
   const { session } = usePortal();
   const places = usePlaces();
-  const { id = null, name = id } = data.object;
+  // An erased name is null, and the object of a quota's event has neither name nor id.
+  const { id = null } = data.object;
+  const name = data.object['name'] ?? id;
   if (ownerId === null) return <>{name === null ? session.account.name : shown(name)}</>;
+  // A deleted sub-account has no page.
+  if (type === 'sub_account.deleted') return <>{shown(name)}</>;
   if (type.startsWith('api_key.')) return <a href={places.key(ownerId, shown(id))}>{shown(name)}</a>;
-  // The object of a quota's event has no name.
   const text = name === null ? (session.sub_account?.name ?? ownerId) : shown(name);
   return <a href={places.subAccount(ownerId)}>{text}</a>;
 }
