@@ -204,7 +204,7 @@ async function start(t: Test, more: Readonly<Record<string, string>> = {}) {
       return new Map(rows.map(({ of, requests }) => [of, requests]));
     },
     journals: () =>
-      execFileSync('find', [journal, '-name', '*.batch'], { encoding: 'utf8' }).split('\n').slice(1),
+      execFileSync('find', [journal, '-name', '*.batch'], { encoding: 'utf8' }).split('\n').filter(Boolean),
   };
 }
 
@@ -229,14 +229,21 @@ async function keptGateway(t: Test, env: Readonly<Record<string, string>>) {
       running = await startProcess(t, env);
       await ready();
     },
-    /** In order, once it has taken over what others have left. */
+    /** In order, once it has taken over what others have left: each process has a journal of its own, then. */
     end: async () => {
-      await sleep(3_000);
+      const processes = Number(env['WORKERS'] ?? 1);
+      await eventually(() => journalsIn(String(env['USAGE_JOURNAL_DIR'])) <= processes);
       await running.program.kill('SIGTERM');
     },
     metric: (name: string) => valueOf(internalUrl, `tenancy_gateway_${name}`),
   };
   return gateway;
+}
+
+/** Counts the whole journals. They are in folders of their stores, and each has a file that marks it as whole. */
+function journalsIn(dir: string): number {
+  const files = execFileSync('find', [dir, '-ignore_readdir_race', '-name', 'journal'], { encoding: 'utf8' });
+  return files.split('\n').filter(Boolean).length;
 }
 
 /** A disk of 4 MB below `folder`; `null` where none can be mounted. */
