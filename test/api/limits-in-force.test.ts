@@ -1,5 +1,6 @@
 /** What is left of limits, as parents and operators see it. */
 import t from 'tap';
+import { limitsInForce } from '../../src/api/rest/limits-in-force.ts';
 import { startReplicas } from '../support/replicas.ts';
 
 interface InForce {
@@ -48,6 +49,27 @@ t.test('parents and operators see what is left of each limit, and take nothing b
   const over = { ...ofSub, limit: 2, used: 2, left: 0 };
   t.match(await parent.call('GET', `/${sub.id}/limits`), { body: { data: [over, ofParent] } });
   t.match(await call('GET', '/x', { key }), { status: 429, body: { limited: 'sub_account' } });
+});
+
+t.test('a day ends at midnight whatever part of a second it is', async (t) => {
+  const midnightMs = Date.UTC(2026, 10, 29);
+  const state = {
+    ...({
+      kind: 'parent',
+      period: 'day',
+      unit: 'requests',
+      quota: 10,
+      windowS: 86_400,
+      remaining: 10,
+    } as const),
+    // As it was 5.001 s before.
+    resetS: 6,
+  };
+  for (const leftMs of [5_001, 5_000, 4_999, 4_000, 3]) {
+    const rateLimiter = { look: async () => [state] };
+    const [shown] = await limitsInForce([], { rateLimiter, clock: { wallMs: () => midnightMs - leftMs } });
+    t.equal(shown?.resets_at, '2026-11-29T00:00:00.000Z');
+  }
 });
 
 t.test('the limits of others are not found, whatever names them', async (t) => {

@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox';
 import type { KeyId } from '../../domain/ids.ts';
-import { limitPeriods, limitUnits } from '../../domain/limits/limits.ts';
+import { isQuota, limitPeriods, limitUnits, type LimitPeriod } from '../../domain/limits/limits.ts';
+import { dayMs } from '../../domain/usage.ts';
 import { found } from '../../http/not-found.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { decideWithLookups, MissingFact, type Directory } from '../../ports/directory.ts';
@@ -31,7 +32,7 @@ export interface LimitsInForceDeps {
 /** Asks for the state of each limit that is set, without taking a unit. */
 export async function limitsInForce(
   by: readonly LimitedBy[],
-  { rateLimiter, clock }: LimitsInForceDeps,
+  { rateLimiter, clock }: Pick<LimitsInForceDeps, 'rateLimiter' | 'clock'>,
 ): Promise<Static<typeof limitInForce>[]> {
   const states = await rateLimiter.look(by);
   const nowMs = clock.wallMs();
@@ -42,9 +43,18 @@ export async function limitsInForce(
     limit: quota,
     used: quota - remaining,
     left: remaining,
-    // `resetS` is rounded up, so the end of a day or month is within the second before.
-    resets_at: new Date(Math.floor(nowMs / 1000 + resetS) * 1000).toISOString(),
+    resets_at: new Date(resetsAtMs(period, nowMs + resetS * 1_000)).toISOString(),
   }));
+}
+
+/**
+ * Returns when all of a limit is available again, in milliseconds since 1970. Days and months end at midnight (UTC).
+ *
+ * @param aboutMs the time, up to a second late: a state has whole seconds, rounded up a moment before
+ */
+function resetsAtMs(period: LimitPeriod, aboutMs: number): number {
+  const stepMs = isQuota(period) ? dayMs : 1_000;
+  return Math.round(aboutMs / stepMs) * stepMs;
 }
 
 /**
