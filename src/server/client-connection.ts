@@ -262,16 +262,15 @@ export class ClientConnection implements ServingConnection, Breakable {
   #end(): void {
     this.#over = true;
     this.#bytes = null;
-    const current = this.#current;
+    this.#current?.response.close(false);
     this.#current = null;
-    current?.response.close(false);
   }
 
   broke(error: unknown): void {
     if (error instanceof Fault) this.socket.destroy(error);
     else breakConnection(this.socket, error);
-    // The event `close` has come and does not come again.
-    if (this.socket.closed) this.#end();
+    // The event `close` does not come again, so this is the last chance to end the exchange.
+    if (this.socket.closed) guarded({ broke: () => undefined }, () => this.#end())();
   }
 }
 
