@@ -92,7 +92,7 @@ Node's profiler found these shares of small reads, as fast as responses came, on
   Linux's profiler (\`perf\`, on the same kind of machine, 2026-11-28) finds 41 % of the time in the kernel, 36 % in Node's own code, 14 % in compiled JavaScript (Node's streams and the gateway), and 6 % in collecting garbage.
 - **One connection.** The process falls asleep twice in each request, and wakes the upstream and the client on the other core. \`perf\` finds 49 % of the time in the kernel,
   half of it in sleeping and waking: some 59 µs, which is already half of what Go's proxy takes in all. The other 60 µs are what takes 20 µs with 64 connections, in code that has left the caches meanwhile.
-- **1,000 connections.** All of them have a request under way, so what a request allocates (11 to 12 KB) outlives V8's new space: 59 % of what a collection finds alive moves to the old space (3 % with 64 connections),
+- **1,000 connections.** All of them have a request under way, so what a request allocates (11 to 12 KB) outlives V8's new space: a sixth of what a collection finds alive moves to the old space (a twentieth with 64 connections),
   and collecting takes 25 to 30 % of the time. New spaces of 8 and 16 MB and \`--no-parallel-scavenge\` changed the CPU time by less than its spread in two sittings; 8 MB took the memory from 305 to 200–260 MB in this case, and added 5 to 25 MB with 64 connections.
 - **Beside plain @fastify/http-proxy.** Its client to the upstream, its router and its streams are costs that the gateway does not have: the gateway speaks
   HTTP/1.1 on both sides itself and takes plain requests before the router. Redis adds a round trip to every request.

@@ -258,7 +258,7 @@ export class ClientConnection implements ServingConnection, Breakable {
 
   readonly #onClose = guarded(this, () => this.#end());
 
-  /** Tells who serves the current request that nobody waits for the response. */
+  /** The connection tells the exchange under way that its client has gone. */
   #end(): void {
     this.#over = true;
     this.#bytes = null;
