@@ -6,8 +6,8 @@
  * TEST_USAGE_AWAY_S how long PostgreSQL is away (6), TEST_USAGE_FIGURES to which file the figures are written.
  */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import t, { type Test } from 'tap';
@@ -229,10 +229,15 @@ async function keptGateway(t: Test, env: Readonly<Record<string, string>>) {
       running = await startProcess(t, env);
       await ready();
     },
-    /** In order, once it has taken over what others have left: each process has a journal of its own, then. */
+    /** In order, once it has taken over what others have left: each journal is open in a living process, then. */
     end: async () => {
-      const processes = Number(env['WORKERS'] ?? 1);
-      await eventually(() => journalsIn(String(env['USAGE_JOURNAL_DIR'])) <= processes);
+      const main = running.program.child.pid as number;
+      await eventually(() => {
+        const open = [main, ...childrenOf(main)].flatMap(openFilesOf);
+        return journalsIn(String(env['USAGE_JOURNAL_DIR'])).every((journal) =>
+          open.some((file) => file.startsWith(journal)),
+        );
+      });
       await running.program.kill('SIGTERM');
     },
     metric: (name: string) => valueOf(internalUrl, `tenancy_gateway_${name}`),
@@ -240,10 +245,22 @@ async function keptGateway(t: Test, env: Readonly<Record<string, string>>) {
   return gateway;
 }
 
-/** Counts the whole journals. They are in folders of their stores, and each has a file that marks it as whole. */
-function journalsIn(dir: string): number {
+/** Lists the whole journals' folders. They are in folders of their stores, and each has a file that marks it as whole. */
+function journalsIn(dir: string): readonly string[] {
   const files = execFileSync('find', [dir, '-ignore_readdir_race', '-name', 'journal'], { encoding: 'utf8' });
-  return files.split('\n').filter(Boolean).length;
+  return files.split('\n').filter(Boolean).map(dirname);
+}
+
+/** Lists the files that a process has open. */
+function openFilesOf(pid: number): readonly string[] {
+  return readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
+    try {
+      return [readlinkSync(`/proc/${pid}/fd/${fd}`)];
+    } catch {
+      // It was closed since.
+      return [];
+    }
+  });
 }
 
 /** A disk of 4 MB below `folder`; `null` where none can be mounted. */
