@@ -15,6 +15,8 @@ import type { Store } from './store.ts';
 /** A gateway that is listening, but may not be ready yet. */
 export interface RunningGateway {
   readonly config: Config;
+  /** Whether requests go to the built-in echo, because no route is configured. */
+  readonly hasEcho: boolean;
   readonly store: Store;
   readonly publicAddress: Address;
   readonly internalAddress: Address;
@@ -67,6 +69,7 @@ export async function startGateway(
       get config() {
         return applications.config;
       },
+      hasEcho: services.given.routes.length === 0,
       store: services.store,
       publicAddress,
       internalAddress,

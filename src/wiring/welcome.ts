@@ -21,6 +21,7 @@ import type { RunningGateway } from './start.ts';
  */
 export async function welcome({
   config,
+  hasEcho,
   store,
   publicAddress,
   internalAddress,
@@ -29,7 +30,6 @@ export async function welcome({
   if (config.store.kind !== 'embedded') return '';
   const { dataDir } = config.store;
   const url = origin(config.listen.tls === null ? 'http' : 'https', publicAddress);
-  const echo = config.routes.length === 1 && config.routes[0]?.prefix === '/';
   const lines = [
     '',
     bold('Tenancy Gateway is running.'),
@@ -43,8 +43,9 @@ export async function welcome({
     lines.push(
       `  portal     ${origin('http', portalAddress)}   browsers find it at ${config.portal?.url ?? ''}`,
     );
-  if (echo)
+  if (hasEcho)
     lines.push(`  upstream   the built-in echo: it answers with the request that your service would get`);
+  else for (const { prefix, upstream } of config.routes) lines.push(`  upstream   ${prefix} → ${upstream}`);
   const first = (await store.tenants.listParents({}, { limit: 1 })).rows.length === 0;
   lines.push(
     '',

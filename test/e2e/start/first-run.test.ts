@@ -25,6 +25,7 @@ t.test('the first five minutes: three lines that work when pasted, and state tha
     );
     t.match(greeting, first.url, 'with the port it really listens on');
     t.match(greeting, join(dataDir, 'admin-token'));
+    t.match(greeting, 'upstream   the built-in echo');
     t.notMatch(
       first.program
         .log()
@@ -79,9 +80,11 @@ t.test('the first five minutes: three lines that work when pasted, and state tha
 
   await t.test('a SIGKILL and a restart keep everything, and greet without a new key', async (t) => {
     t.equal(await first.program.kill('SIGKILL'), null);
-    const second = await startProcess(t, { DATA_DIR: dataDir });
+    const second = await startProcess(t, { DATA_DIR: dataDir, UPSTREAM_URL: 'http://127.0.0.1:9' });
     await second.program.prints(/keys create/);
     t.notMatch(second.program.stdout, /tgw_/);
+    t.match(second.program.stdout, 'upstream   / → http://127.0.0.1:9');
+    t.notMatch(second.program.stdout, 'echo');
     const response = await fetch(`${second.url}/v1/sub-accounts`, {
       headers: { authorization: `Bearer ${key}` },
     });
