@@ -1,6 +1,6 @@
-import { STATUS_CODES } from 'node:http';
+import { http } from '../http1/node-http.ts';
 
 /** Returns the reason phrase of a status, for a response of the gateway's own. */
 export function reasonOf(status: number): string {
-  return STATUS_CODES[status] ?? 'Unknown';
+  return http.STATUS_CODES[status] ?? 'Unknown';
 }

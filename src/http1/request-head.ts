@@ -1,6 +1,6 @@
-import { METHODS } from 'node:http';
 import { hasOption, lengthForm, parseFieldLines } from './fields.ts';
 import { MessageFault } from './message-fault.ts';
+import { http } from './node-http.ts';
 import type { HttpVersion } from './version.ts';
 
 /** Head of a request (RFC 9112 §3). */
@@ -37,7 +37,7 @@ export interface RequestFault {
  * Methods that are registered (IANA) and a few more, as Node's own parser has them. Any other word in their place is no
  * HTTP.
  */
-const methods: ReadonlySet<string> = new Set(METHODS);
+const methods: ReadonlySet<string> = new Set(http.METHODS);
 /** Matches a request line with a target in origin, absolute or asterisk form (RFC 9112 §3.2). */
 const requestLine =
   /^([A-Z-]{1,20}) +(\/[\x21-\x7e]*|[A-Za-z]+:\/\/[\w.:%-]+(?:[/?][\x21-\x7e]*)?|\*) +HTTP\/(\d)\.(\d)$/;
@@ -55,7 +55,7 @@ const hostForm = /^[\w.~!$&'()*+;=:%[\]-]*$/;
 export function mayBecomeRequest(text: string): boolean {
   const end = text.indexOf(' ');
   if (end !== -1) return methods.has(text.slice(0, end));
-  return METHODS.some((method) => method.startsWith(text));
+  return http.METHODS.some((method) => method.startsWith(text));
 }
 
 /**

@@ -1,9 +1,10 @@
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import type { BodyReader, ClientRequest } from '../http/client-request.ts';
 import { noteContinue } from '../http/expect-continue.ts';
 import { guarded, guardMethods, reportFaults, type Breakable } from '../http/guarded.ts';
+import { http } from '../http1/node-http.ts';
 import type { ServingConnection } from './served.ts';
 import type { ServedResponse } from './served-response.ts';
 
@@ -11,7 +12,7 @@ import type { ServedResponse } from './served-response.ts';
  * Reads the requests of all lanes. It never listens, and has no limits of its own, because the client's connection has
  * them.
  */
-const server = createServer({
+const server = http.createServer({
   requestTimeout: 0,
   headersTimeout: 0,
   keepAliveTimeout: 0,

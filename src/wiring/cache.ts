@@ -1,5 +1,5 @@
 import { databasePlace } from '../adapters/redis/database-place.ts';
-import { redisFactCache, type RedisFactCacheOptions } from '../adapters/redis/fact-cache.ts';
+import type { RedisFactCacheOptions } from '../adapters/redis/fact-cache.ts';
 import { noFactCache } from '../coherence/no-fact-cache.ts';
 import { readMacKeys } from '../config/redis/mac-keys.ts';
 import { parseRedisAddress } from '../config/redis/redis-address.ts';
@@ -28,13 +28,15 @@ export interface OpenCache extends FactCache {
 }
 
 /** Opens the shared cache, which connects in the background. Without Redis the cache stays empty. */
-export function openCache(
+export async function openCache(
   { redisUrl, redisMacKeyFile, store }: Pick<Config, 'redisUrl' | 'redisMacKeyFile' | 'store'>,
   { logger, registry, ...parts }: CacheParts,
-): OpenCache {
+): Promise<OpenCache> {
   if (redisUrl === null) return { ...noFactCache, state: () => 'off', close: async () => undefined };
   const address = parseRedisAddress(redisUrl);
   if (address === undefined) throw new Error('redis.url is not the address of a Redis');
+  // The import is dynamic, because a process without Redis has no use for the client, which takes megabytes of memory.
+  const { redisFactCache } = await import('../adapters/redis/fact-cache.ts');
   const macKeys = redisMacKeyFile === null ? [] : readMacKeys(redisMacKeyFile);
   let isConnected = false;
   let troubled = false;

@@ -88,18 +88,18 @@ const quotaShare = 0.1;
  * Makes the engine. While the store cannot be reached, the engine rejects requests with `unavailable` and keeps trying
  * to connect.
  */
-export function makeEngine(parts: EngineParts): Engine {
+export async function makeEngine(parts: EngineParts): Promise<Engine> {
   const { config, store, registry, ...tools } = parts;
   const coherence = lateCoherence(tools.clock);
   const counted = coherenceMetrics(registry, () => coherence.snapshot());
   const readiness = makeReadiness({ missing: () => starting.missing(), holdsLease: () => coherence.ready() });
   const events = reporting(counted, readiness, () => counting.deliver(config.coherence.leaseMs * quotaShare));
-  const cache = openCache(config, {
+  const cache = await openCache(config, {
     ...{ ...tools, registry },
     onBreakerState: (state) => events.breakerState?.(state),
   });
   const counting = makeCounting({ ...tools, config: config.usage, store: store.usage, registry });
-  const limiter = openLimiter({ ...parts, randomId: randomUUID, snapshot: () => coherence.snapshot() });
+  const limiter = await openLimiter({ ...parts, randomId: randomUUID, snapshot: () => coherence.snapshot() });
   const exporting = makeExporting({
     ...{ ...tools, config: config.usage, registry },
     ...{ store: store.usageExport, usage: store.usage },

@@ -43,11 +43,16 @@ const digest = createHash('sha1').update(script).digest('hex');
 /** Redis key that is never set; reading it only shows whether Redis responds. */
 const noKey = 'tg:bucket:';
 
+/** Buckets in Redis, until they are closed. */
+export interface RedisBuckets extends TokenStore {
+  close(): void;
+}
+
 /**
- * Buckets in Redis, stored as one short string per limit in use. While Redis is not connected, calls fail at once, so
+ * Opens buckets in Redis, stored as one short string per limit in use. While Redis is not connected, calls fail at once, so
  * that no request waits for a connection.
  */
-export function redisBuckets(options: RedisBucketsOptions): TokenStore & { close(): void } {
+export function redisBuckets(options: RedisBucketsOptions): RedisBuckets {
   const client = redisClient(options.address);
   const trouble = watchReachability(client, options);
   client.connect().catch(() => undefined);

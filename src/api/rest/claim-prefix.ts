@@ -1,7 +1,7 @@
-import { METHODS } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { ProblemError, type Problem } from '../../domain/problem.ts';
 import { notFound } from '../../http/not-found.ts';
+import { http } from '../../http1/node-http.ts';
 
 /**
  * Claims every path and method under the prefix of `app`. Unsupported methods get a 405 with `Allow`, and unknown paths
@@ -60,7 +60,7 @@ function reject(app: FastifyInstance, url: string, rejection: Problem, except?: 
  */
 function allowEveryMethod(app: FastifyInstance): void {
   const routed = new Set(app.supportedMethods);
-  for (const method of METHODS) {
+  for (const method of http.METHODS) {
     // Node emits CONNECT as a separate event, so Fastify never sees it.
     if (!routed.has(method) && method !== 'CONNECT') app.addHttpMethod(method);
   }

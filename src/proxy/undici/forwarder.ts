@@ -1,10 +1,11 @@
 import { fastifyHttpProxy } from '@fastify/http-proxy';
 import Fastify from 'fastify';
-import { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
 import { servedMethods } from '../../domain/acting-decision.ts';
 import { guardedOn } from '../../http/guarded.ts';
+import { http } from '../../http1/node-http.ts';
 import type { UsageSink } from '../../ports/usage.ts';
 import { openConnection, type Address } from '../upstream/connect.ts';
 import { UpstreamTimeout } from '../upstream/errors.ts';
@@ -86,7 +87,7 @@ export async function openForwarder(
     send(request, handler) {
       const view = viewOf(request.method);
       underWay.set(view, new ForwardedRequest(request, handler, { hostname, usage }));
-      app.routing(view, new ServerResponse(view));
+      app.routing(view, new http.ServerResponse(view));
     },
     close() {
       pool.close();
@@ -116,7 +117,7 @@ function send(pool: Pool<ForwardedRequest>) {
  * parsers nor the path handling of @fastify/http-proxy can change anything. Its socket is never connected.
  */
 function viewOf(method: string): IncomingMessage {
-  return Object.assign(new IncomingMessage(new Socket()), { method, url: '/', headers: {} });
+  return Object.assign(new http.IncomingMessage(new Socket()), { method, url: '/', headers: {} });
 }
 
 /**

@@ -1,6 +1,7 @@
-import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import type { IncomingMessage } from 'node:http';
+import https from 'node:https';
 import type { UsageExportConfig } from '../../config.ts';
+import { http } from '../../http1/node-http.ts';
 import type { Timers } from '../../ports/timers.ts';
 import { PushFailed, type Receiver } from '../../ports/usage/receiver.ts';
 import { singlesAtOnce } from './batches.ts';
@@ -30,8 +31,8 @@ export function openReceiver(
   const secure = url.startsWith('https:');
   const connection = { keepAlive: true, maxSockets: format === 'batch' ? 1 : singlesAtOnce };
   const agent = secure
-    ? new HttpsAgent({ ...connection, ...(ca !== null && { ca }) })
-    : new HttpAgent(connection);
+    ? new https.Agent({ ...connection, ...(ca !== null && { ca }) })
+    : new http.Agent(connection);
   const send = async (contentType: string, content: unknown, signal: AbortSignal): Promise<void> => {
     const body = Buffer.from(JSON.stringify(content));
     const timeout = new AbortController();
@@ -47,7 +48,7 @@ export function openReceiver(
           'User-Agent': 'tenancy-gateway',
           ...(authorization !== null && { Authorization: authorization }),
         };
-        const request = (secure ? httpsRequest : httpRequest)(url, {
+        const request = (secure ? https : http).request(url, {
           method: 'POST',
           headers,
           agent,

@@ -1,6 +1,7 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { HeaderNames } from '../../domain/header-names.ts';
+import { http } from '../../http1/node-http.ts';
 
 /** A listening echo upstream. */
 export interface Echo {
@@ -16,7 +17,7 @@ const shownBodyBytes = 16 * 1024;
  * a free loopback port, and trusts the gateway's headers like a real upstream.
  */
 export async function startEcho(headers: HeaderNames): Promise<Echo> {
-  const server = createServer((request, response) => {
+  const server = http.createServer((request, response) => {
     collect(request).then(
       (body) => respond(request, response, body, headers),
       () => response.destroy(),

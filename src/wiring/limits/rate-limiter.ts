@@ -1,5 +1,5 @@
 import { embeddedBuckets } from '../../adapters/embedded/buckets.ts';
-import { redisBuckets } from '../../adapters/redis/buckets.ts';
+import type { RedisBuckets } from '../../adapters/redis/buckets.ts';
 import type { CoherenceSnapshot } from '../../coherence/coherence.ts';
 import { parseRedisAddress } from '../../config/redis/redis-address.ts';
 import type { Config } from '../../config.ts';
@@ -34,11 +34,11 @@ export interface OpenLimiter extends RateLimiter {
  * Opens the limiter, which counts across all replicas. Its buckets are in Redis if Redis is configured, otherwise in
  * the database. With the embedded store, the buckets are in this process's memory.
  */
-export function openLimiter(parts: LimiterParts): OpenLimiter {
+export async function openLimiter(parts: LimiterParts): Promise<OpenLimiter> {
   const { config, store, clock, timers, logger, registry, randomId, snapshot } = parts;
   // Only this process can use an embedded store, so the buckets need not be shared.
   const isShared = config.store.kind !== 'embedded';
-  const redis = isShared && config.redisUrl !== null ? openRedis(config.redisUrl) : null;
+  const redis = isShared && config.redisUrl !== null ? await openRedis(config.redisUrl) : null;
   const buckets = isShared ? (redis ?? store.buckets) : embeddedBuckets(clock);
   const events = limiterMetrics(registry, () => limiter, logger);
   const limiter = new SharedRateLimiter({
@@ -56,9 +56,11 @@ export function openLimiter(parts: LimiterParts): OpenLimiter {
   };
 }
 
-function openRedis(url: string): ReturnType<typeof redisBuckets> {
+async function openRedis(url: string): Promise<RedisBuckets> {
   const address = parseRedisAddress(url);
   if (address === undefined) throw new Error('redis.url is not the address of a Redis');
+  // The import is dynamic for the same reason as the cache's.
+  const { redisBuckets } = await import('../../adapters/redis/buckets.ts');
   return redisBuckets({ address });
 }
 
