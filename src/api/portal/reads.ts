@@ -132,7 +132,7 @@ function seen<Query extends { readonly sub_account_id?: string }>(
 
 /**
  * An event as the people of one sub-account see it: without metadata and limits, and, unless it happened in their own
- * session, without who did it and from where. That may have been somebody of the parent.
+ * session, without who did it and from where, because a person of the parent may have done it.
  */
 function eventToSubAccountBody(event: Event, sessionId: string): ReturnType<typeof eventToParentBody> {
   const body = eventToParentBody(event);
