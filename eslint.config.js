@@ -1,4 +1,5 @@
 import js from '@eslint/js';
+import regexp from 'eslint-plugin-regexp';
 import { defineConfig, globalIgnores } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
@@ -74,6 +75,16 @@ export default defineConfig(
   {
     files: ['src/**/*.ts', 'console/src/**/*.{ts,tsx}'],
     rules: { 'max-lines-per-function': ['error', { max: 60, skipBlankLines: true, skipComments: true }] },
+  },
+  {
+    // Whatever reads what clients send takes time in proportion to its length.
+    files: ['src/**/*.ts'],
+    ignores: ['src/cli/**', 'src/client/**', 'src/config/**'],
+    plugins: { regexp },
+    rules: {
+      'regexp/no-super-linear-backtracking': ['error', { report: 'potential' }],
+      'regexp/no-super-linear-move': ['error', { report: 'potential', ignoreSticky: true }],
+    },
   },
   {
     files: ['src/**/*.ts'],

@@ -55,7 +55,16 @@ function textsIn(value: string): readonly string[] {
   const words = value.split(noKey).filter((word) => word !== '');
   const values = words.flatMap((word) => (word.includes('=') ? [word.slice(word.indexOf('=') + 1)] : []));
   const texts = [...words, ...values];
-  return [...new Set([...texts, ...texts.map((text) => text.replace(/^["']|["';]+$/g, ''))])];
+  return [...new Set([...texts, ...texts.map(unquoted)])];
+}
+
+/** Returns a text without a quote before it, and without quotes and semicolons after it. */
+function unquoted(text: string): string {
+  const start = text.startsWith('"') || text.startsWith("'") ? 1 : 0;
+  let end = text.length;
+  // A regular expression would read a long row of quotes again from each of them.
+  while (end > start && `"';`.includes(text[end - 1] as string)) end -= 1;
+  return text.slice(start, end);
 }
 
 /** Returns the texts in decoded base64 that may be keys: all of it, the user, and the password. */

@@ -51,7 +51,7 @@ export function authorizationReader(schemes: readonly AuthorizationScheme[]): Re
   };
 }
 
-const basic = /^basic +(.+)$/i;
+const basic = /^basic +([^ ].*)$/i;
 
 /** Returns how `Authorization` reads in a scheme, as shown to people. */
 export function formOf(scheme: AuthorizationScheme): string {

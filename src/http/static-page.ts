@@ -66,7 +66,11 @@ export function sendFile(
 
 /** Whether a browser has the file already (`If-None-Match`, RFC 9110 §13.1.2). */
 function isKnown(tags: string | undefined, { etag }: StaticFile): boolean {
-  return (tags ?? '').split(/\s*,\s*/).some((tag) => tag === '*' || tag === etag);
+  // A regular expression for blanks around commas would read a long row of blanks again from each of them.
+  return (tags ?? '')
+    .split(',')
+    .map((tag) => tag.trim())
+    .some((tag) => tag === '*' || tag === etag);
 }
 
 /** Whether `Accept-Encoding` has gzip with a weight above 0 (RFC 9110 §12.5.3). */

@@ -59,7 +59,7 @@ function addCidr(list: BlockList, cidr: string): void {
 function isListed(list: BlockList, address: string | undefined): boolean {
   if (address === undefined) return false;
   // BlockList does not understand scoped link-local addresses (fe80::1%eth0).
-  const bare = address.replace(/%.*$/, '');
+  const [bare = ''] = address.split('%', 1);
   const version = isIP(bare);
   return version !== 0 && list.check(bare, version === 4 ? 'ipv4' : 'ipv6');
 }

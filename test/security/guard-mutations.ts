@@ -90,6 +90,18 @@ export const guardMutations: readonly GuardMutation[] = [
     instead: '',
   },
   {
+    attack: 'costly-values',
+    source: 'src/http/static-page.ts',
+    guard: ".split(',')\n    .map((tag) => tag.trim())",
+    instead: '.split(/\\s*,\\s*/)',
+  },
+  {
+    attack: 'costly-values',
+    source: 'src/authz/authorization-of-others.ts',
+    guard: '...texts.map(unquoted)',
+    instead: '...texts.map((text) => text.replace(/^["\']|["\';]+$/g, ""))',
+  },
+  {
     attack: 'crowding-parent',
     source: 'src/limits/shares.ts',
     guard: 'if (parent.held > 0 && parent.held + more > mostOfParent) return false;',

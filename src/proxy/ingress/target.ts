@@ -87,7 +87,7 @@ function placesOf(prefixes: readonly string[]): Places {
   const routes = prefixes
     // The prefix `/` becomes the empty string, which every path starts with.
     .map((prefix, route) => ({
-      prefix: prefix.replace(/\/+$/, ''),
+      prefix: prefix.replace(/(?<!\/)\/+$/, ''),
       target: { kind: 'route', route } as const,
     }))
     .sort((a, b) => b.prefix.length - a.prefix.length);
