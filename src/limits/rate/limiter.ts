@@ -192,8 +192,7 @@ export class SharedRateLimiter implements RateLimiter {
   #giveBack(found: Found): void {
     for (const portions of found) {
       for (const portion of portions) {
-        portion.underWay -= 1;
-        if (portion.isGone) continue;
+        if (!portion.ended() || portion.isGone) continue;
         portion.putBack();
         this.#questionsOf(portion).watch(portion);
       }
@@ -204,8 +203,8 @@ export class SharedRateLimiter implements RateLimiter {
     const beyond: Portion[] = [];
     for (const portions of found) {
       for (const portion of portions) {
-        portion.underWay -= 1;
-        if (portion.figures.unit !== 'units' || portion.isGone) continue;
+        const mayPutBack = portion.ended();
+        if (portion.figures.unit !== 'units' || portion.isGone || (units === 0 && !mayPutBack)) continue;
         const questions = this.#questionsOf(portion);
         if (portion.takeMore(units - 1)) beyond.push(portion);
         // The token that a worthless request took may be the last one. Another replica may need it.

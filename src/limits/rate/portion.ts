@@ -58,7 +58,7 @@ export class Portion {
   readonly kind: LimitKind;
   readonly limit: string;
   figures: LimitFigures;
-  /** Number of requests that took a token and have neither a response nor given the token back. */
+  /** Number of requests that took a token and have neither a response nor given the token back; see {@link ended}. */
   underWay = 0;
   /** Whether the limit was removed. If it is set again, it gets another portion. */
   isGone = false;
@@ -72,6 +72,8 @@ export class Portion {
    */
   #spent = 0;
   #series: number | null = null;
+  /** How many of the requests under way took their tokens in an earlier series, assuming that the first to begin end first. */
+  #underWayBefore = 0;
   /** Number of tokens in `#spent` that the store knows about. */
   #told = 0;
   /** Length of a quota's window. The window ends at `#endsMs`. */
@@ -182,6 +184,17 @@ export class Portion {
     const hasToken = this.#alone.take(this.figures, { replicas, left: this.#left, nowMs });
     if (hasToken) this.#spent += 1;
     return hasToken;
+  }
+
+  /**
+   * Notes that a request under way has ended. Returns whether its token may be put back: tokens of an earlier series are
+   * gone.
+   */
+  ended(): boolean {
+    this.underWay -= 1;
+    if (this.#underWayBefore === 0) return true;
+    this.#underWayBefore -= 1;
+    return false;
   }
 
   /** Puts back a token that was not used. */
@@ -303,6 +316,7 @@ export class Portion {
         // Tokens spent before the store's first answer belong to the series in that answer. Tokens spent in an earlier
         // series no longer count.
         this.#spent = window.spent + (this.#series === null ? this.#spent : 0);
+        this.#underWayBefore = this.#series === null ? 0 : this.underWay;
         this.#series = window.series;
         this.#hand = 0;
       }

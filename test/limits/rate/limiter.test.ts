@@ -4,6 +4,7 @@ import { embeddedBuckets } from '../../../src/adapters/embedded/buckets.ts';
 import type { Limits } from '../../../src/domain/limits/limits.ts';
 import { bucketQuestion } from '../../contract/buckets.ts';
 import { ManualTime } from '../../support/coherence/manual-time.ts';
+import type { Taken } from '../../../src/ports/limits/rate-limiter.ts';
 import { limitOf, openLimiter, respond } from '../../support/limits/one-limiter.ts';
 
 t.test('one replica lets through its burst and then its rate, exactly', async (t) => {
@@ -72,6 +73,34 @@ t.test('units that are given back are there for the next request', async (t) => 
   if (!first.full) first.giveBack();
   t.match(await take(limit), { full: false, scarcest: { remaining: 0 } });
   t.match(await take(limit), { full: true });
+});
+
+t.test('what was taken before the end of a window is not given back to the next one', async (t) => {
+  const notSent = (taken: Taken): void => taken.giveBack();
+  const worthNothing = (taken: Taken): void => void taken.takeUnits(0, () => undefined);
+  for (const [limits, end] of [
+    [{ requestsPerDay: 10 }, notSent],
+    [{ requestsPerMonth: 10 }, notSent],
+    [{ unitsPerMonth: 10 }, notSent],
+    [{ unitsPerMonth: 10 }, worthNothing],
+  ] as const) {
+    const { time, take } = openLimiter();
+    const limit = [limitOf('parent', limits)];
+    const before = await Promise.all(Array.from({ length: 4 }, () => take(limit)));
+    const now = new Date(time.clock.wallMs());
+    const endMs =
+      'requestsPerDay' in limits
+        ? Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + 1)
+        : Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1);
+    await time.advance(endMs - now.getTime() + 1);
+    const admitted = [await take(limit)];
+    for (const taken of before) if (!taken.full) end(taken);
+    for (let i = 0; i < 30; i++) admitted.push(await take(limit));
+    t.equal(admitted.filter(({ full }) => !full).length, 10, JSON.stringify(limits));
+    const [own] = admitted;
+    if (own?.full === false) end(own);
+    t.match([await take(limit), await take(limit)], [{ full: false }, { full: true }], 'but its own is');
+  }
 });
 
 t.test('tokens at hand go back to the store when they are not used, and when it stops', async (t) => {
