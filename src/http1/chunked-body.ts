@@ -11,10 +11,11 @@ export type TakeBytes = (bytes: Buffer, from: number, to: number) => boolean;
 /** Maximum number of bytes in the chunk extensions and trailers of one body. */
 const mostOverheadBytes = 16 * 1024;
 /**
- * Matches a chunk size and any chunk extensions. JavaScript represents a size of up to 13 hexadecimal digits exactly.
+ * Matches a chunk size and any chunk extensions. JavaScript represents a size of up to 13 hexadecimal digits exactly,
+ * and any number of zeros may precede them.
  */
-const sizeLine = /^([0-9a-f]{1,13})(?:[\t ]*;[\t\x20-\x7e\x80-\xff]*)?$/i;
-/** Matches the same, with each extension as RFC 9112 §7.1.1 has it, and without white space. */
+const sizeLine = /^(?=[0-9a-f])(0*(?:[1-9a-f][0-9a-f]{0,12})?)(?:[\t ]*;[\t\x20-\x7e\x80-\xff]*)?$/i;
+/** Matches at most 13 digits in all, then each extension as RFC 9112 §7.1.1 has it, without white space. */
 const strictSizeLine =
   /^([0-9a-f]{1,13})(?:;[\w!#$%&'*+.^`|~-]+(?:=(?:[\w!#$%&'*+.^`|~-]+|"(?:[\t\x20\x21\x23-\x5b\x5d-\x7e]|\\[\t\x20-\x7e])*"))?)*$/i;
 

@@ -12,7 +12,8 @@ import { readByUs, type OurReading } from './support/our-reading.ts';
 const stricter: Readonly<Record<string, string>> = {
   'no request line': 'Node takes a first line without a version for HTTP/0.9',
   'a line that ends without CR': 'Node 20 takes LF for CR LF in the first line',
-  'a chunk without a size': 'JavaScript has no exact numbers for sizes of more than 13 digits',
+  'a chunk without a size':
+    'JavaScript has no exact numbers for sizes of more than 13 digits, and zeros count',
   'Its Content-Length is not a number.': 'nor for lengths of more than 15 digits',
   'Its Transfer-Encoding is not `chunked`.':
     'no other coding can be passed on, and servers disagree about lists',

@@ -178,7 +178,7 @@ function readBody(bytes: string, from: number, framing: Framing): Body {
   return { data, trailers: [], state, end: from + data.length };
 }
 
-const chunkLine = /^([0-9A-Fa-f]{1,16})(?:[ \t]*;[\t -~\x80-\xff]*)?$/;
+const chunkLine = /^([0-9A-Fa-f]+)(?:[ \t]*;[\t -~\x80-\xff]*)?$/;
 
 function readChunks(bytes: string, from: number): Body {
   let data = '';

@@ -123,7 +123,8 @@ const rejected: readonly (readonly [what: string, bytes: string, reason: string]
   // Chunks.
   ['no size', `${chunked}\r\n`, untrue.size],
   ['an extension without size', `${chunked};a\r\n\r\n`, untrue.size],
-  ['a size of too many digits', `${chunked}${'0'.repeat(13)}1\r\na\r\n0\r\n\r\n`, untrue.size],
+  ['a size of too many digits', `${chunked}1${'0'.repeat(13)}\r\na\r\n0\r\n\r\n`, untrue.size],
+  ['such a size behind a zero', `${chunked}01${'0'.repeat(13)}\r\na\r\n0\r\n\r\n`, untrue.size],
   ['a huge size', `${chunked}ffffffffffffffff\r\na`, untrue.size],
   ['a size with a sign', `${chunked}+1\r\na\r\n0\r\n\r\n`, untrue.size],
   ['a negative size', `${chunked}-1\r\na\r\n0\r\n\r\n`, untrue.size],

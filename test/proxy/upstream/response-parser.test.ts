@@ -101,3 +101,12 @@ t.test('a long body may have any number of usual chunks', async (t) => {
   const { responses } = readResponses(bytes, [false]);
   t.equal(responses[0]?.body.length, 50_000);
 });
+
+t.test('a chunk size may begin with any number of zeros', async (t) => {
+  for (const zeros of [1, 12, 13, 15, 1_000].map((count) => '0'.repeat(count))) {
+    const bytes = Buffer.from(`${chunked}${zeros}1;a=b\r\nx\r\n${zeros}A\r\n0123456789\r\n${zeros}\r\n\r\n`);
+    const { fault, responses } = readResponses(bytes, [false]);
+    t.equal(fault, null);
+    t.equal(responses[0]?.body, 'x0123456789', `${zeros.length} zeros`);
+  }
+});
