@@ -294,18 +294,6 @@ export class Portion {
     return this.#questionOf(back, this.#included, Math.max(0, expected - this.#hand));
   }
 
-  /** Returns a query that takes no tokens. */
-  look(): TokenQuestion {
-    return this.#questionOf(0, 0, 0);
-  }
-
-  /** Applies the answer to a query from {@link look}. */
-  looked({ left, window }: TokenAnswer, nowMs: number): void {
-    this.#left = left;
-    this.#emptyUntilMs = -Infinity;
-    if (window !== undefined) [this.#windowMs, this.#endsMs] = [window.lengthMs, nowMs + window.endsInMs];
-  }
-
   /**
    * Applies an answer and serves waiting requests. Returns `true` if another query is needed: some requests are still
    * waiting, or the store must be told of more tokens.

@@ -79,12 +79,15 @@ export class Questions {
 
   /**
    * Asks how many tokens are left in the store. If the store is unreachable, the portion keeps the number from the last
-   * answer.
+   * answer. The query is one of the limit's usual ones: beside them, it would tell the store of fewer spent tokens than
+   * they do.
    */
   async refresh(portion: Portion): Promise<void> {
-    const [answer] = await this.#inTime(this.#parts.store.ask([portion.look()])).catch(() => []);
-    if (answer !== undefined && !(answer instanceof Error))
-      portion.looked(answer, this.#parts.clock.monotonicMs());
+    if (this.#isStopped || this.isAway(portion, this.#parts.clock.monotonicMs())) return;
+    await new Promise<void>((resolve) => {
+      portion.whenTold(resolve);
+      this.ask(portion);
+    });
   }
 
   /** Forgets a limit. Tokens on hand are lost, but their bucket fills again. */

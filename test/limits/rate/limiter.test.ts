@@ -78,13 +78,14 @@ t.test('units that are given back are there for the next request', async (t) => 
 t.test('what was taken before the end of a window is not given back to the next one', async (t) => {
   const notSent = (taken: Taken): void => taken.giveBack();
   const worthNothing = (taken: Taken): void => void taken.takeUnits(0, () => undefined);
-  for (const [limits, end] of [
-    [{ requestsPerDay: 10 }, notSent],
-    [{ requestsPerMonth: 10 }, notSent],
-    [{ unitsPerMonth: 10 }, notSent],
-    [{ unitsPerMonth: 10 }, worthNothing],
+  for (const [limits, end, looks] of [
+    [{ requestsPerDay: 10 }, notSent, false],
+    [{ requestsPerMonth: 10 }, notSent, false],
+    [{ unitsPerMonth: 10 }, notSent, false],
+    [{ unitsPerMonth: 10 }, worthNothing, false],
+    [{ requestsPerDay: 10 }, notSent, true],
   ] as const) {
-    const { time, take } = openLimiter();
+    const { time, take, limiter } = openLimiter();
     const limit = [limitOf('parent', limits)];
     const before = await Promise.all(Array.from({ length: 4 }, () => take(limit)));
     const now = new Date(time.clock.wallMs());
@@ -93,7 +94,8 @@ t.test('what was taken before the end of a window is not given back to the next 
         ? Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + 1)
         : Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1);
     await time.advance(endMs - now.getTime() + 1);
-    const admitted = [await take(limit)];
+    if (looks) await limiter.look(limit);
+    const admitted = looks ? [] : [await take(limit)];
     for (const taken of before) if (!taken.full) end(taken);
     for (let i = 0; i < 30; i++) admitted.push(await take(limit));
     t.equal(admitted.filter(({ full }) => !full).length, 10, JSON.stringify(limits));

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { calendarWindow } from '../../../src/domain/limits/limits.ts';
+import type { TokenAnswer, TokenQuestion } from '../../../src/ports/limits/token-store.ts';
 import { limitOf, openLimiter } from '../../support/limits/one-limiter.ts';
 
 t.test('a quota has the window of the calendar before the store has answered', async (t) => {
@@ -40,4 +41,25 @@ t.test('a calendar window contains its time, and ends at midnight UTC', (t) => {
   }
   t.equal(calendarWindow('month', Date.UTC(2028, 1, 29)).lengthMs, 29 * 86_400_000);
   t.end();
+});
+
+t.test('a look waits for the query that is under way, which knows more', async (t) => {
+  const calls = { all: 0, open: 0, mostOpen: 0 };
+  const ask = async (questions: readonly TokenQuestion[]): Promise<readonly TokenAnswer[]> => {
+    calls.all += 1;
+    calls.open += 1;
+    calls.mostOpen = Math.max(calls.mostOpen, calls.open);
+    await new Promise<void>((resolve) => void world.time.timers.after(10, resolve));
+    calls.open -= 1;
+    return world.quotas.answer('a', questions);
+  };
+  const world = openLimiter({ quotas: { ask } });
+  const limit = [limitOf('parent', { requestsPerMonth: 5 })];
+  const taken = Array.from({ length: 4 }, () => world.take(limit));
+  await world.time.advance(5);
+  const looked = world.limiter.look(limit);
+  await world.time.advance(100);
+  t.match(await Promise.all(taken), Array.from({ length: 4 }, () => ({ full: false })));
+  t.match(await looked, [{ remaining: 1 }]);
+  t.same(calls, { all: 2, open: 0, mostOpen: 1 });
 });
