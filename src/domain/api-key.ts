@@ -23,6 +23,9 @@ export const clientSecretPrefix = 'tgs';
 /** Maximum length of the prefix for new keys, in characters. */
 export const keyPrefixMaxLength = 11;
 
+/** Matches API keys and client secrets with any prefix, even if their last characters are missing. */
+export const secrets = /tg[ws]_[0-9A-Za-z]{8,}|[0-9A-Za-z_-]{1,11}_[0-9A-Za-z]{33,}/g;
+
 /** Number of random bytes in a secret: 192 bits, written as 33 base-62 digits. */
 export const secretRandomBytes = 24;
 const randomDigits = 33;

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { loggedPath } from '../domain/paths.ts';
+import { loggedPath } from '../domain/logged-path.ts';
 import { outcomeOf } from '../http/outcome.ts';
 import { clientGone, type RequestObserver } from '../ports/request-record.ts';
 

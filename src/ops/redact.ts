@@ -1,3 +1,5 @@
+import { secrets } from '../domain/api-key.ts';
+
 /** The members of an error that are logged. */
 export interface ErrorDescription {
   readonly type: string;
@@ -33,9 +35,6 @@ export function describeError(error: unknown, depth = 0): ErrorDescription {
   };
 }
 
-/** Matches API keys and client secrets. */
-const secret = /tg[ws]_[0-9A-Za-z]{8,}|[0-9A-Za-z_-]{1,11}_[0-9A-Za-z]{33,}/g;
-
 /**
  * Cuts a string to at most 4,000 characters and replaces secrets in it: API keys and client secrets with any prefix,
  * even if their last characters are missing; the same in base64, as `Basic` has them; credentials after a scheme; and
@@ -44,7 +43,7 @@ const secret = /tg[ws]_[0-9A-Za-z]{8,}|[0-9A-Za-z_-]{1,11}_[0-9A-Za-z]{33,}/g;
 export function redact(text: string): string {
   return (
     firstOf(text)
-      .replaceAll(secret, '[secret]')
+      .replaceAll(secrets, '[secret]')
       .replaceAll(/\b(bearer|basic)\s+[^\s,;"']+/gi, '$1 [secret]')
       // `token` is an ordinary word, too, so only what is as long as a key follows it.
       .replaceAll(/\b(token|apikey)\s+[^\s,;"']{16,}/gi, '$1 [secret]')
@@ -56,7 +55,7 @@ export function redact(text: string): string {
 /** Whether base64 contains a secret. Its first characters may belong to the text before it, such as `%20`. */
 function hidesSecret(base64: string): boolean {
   return [0, 1, 2, 3].some(
-    (start) => Buffer.from(base64.slice(start), 'base64').toString('latin1').search(secret) !== -1,
+    (start) => Buffer.from(base64.slice(start), 'base64').toString('latin1').search(secrets) !== -1,
   );
 }
 

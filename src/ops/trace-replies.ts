@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { outcomeOf } from '../http/outcome.ts';
 import type { Tracer } from '../ports/tracer.ts';
-import { loggedPath } from '../domain/paths.ts';
+import { loggedPath } from '../domain/logged-path.ts';
 import { statusOf } from './observe.ts';
 
 /**

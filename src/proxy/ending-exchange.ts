@@ -11,7 +11,7 @@ import { Decision } from './decision.ts';
 import type { ExchangeState } from './exchange-states.ts';
 import { withRateLimit } from './headers/rate-limit.ts';
 import type { FilteredHeaders } from './headers/response-headers.ts';
-import { loggedPath } from '../domain/paths.ts';
+import { withoutQuery } from '../domain/paths.ts';
 import { ownFault, upstreamProblem } from './problems.ts';
 import type { Route } from './route.ts';
 import { Counted } from './counted-request.ts';
@@ -157,7 +157,7 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
     return {
       requestId: this.requestId,
       method: this.request.method,
-      path: loggedPath(this.target),
+      path: withoutQuery(this.target),
       route: this.route.config.prefix,
       status,
       code,

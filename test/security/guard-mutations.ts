@@ -128,9 +128,15 @@ export const guardMutations: readonly GuardMutation[] = [
   },
   {
     attack: 'external-id-in-log',
-    source: 'src/domain/paths.ts',
-    guard: 'return start === undefined ? path : `${start}:external_id`;',
-    instead: 'return path;',
+    source: 'src/domain/logged-path.ts',
+    guard: '(start === undefined ? path : `${start}:external_id`)',
+    instead: 'path',
+  },
+  {
+    attack: 'external-id-in-log',
+    source: 'src/proxy/ingress/reject.ts',
+    guard: 'path: loggedPath(request.url),',
+    instead: 'path: request.url,',
   },
   {
     attack: 'forwarded-spoofing',
@@ -185,6 +191,12 @@ export const guardMutations: readonly GuardMutation[] = [
     source: 'src/limits/shares.ts',
     guard: 'parent.parent === null ? most * this.#withoutKey : usual',
     instead: 'usual',
+  },
+  {
+    attack: 'key-as-id',
+    source: 'src/domain/logged-path.ts',
+    guard: ".replaceAll(secrets, '[secret]')",
+    instead: '',
   },
   {
     attack: 'late-change',

@@ -61,7 +61,7 @@ export interface ApisOptions {
   /** Is put around each part that the APIs are given. */
   readonly around?: <T extends object>(part: T) => T;
   readonly deps?: Partial<
-    Pick<AppDeps, 'tenants' | 'barrier' | 'usageReplay' | 'rateLimiter' | 'observe'>
+    Pick<AppDeps, 'tenants' | 'barrier' | 'usageReplay' | 'rateLimiter' | 'observe' | 'observeOperator'>
   > & {
     /** Replaces some functions of the directory, which reads the store for every decision. */
     readonly directory?: Partial<Directory>;

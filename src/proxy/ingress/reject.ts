@@ -7,7 +7,7 @@ import type { Tracer } from '../../ports/tracer.ts';
 import type { CorsPolicy } from '../headers/cors.ts';
 import { writeProblem } from '../write-problem.ts';
 import type { Destinations } from './ingress.ts';
-import { withoutQuery } from '../../domain/paths.ts';
+import { loggedPath } from '../../domain/logged-path.ts';
 import type { Target } from './target.ts';
 
 /** Dependencies of {@link rejecter}. */
@@ -43,7 +43,6 @@ export function rejecter({
     const requestId = newRequestId(request);
     const route = nameOf(target);
     const trace = tracer?.begin(request, route) ?? null;
-    const path = withoutQuery(request.url);
     response.onClose = (isWhole) => {
       const status = isWhole ? response.status : clientGone;
       const durationMs = clock.monotonicMs() - startedMs;
@@ -52,7 +51,7 @@ export function rejecter({
         ...callerUnknown,
         requestId,
         method: request.method,
-        path,
+        path: loggedPath(request.url),
         route,
         status,
         code,
@@ -64,7 +63,7 @@ export function rejecter({
     };
     if (ambiguous || bodyMayBeLong(request)) response.last = true;
     const headers = corsOf(target)?.replace([], request.header('origin')) ?? [];
-    writeProblem(response, problem, { target: path, requestId, form: problemForm, headers });
+    writeProblem(response, problem, { target: request.url, requestId, form: problemForm, headers });
   };
 }
 
