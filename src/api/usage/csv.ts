@@ -3,9 +3,9 @@ export type Cell = string | number | null;
 
 /**
  * Positions at which a spreadsheet may see the start of a formula (OWASP, CSV Injection): at the start of the text, and
- * after any character that separates cells in some locale or import setting.
+ * after any character that separates cells in some locale or import setting. Such a reader drops quotes that it finds there.
  */
-const formulas = /(?<=^|[;|\t\r\n])(?= *[=+\-@\t\r])/g;
+const formulas = /(?<=^|[;|\t\r\n])(?=[ "']*[=+\-@\t\r])/g;
 
 /**
  * Formats a line of CSV, including its CRLF (RFC 4180). An apostrophe is inserted wherever a spreadsheet could see the

@@ -58,6 +58,8 @@ t.test('a cell is quoted as RFC 4180 says, and is no formula', async (t) => {
     ['x;=cmd;y', "x;'=cmd;y"],
     ['a; -1|+2', "a;' -1|'+2"],
     ['a;b-c', 'a;b-c'],
+    ['x;"=cmd;"y', '"x;\'""=cmd;""y"'],
+    ['"=a', '"\'""=a"'],
     ['\r=a', '"\'\r\'=a"'],
     ['=HYPERLINK("x")', '"\'=HYPERLINK(""x"")"'],
     ['a=b', 'a=b'],
