@@ -42,7 +42,7 @@ export const responseHeaders: Readonly<Record<string, Json>> = {
     description: 'The secret of the session; after signing out an empty one, which the browser forgets.',
     required: true,
     schema: { type: 'string' },
-    example: 'tenancy_gateway_session=Vn3…; Path=/admin/v1; Max-Age=28800; HttpOnly; SameSite=Strict',
+    example: 'tenancy_gateway_session=Vn3…; Max-Age=28800; HttpOnly; SameSite=Strict',
   },
   VaryAccept: {
     description: 'The form of the report depends on `Accept`.',

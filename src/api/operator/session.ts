@@ -1,7 +1,6 @@
 import { Type, type Static } from 'typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { operatorRoles } from '../../domain/operator-role.ts';
-import { operatorPath } from '../../domain/paths.ts';
 import { ProblemError } from '../../domain/problem.ts';
 import { closed, noQuery, timestamp } from '../rest/typebox.ts';
 import { operatorOf, tokenOf, type OperatorApp } from './operator-token.ts';
@@ -57,15 +56,15 @@ export function sessionRoutes(app: OperatorApp, { operatorSessions }: SessionDep
 }
 
 /**
- * Sets the session's cookie, for paths of the operator API alone: browsers send cookies to every port of a host, also to
- * services behind the public listener. It is `Secure` if the browser came by HTTPS, as a proxy before the listener says.
+ * Sets the session's cookie. Without `Path` it is for paths of the operator API alone, also behind a proxy that adds a
+ * prefix (RFC 6265 §5.1.4): browsers send cookies to every port of a host, also to services behind the public listener. It is `Secure` if the browser came by HTTPS, as a proxy before the listener says.
  * Anybody may say so, because it only keeps the cookie from plain HTTP.
  */
 function setCookie(request: FastifyRequest, reply: FastifyReply, secret: string, seconds: number): void {
   const secure = /\bhttps\b/i.test(String(request.headers['x-forwarded-proto'])) ? '; Secure' : '';
   reply.headers({
     'cache-control': 'no-store',
-    'set-cookie': `${sessionCookie}=${secret}; Path=${operatorPath}; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`,
+    'set-cookie': `${sessionCookie}=${secret}; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`,
   });
 }
 
