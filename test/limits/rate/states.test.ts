@@ -59,7 +59,10 @@ t.test('a look waits for the query that is under way, which knows more', async (
   await world.time.advance(5);
   const looked = world.limiter.look(limit);
   await world.time.advance(100);
-  t.match(await Promise.all(taken), Array.from({ length: 4 }, () => ({ full: false })));
+  t.match(
+    await Promise.all(taken),
+    Array.from({ length: 4 }, () => ({ full: false })),
+  );
   t.match(await looked, [{ remaining: 1 }]);
   t.same(calls, { all: 2, open: 0, mostOpen: 1 });
 });
