@@ -19,7 +19,7 @@ const sizeLine = /^(?=[0-9a-f])(0*(?:[1-9a-f][0-9a-f]{0,12})?)(?:[\t ]*;[\t\x20-
 const strictSizeLine =
   /^([0-9a-f]{1,13})(?:;[\w!#$%&'*+.^`|~-]+(?:=(?:[\w!#$%&'*+.^`|~-]+|"(?:[\t\x20\x21\x23-\x5b\x5d-\x7e]|\\[\t\x20-\x7e])*"))?)*$/i;
 
-/** Maximum number of bytes to copy for a single write. */
+/** Maximum number of bytes to copy for a single write. A write takes as long as copying some ten thousand bytes. */
 const mostCopiedBytes = 4 * 1024;
 
 /**
@@ -49,6 +49,8 @@ export class ChunkedBody {
   over = false;
   /** Flat list of names and values, complete once {@link over} is set. */
   trailers: string[] = [];
+  /** Number of chunks so far. Small chunks take much longer to read than the same number of bytes in large ones. */
+  chunks = 0;
   #reading: 'size' | 'data' | 'data-end' | 'trailers' = 'size';
   #left = 0;
   #line = '';
@@ -62,29 +64,45 @@ export class ChunkedBody {
   }
 
   /**
-   * Reads the next bytes, from offset `from` up to, but not including, `to`.
+   * Reads the next bytes, from offset `from` up to, but not including, `to`. The contents of small chunks are moved
+   * together within `bytes`, so that they are taken at once: each alone could take a write.
    *
    * @returns the offset after the last byte that was read: the last of the body, or of what was wanted, or `to`
    * @throws MessageFault if the bytes violate the format
    */
   feed(bytes: Buffer, from: number, to: number, take: TakeBytes): number {
     let at = from;
-    while (at < to && !this.over) {
-      if (this.#reading === 'data') {
-        const end = Math.min(to, at + this.#left);
-        this.#left -= end - at;
-        const isWanted = take(bytes, at, end);
-        at = end;
-        if (this.#left === 0) this.#reading = 'data-end';
-        if (!isWanted) return at;
-      } else {
+    // Contents that have been read and not been taken yet.
+    let begun = from;
+    let end = from;
+    let isWanted = true;
+    while (at < to && !this.over && isWanted) {
+      if (this.#reading !== 'data') {
         at = this.#readLine(bytes, at, to);
+        continue;
       }
+      const length = Math.min(to - at, this.#left);
+      this.#left -= length;
+      if (this.#left === 0) this.#reading = 'data-end';
+      if (end > begun && length <= mostCopiedBytes) {
+        bytes.copyWithin(end, at, at + length);
+      } else {
+        if (end > begun) isWanted = take(bytes, begun, end);
+        begun = end = at;
+      }
+      end += length;
+      at += length;
     }
+    if (end > begun) take(bytes, begun, end);
     return at;
   }
 
   #readLine(bytes: Buffer, from: number, to: number): number {
+    const isEnd = from + 1 < to && bytes[from] === 0x0d && bytes[from + 1] === 0x0a;
+    if (isEnd && this.#reading === 'data-end' && this.#line === '') {
+      this.#reading = 'size';
+      return from + 2;
+    }
     const feed = bytes.indexOf(0x0a, from);
     const end = feed === -1 || feed >= to ? to : feed + 1;
     this.#line += latin1(bytes, from, end);
@@ -107,6 +125,7 @@ export class ChunkedBody {
       const size = this.#sizeLine.exec(line)?.[1];
       if (size === undefined) throw new MessageFault('a chunk without a size');
       this.#left = Number.parseInt(size, 16);
+      this.chunks += 1;
       this.#reading = this.#left === 0 ? 'trailers' : 'data';
       // A plain size line does not count as overhead, because a long body may have any number of chunks.
       this.#overhead -= Math.min(line.length + 2, 20);

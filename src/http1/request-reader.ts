@@ -23,6 +23,11 @@ export class RequestReader {
     return this.#begun;
   }
 
+  /** Number of chunks of the latest request's body that have been read. */
+  get chunks(): number {
+    return this.#chunks?.chunks ?? 0;
+  }
+
   /** Whether the request whose head is being read is a HEAD, as far as can be told. */
   get readsHead(): boolean {
     return this.#text.text.startsWith('HEAD ');

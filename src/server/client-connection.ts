@@ -16,6 +16,15 @@ import { ServedRequest } from './served-request.ts';
  */
 const mostWaitingBytes = 16 * 1024;
 
+/**
+ * Maximum number of requests to read before other connections have their turn, if each has arrived before the response
+ * to the previous one. A request that is rejected without a look-up takes no turn of its own.
+ */
+const mostInARow = 32;
+/** Maximum number of chunks to read before other connections have their turn, plus those of one read of the socket. */
+const mostChunksInARow = 500;
+
+const noneTaken = -1;
 /** Maximum time for receiving a whole request, in milliseconds. `bodyIdleMs` limits the pauses in its body. */
 const requestTimeoutMs = 3_600_000;
 
@@ -41,13 +50,17 @@ export class ClientConnection implements ServingConnection, Breakable {
   #isReleased = false;
   #isReading = false;
   #isPaused = false;
+  /** Whether nothing is read until the next turn of the event loop. */
+  #rests = false;
+  /** Number of requests read since the connection last waited for its client, or rested. */
+  #inARow = 0;
   /**
    * Monotonic time since which the client is awaited: its next request, the rest of a head, or of a body. `null` until
    * {@link check} has noticed, which spares each request from reading the clock.
    */
   #sinceMs: number | null = null;
-  /** Bytes that the operating system had taken by the latest {@link check}. */
-  #taken = 0;
+  /** Bytes that the operating system had taken by the latest {@link check}, if bytes were waiting then. */
+  #taken = noneTaken;
   /** Progress of a body that is discarded after its response; `null` otherwise. */
   #discarded: { bytes: number; latestMs: number; readonly sinceMs: number } | null = null;
 
@@ -74,17 +87,33 @@ export class ClientConnection implements ServingConnection, Breakable {
 
   readonly #onData = guarded(this, (chunk: Buffer) => {
     if (this.#bytes === null) {
+      this.#inARow = 0;
       this.#bytes = chunk;
-      this.#at = 0;
     } else {
       this.#bytes = Buffer.concat([this.#bytes.subarray(this.#at), chunk]);
-      this.#at = 0;
     }
+    this.#at = 0;
+    const { chunks } = this.#reader;
+    this.read();
+    if (this.#reader.chunks - chunks > mostChunksInARow) this.#rest();
+  });
+
+  /** Reads nothing more in this turn of the event loop. */
+  #rest(): void {
+    if (this.#rests) return;
+    this.#rests = true;
+    setImmediate(this.#goOn);
+    this.#pauseIfFull();
+  }
+
+  readonly #goOn = guarded(this, () => {
+    this.#rests = false;
+    this.#inARow = 0;
     this.read();
   });
 
   read(): void {
-    if (this.#isReading) return;
+    if (this.#isReading || this.#rests) return;
     this.#isReading = true;
     try {
       while (this.#bytes !== null && !this.#over && this.#step());
@@ -102,6 +131,10 @@ export class ClientConnection implements ServingConnection, Breakable {
     const bytes = this.#bytes as Buffer;
     const current = this.#current;
     if (current === null) {
+      if (this.#inARow === mostInARow) {
+        this.#rest();
+        return false;
+      }
       const wasInHead = this.#reader.inHead;
       const head = this.#reader.readHead(bytes, this.#at, this.served.limits.maxHeaderBytes);
       this.#advance(bytes, this.#reader.at);
@@ -111,6 +144,7 @@ export class ClientConnection implements ServingConnection, Breakable {
       }
       const request = new ServedRequest(this, head);
       this.#current = request;
+      this.#inARow += 1;
       this.#hasServed = true;
       this.served.application.request(request, request.response);
       return true;
@@ -137,12 +171,13 @@ export class ClientConnection implements ServingConnection, Breakable {
     this.#next();
   }
 
-  /** Pauses the socket while {@link mostWaitingBytes} wait for the request under way. */
+  /** Pauses the socket while {@link mostWaitingBytes} wait for the request under way, and while the connection rests. */
   #pauseIfFull(): void {
     if (this.#over) return;
     const waiting = this.#bytes === null ? 0 : this.#bytes.length - this.#at;
-    if (waiting >= mostWaitingBytes !== this.#isPaused) {
-      this.#isPaused = !this.#isPaused;
+    const isFull = waiting >= mostWaitingBytes || this.#rests;
+    if (isFull !== this.#isPaused) {
+      this.#isPaused = isFull;
       if (this.#isPaused) this.socket.pause();
       else this.socket.resume();
     }
@@ -231,6 +266,8 @@ export class ClientConnection implements ServingConnection, Breakable {
     const { headTimeoutMs, keepAliveMs, bodyIdleMs } = this.served.limits;
     this.#sinceMs ??= nowMs;
     const waitedMs = nowMs - this.#sinceMs;
+    // The client is awaited from the first check that finds bytes waiting for it.
+    if (this.#current?.response.waitsForClient !== true) this.#taken = noneTaken;
     if (this.#current === null) {
       if (this.#reader.inHead || !this.#hasServed) {
         if (waitedMs > headTimeoutMs) this.#rejectWith(tooLate, this.#reader.readsHead);

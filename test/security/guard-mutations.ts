@@ -309,6 +309,12 @@ export const guardMutations: readonly GuardMutation[] = [
     instead: '.toLowerCase();',
   },
   {
+    attack: 'pipelined-flood',
+    source: 'src/server/client-connection.ts',
+    guard: 'const mostInARow = 32;',
+    instead: 'const mostInARow = Infinity;',
+  },
+  {
     attack: 'pipelined-memory',
     source: 'src/server/client-connection.ts',
     guard: 'if (this.#isPaused) this.socket.pause();\n      else this.socket.resume();',
@@ -495,6 +501,12 @@ export const guardMutations: readonly GuardMutation[] = [
     source: 'src/api/rest/json-body.ts',
     guard: 'if (carries) watchBody(request.raw, bodyIdleMs, giveUp);',
     instead: '',
+  },
+  {
+    attack: 'tiny-chunks',
+    source: 'src/http1/chunked-body.ts',
+    guard: 'if (end > begun && length <= mostCopiedBytes) {',
+    instead: 'if (length < 0) {',
   },
   {
     attack: 'tls-unverified',

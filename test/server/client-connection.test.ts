@@ -196,3 +196,30 @@ t.test('a response to a slow client holds no byte of a response to another one',
   t.equal(body.length, piece * pieces);
   t.equal(body.replace(/a+/g, ''), '');
 });
+
+t.test('of a body in tiny chunks, one read of the socket is taken in a turn of the event loop', async (t) => {
+  let bytes = 0;
+  let most = 0;
+  let before = 0;
+  let over = false;
+  const count = (): void => {
+    most = Math.max(most, bytes - before);
+    before = bytes;
+    if (!over) setImmediate(count);
+  };
+  const client = await served(t, (request, response) => {
+    request.readBody({
+      onBytes: (piece) => void (bytes += piece.length),
+      onBodyEnd: () => response.send(200, 'OK', [], 0, ''),
+      hasPassedOn: true,
+    });
+    setImmediate(count);
+  });
+  const chunks = 500_000;
+  client.write(requestText('POST', '/', [['Transfer-Encoding', 'chunked']]));
+  client.write(`${'1\r\nx\r\n'.repeat(chunks)}0\r\n\r\n`);
+  await once(client, 'data');
+  over = true;
+  t.equal(bytes, chunks);
+  t.ok(most <= (2 * (64 * 1024)) / 6, `${most} in one turn`);
+});

@@ -63,6 +63,7 @@ export function ask(
     to.send(
       { method, target, headers: [], body, admittedAs },
       {
+        leaveQueue: null,
         onReserved: () => undefined,
         mayStillSend: () => true,
         sending: (inFlight) => {

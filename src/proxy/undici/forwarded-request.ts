@@ -48,6 +48,11 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
       request.body === null || Buffer.isBuffer(request.body) ? request.body : this.#readable(request.body);
   }
 
+  /** The exchange leaves the queue itself. */
+  set leaveQueue(leave: (() => void) | null) {
+    this.#handler.leaveQueue = leave;
+  }
+
   /**
    * Sends the request on one of the pool's connections, as soon as one is available.
    *

@@ -21,6 +21,9 @@ export const mostUnsentBytes = 64 * 1024;
 /** Maximum size of a body whose write cannot fail halfway, because the operating system takes that much at once. */
 const smallBytes = 16 * 1024;
 
+/** Number of chunks in one read after which other connections have their turn before the next read. */
+const manyChunks = 500;
+
 /** One connection to an upstream, with one request at a time. It is closed after any request that did not end well. */
 export class Connection implements InFlightRequest, BodySink, ResponseEvents, Departing, Breakable {
   readonly #socket: Socket;
@@ -172,8 +175,13 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
   read(length: number): void {
     this.#unanswered = null;
     if (this.#gone) return;
+    const { chunks } = this.#parser;
     const taken = this.#parser.feed(this.#reading.bytes, length);
-    if (this.#gone || !this.#parser.over) return;
+    if (this.#gone) return;
+    if (!this.#parser.over) {
+      if (this.#parser.chunks - chunks > manyChunks) this.#rest();
+      return;
+    }
     // The connection is not reused if bytes arrived that belong to no response, or if the upstream responded before it
     // had the whole request. Otherwise the next bytes could be taken for the response to another request.
     const requestSent = this.#sent && this.#socket.writableLength === 0;
@@ -182,6 +190,16 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
     this.#paused = false;
     this.#owner.free();
   }
+
+  /** Reads nothing more in this turn of the event loop. */
+  #rest(): void {
+    this.#socket.pause();
+    setImmediate(this.#goOn);
+  }
+
+  readonly #goOn = guarded(this, () => {
+    if (!this.#gone && !this.#paused) this.#socket.resume();
+  });
 
   get expectsMore(): boolean {
     return !this.#gone && !this.#parser.over;

@@ -44,6 +44,11 @@ export class ResponseParser {
   #left = 0;
   #chunks: ChunkedBody | null = null;
 
+  /** Number of chunks of the latest response that have been read. */
+  get chunks(): number {
+    return this.#chunks?.chunks ?? 0;
+  }
+
   constructor(events: ResponseEvents) {
     this.#events = events;
   }

@@ -2,6 +2,7 @@ import type { Shares } from '../../limits/shares.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { HttpVersion } from '../../http1/version.ts';
 import type { OutgoingRequest, ResponseHead } from './message-head.ts';
+import type { Failing } from './waiting-requests.ts';
 
 /** Client that sends one route's requests to its upstream. */
 export interface UpstreamClient {
@@ -31,7 +32,7 @@ export interface AnsweredHead extends Pick<ResponseHead, 'status' | 'reason' | '
 }
 
 /** Handles the events of a request: the head of its response, the body and the end, or a failure at any point. */
-export interface ResponseHandler {
+export interface ResponseHandler extends Failing {
   /** Called once the request has a connection. The request will be sent at the end of this turn of the event loop. */
   onReserved(): void;
   /**
@@ -63,7 +64,6 @@ export interface ResponseHandler {
   onBody(chunk: Buffer, isLent: boolean): boolean;
   /** Called at the end of the response. @param trailers flat list of names and values */
   onEnd(trailers: readonly string[]): void;
-  onFailure(error: Error): void;
   /**
    * Called if a safe request without a body was sent on a reused connection that ended before the first byte of the
    * response. The upstream has probably closed the connection because it was idle (RFC 9112 §9.3.1).
@@ -71,8 +71,6 @@ export interface ResponseHandler {
    * @returns whether to send the request once more; if so, {@link onReserved} is called again
    */
   onUnanswered(): boolean;
-  /** Called if no connection could be opened for the request: the upstream refuses connections, or is unreachable. */
-  onRefused(error: Error): void;
 }
 
 /** Receives a connection's events. Implemented by the connection's slot in its pool. */

@@ -5,8 +5,13 @@ import type { OutgoingRequest } from './message-head.ts';
 
 /** Handler of a request that may fail before it is sent. */
 export interface Failing {
+  /**
+   * Takes the request out of the queue, with all that it holds. `null` unless the request waits for a connection. The
+   * handler must call it if its client leaves.
+   */
+  leaveQueue: (() => void) | null;
   onFailure(error: Error): void;
-  /** Called if no connection could be opened for the request. */
+  /** Called if no connection could be opened for the request: the upstream refuses connections, or is unreachable. */
   onRefused(error: Error): void;
 }
 
@@ -59,6 +64,10 @@ export class WaitingRequests<Handler extends Failing, Tenant extends Connecting>
     const sinceMs = this.#clock.monotonicMs();
     const waiting = { request, handler, sinceMs, forItsTurn: false, over: false };
     this.add(tenant, waiting);
+    handler.leaveQueue = () => {
+      this.remove(tenant, waiting);
+      this.#end(waiting);
+    };
     serve();
     // The wait is not measured if a connection is already being opened for the request.
     if (waiting.over || !this.lacks(tenant)) return;
@@ -83,6 +92,7 @@ export class WaitingRequests<Handler extends Failing, Tenant extends Connecting>
 
   #end(waiting: Waiting<Handler>): void {
     waiting.over = true;
+    waiting.handler.leaveQueue = null;
     if (waiting.forItsTurn) this.#waits.ended(this.#clock.monotonicMs() - waiting.sinceMs);
   }
 }

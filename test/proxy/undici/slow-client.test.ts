@@ -103,6 +103,7 @@ function send(client: UpstreamClient, request: IncomingMessage, response: Server
       resolve(result);
     };
     const handler: ResponseHandler = {
+      leaveQueue: null,
       onReserved: () => undefined,
       mayStillSend: () => true,
       sending: (each) => {

@@ -5,6 +5,7 @@ import { Shares } from '../../../src/limits/shares.ts';
 import { goodConfig } from '../../support/config-files.ts';
 import { eventually } from '../../support/eventually.ts';
 import { get, named, start } from '../../support/reload.ts';
+import { rawClient, requestText } from '../../support/raw-client.ts';
 import { ask, openConnections, rawResponse } from '../../support/upstream-client.ts';
 import { startTcpUpstream } from '../../support/upstreams.ts';
 
@@ -91,10 +92,7 @@ t.test('a gateway shows them by route, through a reload as well', async (t) => {
   const { gateway, key, origin, settings, internal } = await start(t, yaml(1));
   const agent = new Agent({ keepAlive: true });
   t.teardown(() => agent.destroy());
-  const shown = async (name: string): Promise<string | undefined> => {
-    const { text } = await internal('GET', '/metrics');
-    return new RegExp(`^tenancy_gateway_upstream_queue_${name}\\{route="/"\\} (.*)$`, 'm').exec(text)?.[1];
-  };
+  const shown = (name: string): Promise<string | undefined> => shownBy(internal, name);
   t.equal(await shown('requests'), '0');
   t.equal(await shown('seconds_count'), '0');
 
@@ -111,3 +109,30 @@ t.test('a gateway shows them by route, through a reload as well', async (t) => {
   t.equal(await shown('requests'), '0');
   t.equal(await shown('seconds_count'), '2');
 });
+
+for (const client of ['native', 'undici']) {
+  t.test(`a request whose client has left waits no longer: ${client}`, async (t) => {
+    const held = await named(t, 'held', true);
+    const yaml = `routes: [{ prefix: /, upstream: "${held.url}", connections: 1, client: ${client}, timeouts: { connect_ms: 600000 } }]`;
+    const { key, origin, internal } = await start(t, yaml);
+    const agent = new Agent();
+    const first = get(agent, `${origin}/`, key);
+    await eventually(() => held.holding() === 1);
+    const leaving = await rawClient(t, Number(new URL(origin).port));
+    leaving.send(requestText('GET', '/', [['Authorization', `Bearer ${key}`]]));
+    await eventually(async () => (await shownBy(internal, 'requests')) === '1');
+    leaving.socket.destroy();
+    await eventually(async () => (await shownBy(internal, 'requests')) === '0');
+    t.equal(held.holding(), 1, 'while the connection is taken');
+    held.release();
+    t.equal((await first).status, 200);
+  });
+}
+
+async function shownBy(
+  internal: (method: string, path: string) => Promise<{ readonly text: string }>,
+  name: string,
+): Promise<string | undefined> {
+  const { text } = await internal('GET', '/metrics');
+  return new RegExp(`^tenancy_gateway_upstream_queue_${name}\\{route="/"\\} (.*)$`, 'm').exec(text)?.[1];
+}
