@@ -5,7 +5,7 @@ import { clientGone } from '../ports/request-record.ts';
 import { BufferedBody, mostBufferedBytes, mostHeldMs, type BodyHandler } from './body/buffered-body.ts';
 import { HeldResponse, type PassedHead } from './body/held-response.ts';
 import { ResponseWriter } from './body/response-writer.ts';
-import { StreamedBody, type BodyProgress } from './body/streamed-body.ts';
+import { StreamedBody, type BegunBody, type BodyProgress } from './body/streamed-body.ts';
 import type { ResponseProgress } from './ending-exchange.ts';
 import { Exchange } from './exchange.ts';
 import { SideTimeouts } from './idle-timeout.ts';
@@ -25,6 +25,7 @@ import { noteVersion } from './upstream/upstream.ts';
  * check the decision again right before the request is written: `mayStillSend` and `sending`.
  */
 export class HttpExchange extends Exchange implements ResponseHandler, BodyHandler {
+  leaveQueue: (() => void) | null = null;
   readonly #writer: ResponseWriter;
   /** Number of bytes in the request's body; `undefined` for a chunked body. */
   #bodyLength: number | undefined = 0;
@@ -85,7 +86,7 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
     else this.reject(reason === 'too long' ? lengthRequired : overloaded);
   }
 
-  #stream(begun?: readonly Buffer[]): void {
+  #stream(begun?: BegunBody): void {
     const body = new StreamedBody(this.request, this.#bodyLength, this, begun);
     this.#body = body;
     this.#send(body);
@@ -257,6 +258,7 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
   }
 
   protected release(): void {
+    this.leaveQueue?.();
     this.#body?.destroy();
     this.#abort();
   }

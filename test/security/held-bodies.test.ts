@@ -5,6 +5,7 @@ import t from 'tap';
 import type { AccountId } from '../../src/domain/ids.ts';
 import { Shares } from '../../src/limits/shares.ts';
 import { BufferedBody } from '../../src/proxy/body/buffered-body.ts';
+import { StreamedBody } from '../../src/proxy/body/streamed-body.ts';
 import { eventually, startGateway } from '../support/gateway.ts';
 import type { Holder } from '../support/memory-directory.ts';
 import { rawClient, requestText, type RawClient } from '../support/raw-client.ts';
@@ -83,3 +84,36 @@ function inUse(): number {
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;
 }
+
+t.test('a body keeps its share until it goes out or is dropped', (t) => {
+  for (const end of ['sent', 'dropped']) {
+    const shares = new Shares();
+    const request = {
+      readBody: () => undefined,
+      pauseBody: () => undefined,
+      endBody: () => undefined,
+    } as unknown as ClientRequest;
+    const handler = {
+      onBuffered: () => t.fail('its end'),
+      onNotHeld: () => t.fail('it has room'),
+      broke: (error: unknown) => t.error(error),
+    };
+    const tenancy = { resolvedTenant: 'a', parentTenant: 'a' as AccountId };
+    const held = new BufferedBody(request, shares, tenancy, handler);
+    held.onBytes(Buffer.alloc(1_000));
+    const streamed = new StreamedBody(request, undefined, handler, held.handOver());
+    t.equal(shares.taken, 1_000, 'while it waits for a connection');
+    let sent = 0;
+    if (end === 'sent')
+      streamed.start({
+        write: (piece) => (sent += piece.length) > 0,
+        hasSentAll: true,
+        end: () => undefined,
+      });
+    else streamed.destroy();
+    t.match([shares.taken, sent, streamed.bytes], [0, end === 'sent' ? 1_000 : 0, 1_000], end);
+    streamed.destroy();
+    t.equal(shares.taken, 0);
+  }
+  t.end();
+});

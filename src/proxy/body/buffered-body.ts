@@ -1,7 +1,7 @@
 import type { BodyReader, ClientRequest } from '../../http/client-request.ts';
 import { guardMethods, type Breakable } from '../../http/guarded.ts';
 import type { Share, Shares, Tenancy } from '../../limits/shares.ts';
-import type { BodyProgress } from './streamed-body.ts';
+import type { BegunBody, BodyProgress } from './streamed-body.ts';
 
 /** Maximum size in bytes of a body of known length that is read whole before the request is sent to the upstream. */
 export const mostBufferedBytes = 16 * 1024;
@@ -71,11 +71,11 @@ export class BufferedBody implements BodyProgress, BodyReader, Breakable {
     if (share !== null) this.#shares.giveBack(share, this.#held);
   }
 
-  /** Stops reading. @returns the bytes received so far */
-  handOver(): readonly Buffer[] {
+  /** Stops reading, and hands over the bytes received so far along with their share. */
+  handOver(): BegunBody {
     this.#request.pauseBody();
-    this.#giveBack();
-    return this.#begun === null ? [] : [this.#begun.subarray(0, this.bytes)];
+    const pieces = this.#begun === null ? [] : [this.#begun.subarray(0, this.bytes)];
+    return { pieces, giveBack: () => this.#giveBack() };
   }
 
   onBytes(chunk: Buffer): void {

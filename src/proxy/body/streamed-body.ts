@@ -12,7 +12,14 @@ export interface BodyProgress {
   destroy(): void;
 }
 
-const none: readonly Buffer[] = [];
+/** Part of a body that was held before it is streamed. */
+export interface BegunBody {
+  readonly pieces: readonly Buffer[];
+  /** Called once the pieces are no longer held. Only the first call has an effect. */
+  giveBack(): void;
+}
+
+const none: BegunBody = { pieces: [], giveBack: () => undefined };
 
 /** Streams a request's body to the upstream, as fast as the upstream takes it. */
 export class StreamedBody implements BodyProgress, BodySource, BodyReader, Breakable {
@@ -21,30 +28,31 @@ export class StreamedBody implements BodyProgress, BodySource, BodyReader, Break
   readonly length: number | undefined;
   readonly #request: ClientRequest;
   readonly #exchange: Breakable;
-  readonly #begun: readonly Buffer[];
+  #begun: BegunBody;
   #sink: BodySink | null = null;
 
   /**
    * @param length bytes; `undefined` for a chunked body
    * @param exchange exchange to end if a callback of this class throws
-   * @param begun pieces of the body that have already been read
+   * @param begun part of the body that has already been read
    */
   constructor(
     request: ClientRequest,
     length: number | undefined,
     exchange: Breakable,
-    begun: readonly Buffer[] = none,
+    begun: BegunBody = none,
   ) {
     this.#request = request;
     this.#exchange = exchange;
     this.length = length;
     this.#begun = begun;
-    for (const chunk of begun) this.bytes += chunk.length;
+    for (const piece of begun.pieces) this.bytes += piece.length;
   }
 
   start(sink: BodySink): void {
     this.#sink = sink;
-    for (const chunk of this.#begun) sink.write(chunk);
+    for (const piece of this.#begun.pieces) sink.write(piece);
+    this.#forgetBegun();
     this.starving = true;
     this.#request.readBody(this);
   }
@@ -54,7 +62,14 @@ export class StreamedBody implements BodyProgress, BodySource, BodyReader, Break
     this.#request.resumeBody();
   }
 
+  /** The pieces have gone out, or are not wanted any longer. */
+  #forgetBegun(): void {
+    this.#begun.giveBack();
+    this.#begun = none;
+  }
+
   destroy(): void {
+    this.#forgetBegun();
     if (this.#sink === null) return;
     this.#sink = null;
     this.starving = false;
