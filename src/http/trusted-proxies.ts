@@ -1,6 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 import type { ReceivedHead } from '../ports/request-record.ts';
 import { headerValues } from '../domain/header-names.ts';
+import { copyOf } from './copy-of.ts';
 
 /**
  * Whether the peer of a connection is a trusted proxy. The gateway believes what a trusted proxy's headers say about a
@@ -81,7 +82,7 @@ export function clientAddresses(trustedProxies: readonly string[]): ClientAddres
     if (trustedProxies.length === 0 || !isTrusted(address)) return address;
     const hops = headerValues(rawHeaders, 'x-forwarded-for').join(',').split(',');
     for (const hop of hops.reverse()) {
-      const before = asShown(withoutPort(hop.trim()));
+      const before = asShown(withoutPort(copyOf(hop.trim())));
       // If an entry isn't an address, everything to its left may be forged.
       if (before === undefined || isIP(before) === 0) break;
       address = before;

@@ -7,6 +7,12 @@ import { ClientConnection } from './client-connection.ts';
 import { SendBuffer } from './send-buffer.ts';
 import type { Application, Served } from './served.ts';
 
+/**
+ * Milliseconds of silence after which the operating system asks whether a client is still there. Without it, a client
+ * that vanished during a long response from a silent upstream would keep its place for ever.
+ */
+const keepAliveInitialDelay = 60_000;
+
 /** A server for one address. Its application can be replaced while connections stay open. */
 export interface Listener {
   readonly server: Server;
@@ -38,7 +44,7 @@ export function createListener(
 ): Listener {
   const secureSockets = new SecureSockets();
   const served = new ServedListener(application, limits, secureSockets);
-  const options = { noDelay: true, allowHalfOpen: true };
+  const options = { noDelay: true, allowHalfOpen: true, keepAlive: true, keepAliveInitialDelay };
   const server =
     tls === null ? createServer(options) : createTlsServer({ ...options, ALPNProtocols, ...readTls(tls) });
   const connections = new Set<ClientConnection>();

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import t from 'tap';
@@ -5,6 +6,7 @@ import type { Admission } from '../../src/authz/proxied-request.ts';
 import { headerNames, headerRule } from '../../src/domain/header-names.ts';
 import { HeaderNameMemo } from '../../src/proxy/headers/header-rules.ts';
 import { outboundHeaders } from '../../src/proxy/headers/request-headers.ts';
+import { clientAddresses } from '../../src/http/trusted-proxies.ts';
 import { headReader } from '../../src/proxy/ingress/framing.ts';
 import { eventually } from '../support/eventually.ts';
 import { startGateway } from '../support/gateway.ts';
@@ -144,4 +146,28 @@ t.test('names of any length take no memory', async (t) => {
       `500 requests ${whose}, each with a name of 15,000 characters, grew the heap by ${grown} bytes`,
     );
   }
+});
+
+t.test('what is remembered of a head does not keep the head', (t) => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const heapUsed = (): number => {
+    collect();
+    return process.memoryUsage().heapUsed;
+  };
+  const head = (line: string): string => Buffer.from(`${line}\r\n${'x'.repeat(50_000)}`).toString('latin1');
+  const memo = new HeaderNameMemo((name) => headerRule(name, names));
+  const addressOf = clientAddresses(['127.0.0.1']);
+  const addresses: unknown[] = [];
+  const before = heapUsed();
+  for (let i = 0; i < 1_000; i++) {
+    memo.learn(head(`X-Some-Long-Name-${i}: 1`).slice(0, 17 + String(i).length));
+    const forwarded = head(`203.0.113.${i % 100}, 198.51.100.${100 + (i % 100)}`).slice(0, 30);
+    const socket = { remoteAddress: '127.0.0.1' } as Socket;
+    addresses.push(addressOf({ rawHeaders: ['X-Forwarded-For', forwarded], socket }));
+  }
+  const kept = heapUsed() - before;
+  t.ok(kept < 10_000_000, `${kept} bytes`);
+  t.equal(addresses.length, 1_000);
+  t.end();
 });

@@ -1,3 +1,4 @@
+import { copyOf } from '../../http/copy-of.ts';
 import { headerRule, type HeaderNames, type HeaderRule } from '../../domain/header-names.ts';
 
 /**
@@ -30,13 +31,14 @@ export class HeaderNameMemo<T> {
   learn(rawName: string): T {
     const known = this.#recent.get(rawName);
     if (known !== undefined) return known;
-    const found = this.look(rawName);
-    if (rawName.length > longestRemembered) return found;
+    if (rawName.length > longestRemembered) return this.look(rawName);
+    const name = copyOf(rawName);
+    const found = this.look(name);
     if (this.#recent.size === generation) {
       this.#earlier = this.#recent;
       this.#recent = new Map();
     }
-    this.#recent.set(rawName, found);
+    this.#recent.set(name, found);
     return found;
   }
 }

@@ -5,11 +5,11 @@ import type { Share } from '../../limits/shares.ts';
 import { clientGone, type RequestRecord } from '../../ports/request-record.ts';
 import type { ResponseProgress } from '../ending-exchange.ts';
 import { Exchange } from '../exchange.ts';
-import { IdleTimeout } from '../idle-timeout.ts';
+import { SideTimeouts } from '../idle-timeout.ts';
 import { withRateLimit } from '../headers/rate-limit.ts';
 import type { FilteredHeaders } from '../headers/response-headers.ts';
 import type { RequestHead } from '../ingress/framing.ts';
-import { tooManyWebSockets, upstreamProblem } from '../problems.ts';
+import { tooManyWebSockets, tooSlow, upstreamProblem } from '../problems.ts';
 import type { ResponseHead } from '../upstream/message-head.ts';
 import { connectTo } from '../upstream/upstream.ts';
 import { Handshake, switchingProtocols, type HandshakeUser } from './handshake.ts';
@@ -31,7 +31,7 @@ export class WebSocketExchange extends Exchange implements HandshakeUser, Tunnel
   #handshake: Handshake | null = null;
   #tunnel: Tunnel | null = null;
   #responseBytes = 0;
-  #responseTimeout: IdleTimeout | null = null;
+  #timeouts: SideTimeouts | null = null;
   /** The tenant's share of the route's WebSockets; `null` while the request occupies no slot. */
   #place: Share | null = null;
 
@@ -159,7 +159,7 @@ export class WebSocketExchange extends Exchange implements HandshakeUser, Tunnel
   }
 
   check(nowMs: number): void {
-    const { connectMs, headersMs, bodyMs } = this.route.config.timeouts;
+    const { connectMs, headersMs } = this.route.config.timeouts;
     const waitedMs = nowMs - this.waitingSinceMs;
     const late =
       (this.state === 'queued' && waitedMs > connectMs) || (this.state === 'sent' && waitedMs > headersMs);
@@ -167,9 +167,23 @@ export class WebSocketExchange extends Exchange implements HandshakeUser, Tunnel
     if (this.decision.checkExpiry()) return void this.revoke();
     if (this.state === 'open' && this.#tunnel?.idle(nowMs)) {
       this.#close(policyCode, 'nothing was read for too long', 'request_timeout');
-    } else if (this.state === 'responding') {
-      this.#responseTimeout ??= new IdleTimeout(bodyMs);
-      if (!this.#responseTimeout.expired(true, this.#responseBytes, nowMs)) return;
+    } else if (this.state === 'responding') this.#checkResponse(nowMs);
+  }
+
+  /** Limits the pauses of both sides in a response without an upgrade. */
+  #checkResponse(nowMs: number): void {
+    this.#timeouts ??= new SideTimeouts(this.route.config, this.route.deps.limits);
+    const silent = this.#timeouts.silentSide(
+      {
+        waitsForClient: this.response.unsentBytes > 0,
+        clientProgress: this.request.socket.bytesWritten,
+        upstreamProgress: this.#responseBytes,
+        awaited: 'body',
+      },
+      nowMs,
+    );
+    if (silent === 'client') this.endEarly(tooSlow, 'request_timeout');
+    else if (silent === 'upstream') {
       this.finish(this.response.status, 'cut_by_upstream');
       this.response.cut();
     }

@@ -160,6 +160,31 @@ t.test('an end that takes nothing for too long, or does not end when the other h
   await silent.until(() => silent.text.endsWith('\x81\x01x'));
 });
 
+t.test('a response without an upgrade is cut if its client takes nothing for too long', async (t) => {
+  const upstream = await startTcpUpstream(t, (socket) => {
+    socket.write('HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n');
+    fill(socket);
+  });
+  const exchanges = new ActiveExchanges();
+  let now = 0;
+  const timeouts = { connectMs: 5_000, headersMs: 5_000, bodyMs: 0 };
+  const { port, parent, finished } = await startGateway(t, {
+    routes: { '/': { upstream: upstream.url, timeouts } },
+    limits: { bodyIdleMs: 10_000, minBodyBytesPerMinute: 0 },
+    clock: { ...systemClock, monotonicMs: () => now },
+    exchanges,
+  });
+  const deaf = await rawClient(t, port);
+  deaf.send(requestText('GET', '/', handshake(parent.key)));
+  await deaf.until(() => deaf.text.startsWith('HTTP/1.1 200'));
+  deaf.socket.pause();
+  await eventually(() => {
+    exchanges.check((now += 3_000));
+    return exchanges.size === 0;
+  }, 'the end of the one that reads nothing');
+  t.match(finished, [{ status: 200, code: 'request_timeout' }]);
+});
+
 /** Writes as much as the other end lets it, and tells how much that was by now. */
 function fill(socket: Socket): () => number {
   const piece = Buffer.alloc(64 * 1024);
