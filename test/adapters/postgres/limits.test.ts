@@ -3,7 +3,8 @@ import t from 'tap';
 import { openPostgres } from '../../../src/adapters/postgres/store.ts';
 import { bucketQuestion } from '../../contract/buckets.ts';
 import { eventually } from '../../support/eventually.ts';
-import { freshStore, rawSql } from '../../support/store.ts';
+import { freshStore, newAccountId, rawSql } from '../../support/store.ts';
+import type { Sql } from '../../../src/adapters/postgres/connection/sql.ts';
 
 t.test('what a replica has at hand that asks no more is there for others after 15 seconds', async (t) => {
   const { store, url } = await freshStore(t);
@@ -72,6 +73,62 @@ t.test('rows of full buckets are deleted, but for those that a replica is writin
   await sql`select bucket_sweep()`;
   t.same(await left(), ['parent:slow']);
 });
+
+/** Rows of each table that a sweep looks at: windows of an ended month, and full buckets. */
+const sweptRows = {
+  limit_quota: `(limit_name, starts_at, series, used)
+    select 'parent:' || n || ':day', now() - interval '40 days', n, 5 from generate_series(1, $1::int) n`,
+  limit_hold: `(limit_name, starts_at, replica, spent, hand, at)
+    select 'parent:' || n || ':day', now() - interval '40 days', 'r', 5, 0, now() from generate_series(1, $1::int) n`,
+  limit_bucket: `(limit_name, tokens, at, full_at)
+    select 'parent:' || n || ':second', 5, now(), now() from generate_series(1, $1::int) n`,
+};
+
+async function fillSwept(sql: Sql, rows: number): Promise<void> {
+  for (const [table, text] of Object.entries(sweptRows))
+    await sql.unsafe(`insert into ${table} ${text}`, [rows]);
+}
+
+t.test('a sweep deletes at most 500 rows of a table, and 200 questions sweep once', async (t) => {
+  const { store, url } = await freshStore(t);
+  const sql = rawSql(t, url);
+  await fillSwept(sql, 1_500);
+  const left = async (): Promise<unknown> =>
+    (
+      await sql`
+        select (select count(*)::int from limit_quota where used = 5) as quotas,
+          (select count(*)::int from limit_hold where spent = 5) as holds,
+          (select count(*)::int from limit_bucket where tokens = 5) as buckets`
+    )[0];
+  await sql`select quota_sweep(), bucket_sweep()`;
+  t.same(await left(), { quotas: 1_000, holds: 1_000, buckets: 1_000 });
+  const questions = Array.from({ length: 200 }, () => bucketQuestion(`parent:${newAccountId()}:day`, 9, 1));
+  for (let calls = 0; calls < 2; calls++) {
+    await store.quotas('a').ask(questions.map((question) => ({ ...question, period: 'day' })));
+    await store.buckets.ask(questions);
+  }
+  t.same(await left(), { quotas: 0, holds: 0, buckets: 0 });
+});
+
+t.test(
+  'a sweep reads a small part of a large table, also past rows that an old snapshot keeps',
+  async (t) => {
+    const { url } = await freshStore(t);
+    const sql = rawSql(t, url);
+    await fillSwept(sql, 30_000);
+    await rawSql(t, url).begin('isolation level repeatable read', async (old) => {
+      await old`select`;
+      for (const table of Object.keys(sweptRows)) await sql`delete from ${sql(table)}`;
+      for (const sweep of ['quota_sweep', 'bucket_sweep']) {
+        const [row] = await sql.unsafe<
+          [{ readonly 'QUERY PLAN': [{ readonly Plan: Record<string, number> }] }]
+        >(`explain (analyze, buffers, format json) select ${sweep}()`);
+        const { 'Shared Hit Blocks': hit = 0, 'Shared Read Blocks': read = 0 } = row['QUERY PLAN'][0].Plan;
+        t.ok(hit + read < 600, `${sweep} reads ${hit + read} pages`);
+      }
+    });
+  },
+);
 
 t.test(
   'two calls about the same limits in other orders wait for each other, and do not deadlock',

@@ -1393,6 +1393,64 @@ begin
   return null;
 end $$;
 
+-- limits/bucket_ask.sql
+create or replace function bucket_ask(questions jsonb) returns jsonb language plpgsql as $$
+declare
+  present timestamptz;
+  answers jsonb[] := '{}';
+  asked record;
+  bucket limit_bucket;
+  spare double precision;
+  granted double precision;
+begin
+  -- All calls lock rows in the same order, so two replicas cannot deadlock.
+  for asked in
+    select q.*
+      from rows from (
+        jsonb_to_recordset(questions) as (
+          "limit" text, capacity double precision, "perSecond" double precision, back double precision,
+          needed double precision, ahead double precision
+        )
+      ) with ordinality q ("limit", capacity, per_second, back, needed, ahead, place)
+      order by q."limit"
+  loop
+    select * into bucket from limit_bucket b where b.limit_name = asked."limit" for update;
+    if not found then
+      insert into limit_bucket (limit_name, tokens, at, full_at) values (asked."limit", asked.capacity, now(), now())
+        on conflict (limit_name) do nothing;
+      select * into bucket from limit_bucket b where b.limit_name = asked."limit" for update;
+    end if;
+    -- The time is read after the row has been locked, so that the row's time never goes backwards.
+    present := clock_timestamp();
+    bucket.tokens := greatest(0, least(
+      asked.capacity,
+      bucket.tokens + greatest(0, extract(epoch from present - bucket.at)) * asked.per_second + asked.back
+    ));
+    spare := greatest(0, floor((bucket.tokens - asked.needed - asked.capacity / 2) / 4));
+    granted := least(floor(bucket.tokens + 0.000001), asked.needed + least(asked.ahead, spare));
+    bucket.tokens := greatest(0, bucket.tokens - granted);
+    update limit_bucket b set
+      tokens = bucket.tokens, at = present,
+      full_at = present + (asked.capacity - bucket.tokens) / asked.per_second * interval '1 second'
+      where b.limit_name = asked."limit";
+    answers[asked.place] := jsonb_build_object('granted', granted, 'left', bucket.tokens);
+  end loop;
+  -- A question creates at most one row, and a sweep looks at thousands. So few full buckets are left.
+  if random() < 0.005 * jsonb_array_length(questions) then
+    perform bucket_sweep();
+  end if;
+  return to_jsonb(answers);
+end $$;
+
+-- limits/bucket_sweep.sql
+create or replace function bucket_sweep() returns void language sql set enable_seqscan = off set jit = off as $$
+  delete from limit_bucket where ctid = any (array(
+    select b.ctid from limit_bucket b
+      tablesample system (least(100, 5e7 / greatest(1, pg_relation_size('limit_bucket'))))
+      where b.full_at < now() limit 500 for update skip locked
+  ))
+$$;
+
 -- limits/quota_ask.sql
 create or replace function quota_ask(of_replica text, questions jsonb) returns jsonb language plpgsql
 set enable_seqscan = off set jit = off as $$
@@ -1454,8 +1512,9 @@ begin
       )
     );
   end loop;
-  -- The sweep runs rarely, because it reads an index of all windows.
-  if random() < 0.002 then
+  -- A question creates at most one row in each table, and a sweep looks at about two thousand. So few ended windows are
+  -- left. The sweep comes last, when no more rows are locked, so that it cannot be part of a deadlock.
+  if random() < 0.005 * jsonb_array_length(questions) then
     perform quota_sweep();
   end if;
   return to_jsonb(answers);
@@ -1491,6 +1550,20 @@ begin
     );
   end if;
 end $$;
+
+-- limits/quota_sweep.sql
+create or replace function quota_sweep() returns void language sql set enable_seqscan = off set jit = off as $$
+  delete from limit_hold where ctid = any (array(
+    select h.ctid from limit_hold h
+      tablesample system (least(100, 5e7 / greatest(1, pg_relation_size('limit_hold'))))
+      where h.starts_at < date_trunc('month', now(), 'UTC') limit 500 for update skip locked
+  ));
+  delete from limit_quota where ctid = any (array(
+    select q.ctid from limit_quota q
+      tablesample system (least(100, 5e7 / greatest(1, pg_relation_size('limit_quota'))))
+      where q.starts_at < date_trunc('month', now(), 'UTC') limit 500 for update skip locked
+  ));
+$$;
 
 -- limits/usage_since.sql
 create or replace function usage_since(of_limit text, starts timestamptz) returns bigint language plpgsql stable
