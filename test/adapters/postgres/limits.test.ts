@@ -24,6 +24,26 @@ t.test('what a replica has at hand that asks no more is there for others after 1
   t.equal(await granted('here', { needed: 200 }), 200 - 100, 'all of it');
 });
 
+t.test('a month ends in UTC, whatever the time zone of the server', async (t) => {
+  const { url } = await freshStore(t);
+  const sql = rawSql(t, url);
+  const month = new Date().getUTCMonth() + 1;
+  // Summer time begins in this month and ends in the next one, so that the two begin at different hours of UTC.
+  const zone = `AAA0BBB,M${month}.2.0,M${(month % 12) + 1}.2.0`;
+  await sql.unsafe(`alter database ${new URL(url).pathname.slice(1)} set timezone = '${zone}'`);
+  const store = openPostgres({ url, maxConnections: 4 });
+  t.teardown(() => store.close());
+  const [answer] = await store
+    .quotas('a')
+    .ask([{ ...bucketQuestion(`parent:${newAccountId()}:month`, 10, 0), period: 'month' }]);
+  if (answer === undefined || answer instanceof Error) throw new Error('no answer', { cause: answer });
+  const [{ starts }] = await sql<[{ starts: Date }]>`select starts_at as starts from limit_quota`;
+  const lengthMs = Date.UTC(starts.getUTCFullYear(), starts.getUTCMonth() + 1) - starts.getTime();
+  t.equal(answer.window?.lengthMs, lengthMs);
+  const endMs = Math.round((Date.now() + (answer.window?.endsInMs ?? 0)) / 600_000) * 600_000;
+  t.equal(endMs, starts.getTime() + lengthMs);
+});
+
 t.test('windows that are over are deleted', async (t) => {
   const { store, url } = await freshStore(t);
   const sql = rawSql(t, url);

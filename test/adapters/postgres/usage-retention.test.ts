@@ -1,11 +1,11 @@
 /** What is deleted of usage, and what reports say of it. */
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
-import type { Store } from '../../../src/adapters/postgres/store.ts';
+import { openPostgres, type Store } from '../../../src/adapters/postgres/store.ts';
 import type { AccountId } from '../../../src/domain/ids.ts';
 import { dayMs, hourMs } from '../../../src/domain/usage.ts';
 import { startApis } from '../../support/apis.ts';
-import { freshStore, rawSql } from '../../support/store.ts';
+import { createParent, freshStore, rawSql } from '../../support/store.ts';
 import { addUsage, usageRow } from '../../support/usage-rows.ts';
 
 const today = Math.floor(Date.now() / dayMs) * dayMs;
@@ -111,6 +111,23 @@ t.test('days past their retention go by whole months, and reports say so', async
     status: 400,
     body: { errors: [{ pointer: '?from', detail: /has been deleted/ }] },
   });
+});
+
+t.test('months are kept by UTC, whatever the time zone of the server', async (t) => {
+  const { store: here, url } = await freshStore(t);
+  const sql = rawSql(t, url);
+  const { id } = await createParent(here.tenants);
+  const year = new Date().getUTCFullYear() - 1;
+  for (const day of [`${year}-01-31`, `${year}-02-27`])
+    await sql`insert into usage_daily values (${id}, ${id}, ${day}, ${randomUUID()}, 1, 1, 0, 0, 0, 0, 0)`;
+  await sql`update usage_kept set rolled_until = current_date, rolling_until = current_date`;
+  await sql.unsafe(`alter database ${new URL(url).pathname.slice(1)} set timezone = 'America/New_York'`);
+  const store = openPostgres({ url, maxConnections: 4 });
+  t.teardown(() => store.close());
+  // In New York it is still March 30, and a month earlier it is March 1 in UTC.
+  const nowMs = Date.UTC(year, 2, 31, 2);
+  t.equal(await store.usage.pruneDays({ nowMs, months: 1, most: 10 }), 1);
+  t.match(await sql`select day::text from usage_daily`, [{ day: `${year}-02-27` }]);
 });
 
 t.test(

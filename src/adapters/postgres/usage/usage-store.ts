@@ -148,7 +148,10 @@ function retention(background: Runner): Retention {
       const now = new Date(nowMs);
       const [{ deleted }] = await background.run(
         (sql) => sql<[{ readonly deleted: number }]>`
-          select usage_prune_days(${now}::timestamptz - make_interval(months => ${months}), ${months}, ${most}) as deleted`,
+          select usage_prune_days(
+            (${now}::timestamptz at time zone 'UTC' - make_interval(months => ${months})) at time zone 'UTC',
+            ${months}, ${most}
+          ) as deleted`,
       );
       return deleted;
     },

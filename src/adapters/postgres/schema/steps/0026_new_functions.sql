@@ -365,7 +365,7 @@ begin
   ids := array(
     select e.id from event e
     where e.id > (select a.erased_until from event_addresses a)
-      and e.id < event_floor(least(before, clock_timestamp() - make_interval(days => days)))
+      and e.id < event_floor(least(before, clock_timestamp() - make_interval(hours => 24 * days)))
     order by e.id limit most
   );
   if cardinality(ids) > 0 then

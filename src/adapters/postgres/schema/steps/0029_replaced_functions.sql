@@ -1369,6 +1369,26 @@ begin
   return null;
 end $$;
 
+-- events/event_prune.sql
+create or replace function event_prune(before timestamptz, days int, most int) returns int language plpgsql as $$
+declare
+  deleted int;
+begin
+  if not pg_try_advisory_xact_lock(7311970456) then
+    return 0;
+  end if;
+  -- If a crash undoes this commit, a later call deletes the events again.
+  perform set_config('synchronous_commit', 'off', true);
+  perform set_config('tenancy_gateway.event_retention', 'on', true);
+  delete from event where ctid = any (array(
+    select e.ctid from event e
+    where e.id < event_floor(least(before, clock_timestamp() - make_interval(hours => 24 * days))) order by e.id limit most
+  ));
+  get diagnostics deleted = row_count;
+  perform set_config('tenancy_gateway.event_retention', 'off', true);
+  return deleted;
+end $$;
+
 -- limits/account_quota_changed.sql
 create or replace function account_quota_changed() returns trigger language plpgsql as $$
 declare
@@ -1458,6 +1478,7 @@ declare
   answers jsonb[] := '{}';
   asked record;
   starts timestamptz;
+  ends timestamptz;
   quota limit_quota;
   held limit_hold;
   free bigint;
@@ -1476,6 +1497,8 @@ begin
       order by q."limit"
   loop
     starts := date_trunc(asked.period, clock_timestamp(), 'UTC');
+    -- Added to a timestamptz, a month would be one of the session's time zone.
+    ends := (starts at time zone 'UTC' + ('1 ' || asked.period)::interval) at time zone 'UTC';
     quota := quota_of(asked."limit", starts);
     select * into held from limit_hold h
       where h.limit_name = asked."limit" and h.starts_at = starts and h.replica = of_replica;
@@ -1507,8 +1530,8 @@ begin
       'granted', granted, 'left', free - granted,
       'window', jsonb_build_object(
         'series', quota.series, 'spent', asked.spent,
-        'lengthMs', extract(epoch from starts + ('1 ' || asked.period)::interval - starts) * 1000,
-        'endsInMs', extract(epoch from starts + ('1 ' || asked.period)::interval - clock_timestamp()) * 1000
+        'lengthMs', extract(epoch from ends - starts) * 1000,
+        'endsInMs', extract(epoch from ends - clock_timestamp()) * 1000
       )
     );
   end loop;
@@ -1746,6 +1769,73 @@ begin
         and (d.requests, d.reads, d.writes, d.client_errors, d.server_errors, d.bytes_in, d.bytes_out, d.units)
           = (0, 0, 0, 0, 0, 0, 0, 0);
   end if;
+end $$;
+
+-- usage/usage_prune_days.sql
+create or replace function usage_prune_days(before timestamptz, months int, most int) returns int language plpgsql
+set enable_seqscan = off set jit = off as $$
+declare
+  -- UTC throughout: subtracted from a timestamptz, months would be those of the session's time zone.
+  cutoff constant date := date_trunc('month', least(
+    before at time zone 'UTC', clock_timestamp() at time zone 'UTC' - make_interval(months => months),
+    (select k.rolled_until::timestamp from usage_kept k)
+  ))::date;
+  deleted int;
+begin
+  if not pg_try_advisory_xact_lock(7311970459) then
+    return 0;
+  end if;
+  perform set_config('synchronous_commit', 'off', true);
+  delete from usage_daily where ctid = any (array(
+    select d.ctid from usage_daily d where d.day < cutoff order by d.day limit most for update skip locked
+  ));
+  get diagnostics deleted = row_count;
+  if deleted > 0 then
+    update usage_kept k set days_from = cutoff where k.days_from < cutoff;
+  end if;
+  return deleted;
+end $$;
+
+-- usage/usage_prune_hours.sql
+create or replace function usage_prune_hours(
+  before timestamptz, days int, after_root uuid, most int, out deleted int, out next_root uuid
+) language plpgsql set enable_seqscan = off set jit = off as $$
+declare
+  cutoff constant timestamptz :=
+    date_trunc('day', least(before, clock_timestamp() - make_interval(hours => 24 * days),
+      (select k.rolled_until::timestamp at time zone 'UTC' from usage_kept k)), 'UTC');
+  root uuid := after_root;
+  gone int;
+begin
+  deleted := 0;
+  if not pg_try_advisory_xact_lock(7311970459)
+    or exists (select from replica r where replica_level(r.nonce) < 2)
+  then
+    return;
+  end if;
+  -- The commit need not wait for the disk: if a crash undoes the deletion, a later call deletes the rows again.
+  perform set_config('synchronous_commit', 'off', true);
+  perform set_config('tenancy_gateway.usage_noted', 'on', true);
+  for roots in 1 .. 1000 loop
+    next_root := root;
+    select h.root_id into root from usage_hourly h where h.root_id > root order by h.root_id limit 1;
+    if not found then
+      next_root := null;
+      exit;
+    end if;
+    delete from usage_hourly where ctid = any (array(
+      select h.ctid from usage_hourly h where h.root_id = root and h.hour < cutoff
+        order by h.hour limit most - deleted for update skip locked
+    ));
+    get diagnostics gone = row_count;
+    if gone > 0 then
+      update usage_kept k set hours_from = cutoff where k.hours_from < cutoff;
+    end if;
+    deleted := deleted + gone;
+    exit when deleted >= most;
+    next_root := root;
+  end loop;
+  perform set_config('tenancy_gateway.usage_noted', 'off', true);
 end $$;
 
 -- usage/usage_roll_up.sql

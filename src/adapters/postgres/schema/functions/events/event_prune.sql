@@ -14,7 +14,7 @@ begin
   perform set_config('tenancy_gateway.event_retention', 'on', true);
   delete from event where ctid = any (array(
     select e.ctid from event e
-    where e.id < event_floor(least(before, clock_timestamp() - make_interval(days => days))) order by e.id limit most
+    where e.id < event_floor(least(before, clock_timestamp() - make_interval(hours => 24 * days))) order by e.id limit most
   ));
   get diagnostics deleted = row_count;
   perform set_config('tenancy_gateway.event_retention', 'off', true);

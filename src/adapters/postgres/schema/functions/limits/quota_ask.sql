@@ -14,6 +14,7 @@ declare
   answers jsonb[] := '{}';
   asked record;
   starts timestamptz;
+  ends timestamptz;
   quota limit_quota;
   held limit_hold;
   free bigint;
@@ -32,6 +33,8 @@ begin
       order by q."limit"
   loop
     starts := date_trunc(asked.period, clock_timestamp(), 'UTC');
+    -- Added to a timestamptz, a month would be one of the session's time zone.
+    ends := (starts at time zone 'UTC' + ('1 ' || asked.period)::interval) at time zone 'UTC';
     quota := quota_of(asked."limit", starts);
     select * into held from limit_hold h
       where h.limit_name = asked."limit" and h.starts_at = starts and h.replica = of_replica;
@@ -63,8 +66,8 @@ begin
       'granted', granted, 'left', free - granted,
       'window', jsonb_build_object(
         'series', quota.series, 'spent', asked.spent,
-        'lengthMs', extract(epoch from starts + ('1 ' || asked.period)::interval - starts) * 1000,
-        'endsInMs', extract(epoch from starts + ('1 ' || asked.period)::interval - clock_timestamp()) * 1000
+        'lengthMs', extract(epoch from ends - starts) * 1000,
+        'endsInMs', extract(epoch from ends - clock_timestamp()) * 1000
       )
     );
   end loop;

@@ -3,9 +3,11 @@
 create or replace function usage_prune_days(before timestamptz, months int, most int) returns int language plpgsql
 set enable_seqscan = off set jit = off as $$
 declare
-  cutoff constant date := date_trunc('month',
-    least(before, clock_timestamp() - make_interval(months => months),
-      (select k.rolled_until::timestamp at time zone 'UTC' from usage_kept k)) at time zone 'UTC')::date;
+  -- UTC throughout: subtracted from a timestamptz, months would be those of the session's time zone.
+  cutoff constant date := date_trunc('month', least(
+    before at time zone 'UTC', clock_timestamp() at time zone 'UTC' - make_interval(months => months),
+    (select k.rolled_until::timestamp from usage_kept k)
+  ))::date;
   deleted int;
 begin
   if not pg_try_advisory_xact_lock(7311970459) then

@@ -11,7 +11,7 @@ create or replace function usage_prune_hours(
 ) language plpgsql set enable_seqscan = off set jit = off as $$
 declare
   cutoff constant timestamptz :=
-    date_trunc('day', least(before, clock_timestamp() - make_interval(days => days),
+    date_trunc('day', least(before, clock_timestamp() - make_interval(hours => 24 * days),
       (select k.rolled_until::timestamp at time zone 'UTC' from usage_kept k)), 'UTC');
   root uuid := after_root;
   gone int;
