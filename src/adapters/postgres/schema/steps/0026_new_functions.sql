@@ -413,6 +413,16 @@ create or replace function quota_column(of_limit text) returns text language sql
   select case split_part(of_limit, ':', 4) when '' then 'requests' else 'units' end || '_per_' || split_part(of_limit, ':', 3)
 $$;
 
+-- limits/quotas_changed.sql
+create or replace function quotas_changed(begun text[], resized text[]) returns void language plpgsql
+set enable_seqscan = off set jit = off as $$
+begin
+  perform from limit_quota q where q.limit_name = any (begun || resized) order by q.limit_name, q.starts_at for update;
+  delete from limit_quota q where q.limit_name = any (begun);
+  delete from limit_hold h where h.limit_name = any (begun);
+  update limit_quota q set noted = 0 where q.noted > 0 and q.limit_name = any (resized);
+end $$;
+
 -- plans/account_plan_index.sql
 create or replace function account_plan_index() returns trigger language plpgsql as $$
 begin
@@ -489,9 +499,7 @@ begin
     then
       perform change_touch(array['+p:' || new.name]);
     end if;
-    perform plan_quota_changed(new.name, 'day', old.requests_per_day, new.requests_per_day);
-    perform plan_quota_changed(new.name, 'month', old.requests_per_month, new.requests_per_month);
-    perform plan_quota_changed(new.name, 'month:units', old.units_per_month, new.units_per_month);
+    perform plan_quotas_changed(old, new);
   end if;
   return null;
 end $$;
@@ -596,35 +604,43 @@ begin
   seq := greatest(change_end(request, null), coherence_awaited(array['p:' || of_name]));
 end $$;
 
--- plans/plan_quota_changed.sql
-create or replace function plan_quota_changed(of_plan text, which text, before bigint, after bigint)
-returns void language plpgsql set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+-- plans/plan_quotas_changed.sql
+create or replace function plan_quotas_changed(old plan, new plan) returns void language plpgsql
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
 declare
-  starts constant timestamptz := date_trunc(split_part(which, ':', 1), now(), 'UTC');
-  quota_of constant text := quota_column('parent::' || which);
+  changed record;
+  begun text[] := '{}';
+  resized text[] := '{}';
   limits text[];
 begin
-  if after is null or before is not distinct from after then
-    return;
-  end if;
-  limits := array(
-    select q.limit_name from limit_quota q join account a on a.id = split_part(q.limit_name, ':', 2)::uuid
-    where q.starts_at = starts and q.limit_name like 'parent:%:' || which and (before is null or q.noted > 0)
-      and a.plan = of_plan and quota_of <> all (a.unlimited)
-      and case quota_of
-        when 'requests_per_day' then a.requests_per_day
-        when 'requests_per_month' then a.requests_per_month
-        else a.units_per_month
-      end is null
-  );
-  perform from limit_quota q where q.limit_name = any (limits) order by q.limit_name, q.starts_at for update;
-  if before is null then
-    delete from limit_quota q where q.limit_name = any (limits);
-    delete from limit_hold h where h.limit_name = any (limits);
-    perform change_touch(array['+q:' || of_plan]);
-  else
-    update limit_quota q set noted = 0 where q.noted > 0 and q.limit_name = any (limits);
-  end if;
+  for changed in
+    select k.name, quota_column('parent::' || k.name) as quota, k.before is null as begins,
+      date_trunc(split_part(k.name, ':', 1), now(), 'UTC') as starts
+    from (
+      values ('day', old.requests_per_day, new.requests_per_day),
+        ('month', old.requests_per_month, new.requests_per_month),
+        ('month:units', old.units_per_month, new.units_per_month)
+    ) k (name, before, after)
+    where k.after is not null and k.before is distinct from k.after
+  loop
+    limits := array(
+      select q.limit_name from limit_quota q join account a on a.id = split_part(q.limit_name, ':', 2)::uuid
+      where q.starts_at = changed.starts and q.limit_name like 'parent:%:' || changed.name
+        and (changed.begins or q.noted > 0) and a.plan = new.name and changed.quota <> all (a.unlimited)
+        and case changed.quota
+          when 'requests_per_day' then a.requests_per_day
+          when 'requests_per_month' then a.requests_per_month
+          else a.units_per_month
+        end is null
+    );
+    if changed.begins then
+      begun := begun || limits;
+      perform change_touch(array['+q:' || new.name]);
+    else
+      resized := resized || limits;
+    end if;
+  end loop;
+  perform quotas_changed(begun, resized);
 end $$;
 
 -- plans/unlimited_after.sql

@@ -4,6 +4,7 @@
 -- They stand in the order of their names, and call each other.
 set local check_function_bodies = off;
 
+drop function quota_forget(text);
 drop function usage_count(usage_counted[], int);
 
 -- accounts/account_create_parent.sql
@@ -161,7 +162,12 @@ begin
         join parent_external_id p on p.external_id = r ->> 'external_id' join account a on a.id = p.account_id
     ));
   end if;
-  for entry in select r.row_data, r.n from jsonb_array_elements(new_rows) with ordinality r (row_data, n) loop
+  -- Another plan may change quotas, whose rows `quota_ask` locks in the order of their accounts.
+  for entry in
+    select r.row_data, r.n from jsonb_array_elements(new_rows) with ordinality r (row_data, n)
+      left join parent_external_id p on p.external_id = r.row_data ->> 'external_id'
+      order by p.account_id, r.n
+  loop
     of_id := (entry.row_data ->> 'id')::uuid;
     has_plan := entry.row_data ->> 'plan' is null or exists (select from plan p where p.name = entry.row_data ->> 'plan');
     select a.* into there from parent_external_id p join account a on a.id = p.account_id
@@ -1393,6 +1399,7 @@ end $$;
 create or replace function account_quota_changed() returns trigger language plpgsql as $$
 declare
   account constant text := case when new.parent_id is null then 'parent:' else 'sub_account:' end || new.id;
+  begun text[] := '{}';
   resized text[] := '{}';
   quota_name text;
   before bigint;
@@ -1403,13 +1410,15 @@ begin
     before := account_quota(old, quota_column(quota_name));
     after := account_quota(new, quota_column(quota_name));
     if before is null and after is not null then
-      perform quota_forget(quota_name);
-      perform change_touch(array['+q:' || new.id]);
+      begun := begun || quota_name;
     elsif before <> after then
       resized := resized || quota_name;
     end if;
   end loop;
-  update limit_quota q set noted = 0 where q.noted > 0 and q.limit_name = any (resized);
+  perform quotas_changed(begun, resized);
+  if begun <> '{}' then
+    perform change_touch(array['+q:' || new.id]);
+  end if;
   return null;
 end $$;
 
@@ -1486,7 +1495,7 @@ declare
 begin
   -- This commit need not survive a database crash, because the next question repeats the totals.
   perform set_config('synchronous_commit', 'off', true);
-  -- All calls lock rows in the same order, so two replicas cannot deadlock.
+  -- All calls lock rows in the same order, and so do changes of quotas (`quotas_changed`), so they cannot deadlock.
   for asked in
     select q.*
       from rows from (
@@ -1494,7 +1503,7 @@ begin
           "limit" text, period text, capacity bigint, needed bigint, ahead bigint, series bigint, spent bigint, hand bigint
         )
       ) with ordinality q ("limit", period, capacity, needed, ahead, series, spent, hand, place)
-      order by q."limit"
+      order by q."limit" collate "C"
   loop
     starts := date_trunc(asked.period, clock_timestamp(), 'UTC');
     -- Added to a timestamptz, a month would be one of the session's time zone.

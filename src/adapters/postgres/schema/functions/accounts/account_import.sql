@@ -64,7 +64,12 @@ begin
         join parent_external_id p on p.external_id = r ->> 'external_id' join account a on a.id = p.account_id
     ));
   end if;
-  for entry in select r.row_data, r.n from jsonb_array_elements(new_rows) with ordinality r (row_data, n) loop
+  -- Another plan may change quotas, whose rows `quota_ask` locks in the order of their accounts.
+  for entry in
+    select r.row_data, r.n from jsonb_array_elements(new_rows) with ordinality r (row_data, n)
+      left join parent_external_id p on p.external_id = r.row_data ->> 'external_id'
+      order by p.account_id, r.n
+  loop
     of_id := (entry.row_data ->> 'id')::uuid;
     has_plan := entry.row_data ->> 'plan' is null or exists (select from plan p where p.name = entry.row_data ->> 'plan');
     select a.* into there from parent_external_id p join account a on a.id = p.account_id

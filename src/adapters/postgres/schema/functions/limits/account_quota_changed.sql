@@ -1,11 +1,12 @@
 -- This trigger runs when a quota of an account may have changed, or its plan. If the account gets a quota, the trigger
--- deletes the quota's windows (`quota_forget`), so that the next `quota_ask` counts the current window from stored
+-- deletes the quota's windows (`quotas_changed`), so that the next `quota_ask` counts the current window from stored
 -- usage. The trigger also touches a fact named `q:` and the account's id. A replica that reads the fact's log entry
 -- adds its pending counts to the store before it confirms the entry. If only the size of a quota changes, the trigger
 -- lets the quota's events be written again.
 create or replace function account_quota_changed() returns trigger language plpgsql as $$
 declare
   account constant text := case when new.parent_id is null then 'parent:' else 'sub_account:' end || new.id;
+  begun text[] := '{}';
   resized text[] := '{}';
   quota_name text;
   before bigint;
@@ -16,12 +17,14 @@ begin
     before := account_quota(old, quota_column(quota_name));
     after := account_quota(new, quota_column(quota_name));
     if before is null and after is not null then
-      perform quota_forget(quota_name);
-      perform change_touch(array['+q:' || new.id]);
+      begun := begun || quota_name;
     elsif before <> after then
       resized := resized || quota_name;
     end if;
   end loop;
-  update limit_quota q set noted = 0 where q.noted > 0 and q.limit_name = any (resized);
+  perform quotas_changed(begun, resized);
+  if begun <> '{}' then
+    perform change_touch(array['+q:' || new.id]);
+  end if;
   return null;
 end $$;

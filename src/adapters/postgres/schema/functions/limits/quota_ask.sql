@@ -22,7 +22,7 @@ declare
 begin
   -- This commit need not survive a database crash, because the next question repeats the totals.
   perform set_config('synchronous_commit', 'off', true);
-  -- All calls lock rows in the same order, so two replicas cannot deadlock.
+  -- All calls lock rows in the same order, and so do changes of quotas (`quotas_changed`), so they cannot deadlock.
   for asked in
     select q.*
       from rows from (
@@ -30,7 +30,7 @@ begin
           "limit" text, period text, capacity bigint, needed bigint, ahead bigint, series bigint, spent bigint, hand bigint
         )
       ) with ordinality q ("limit", period, capacity, needed, ahead, series, spent, hand, place)
-      order by q."limit"
+      order by q."limit" collate "C"
   loop
     starts := date_trunc(asked.period, clock_timestamp(), 'UTC');
     -- Added to a timestamptz, a month would be one of the session's time zone.

@@ -23,9 +23,7 @@ begin
     then
       perform change_touch(array['+p:' || new.name]);
     end if;
-    perform plan_quota_changed(new.name, 'day', old.requests_per_day, new.requests_per_day);
-    perform plan_quota_changed(new.name, 'month', old.requests_per_month, new.requests_per_month);
-    perform plan_quota_changed(new.name, 'month:units', old.units_per_month, new.units_per_month);
+    perform plan_quotas_changed(old, new);
   end if;
   return null;
 end $$;
