@@ -1,7 +1,10 @@
 /** Plans in PostgreSQL: what waits for what, which only other connections can show. */
+import { createHash } from 'node:crypto';
 import t from 'tap';
+import type { KeyDigest } from '../../../src/domain/api-key.ts';
 import { noLimits } from '../../../src/domain/limits/limits.ts';
 import type { PlanTerms } from '../../../src/domain/limits/plan.ts';
+import type { NewParent, TenantStore } from '../../../src/ports/tenant-store.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createParent, createSub, freshStore, newAccountId, rawSql } from '../../support/store.ts';
 
@@ -77,3 +80,28 @@ t.test('changes of plans, of accounts with them, and imports of both never deadl
   t.equal(found?.['deadlocks'], 0);
   t.match(await tenants.getPlan('gold'), { limits: { requestsPerDay: 119 } });
 });
+
+t.test(
+  'a parent with a plan waits for a change of the plan that a replica has not confirmed yet',
+  async (t) => {
+    const { store } = await freshStore(t);
+    const { tenants } = store;
+    await tenants.putPlan('gold', terms(1_000));
+    await store.log.register({ id: 'replica', nonce: 'n', leaseMs: 3_000, clockAheadMs: null });
+    const { seq } = await tenants.putPlan('gold', terms(1));
+    t.type(seq, 'number');
+    const name = createHash('sha256').update('claim').digest('base64url') as KeyDigest;
+    const claim = { caller: 'operator', key: name, fingerprint: name } as const;
+    const draft = { id: newAccountId(), name: 'Parent', plan: 'gold' };
+    t.match(await tenants.createParent(draft, claim), { seq });
+    t.match(await tenants.createParent(draft, claim), { seq }, 'sent again');
+    t.match(await createdAs(tenants, { externalId: 'a', plan: 'gold' }), { seq });
+    t.match(await createdAs(tenants, {}), { seq: null }, 'without a plan');
+    const row = { ...{ id: newAccountId(), externalId: 'b', name: 'B' }, metadata: {}, plan: 'gold' };
+    t.match(await tenants.importParents([row]), { seq });
+  },
+);
+
+async function createdAs(tenants: TenantStore, draft: Partial<NewParent>) {
+  return tenants.createParent({ id: newAccountId(), name: 'Parent', ...draft });
+}

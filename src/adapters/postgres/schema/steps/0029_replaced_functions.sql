@@ -18,7 +18,9 @@ declare
 begin
   select b.outcome, b.made into outcome, account from change_begin(request) b;
   if outcome is not null then
-    seq := case when outcome = 'again' and account ->> 'external_id' is not null then coherence_position() end;
+    if outcome = 'again' and (account ->> 'external_id' is not null or account ->> 'plan' is not null) then
+      seq := coherence_position();
+    end if;
     return;
   end if;
   perform plan_begin_named(array[request ->> 'plan']);
@@ -44,8 +46,10 @@ begin
   outcome := 'done';
   account := account_shown(parent);
   seq := change_end(request, account);
-  if new_external_id is not null then
-    seq := coherence_awaited(array[external_id_log_key(parent)]);
+  -- The 2xx waits for earlier changes that some replicas may not have confirmed yet: one by which another parent gave up
+  -- the external_id, and one of the plan.
+  if new_external_id is not null or parent.plan is not null then
+    seq := coherence_awaited(array_remove(array[external_id_log_key(parent), 'p:' || parent.plan], null));
   end if;
 end $$;
 
@@ -200,7 +204,10 @@ begin
       end if;
     end if;
     list[entry.n] := jsonb_build_object('outcome', of_row, 'id', of_id);
-    awaited := awaited || array['a:' || of_id, 'x:00000000-0000-0000-0000-000000000000:' || (entry.row_data ->> 'external_id')];
+    awaited := awaited || array[
+      'a:' || of_id, 'x:00000000-0000-0000-0000-000000000000:' || (entry.row_data ->> 'external_id'),
+      'p:' || (entry.row_data ->> 'plan')
+    ];
   end loop;
   outcome := 'done';
   results := to_jsonb(list);

@@ -102,7 +102,10 @@ begin
       end if;
     end if;
     list[entry.n] := jsonb_build_object('outcome', of_row, 'id', of_id);
-    awaited := awaited || array['a:' || of_id, 'x:00000000-0000-0000-0000-000000000000:' || (entry.row_data ->> 'external_id')];
+    awaited := awaited || array[
+      'a:' || of_id, 'x:00000000-0000-0000-0000-000000000000:' || (entry.row_data ->> 'external_id'),
+      'p:' || (entry.row_data ->> 'plan')
+    ];
   end loop;
   outcome := 'done';
   results := to_jsonb(list);
