@@ -308,7 +308,7 @@ create or replace function erasure_run(settled interval, most int) returns erasu
 declare
   job erasure;
 begin
-  if not pg_try_advisory_xact_lock(7311970459) then
+  if not pg_try_advisory_xact_lock(7311970461) then
     return null;
   end if;
   perform require_read_committed();
@@ -358,7 +358,7 @@ language plpgsql as $$
 declare
   ids uuid[];
 begin
-  if not pg_try_advisory_xact_lock(7311970458) then
+  if not pg_try_advisory_xact_lock(7311970462) then
     return 0;
   end if;
   perform set_config('synchronous_commit', 'off', true);

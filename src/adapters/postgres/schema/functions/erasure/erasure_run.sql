@@ -12,7 +12,7 @@ create or replace function erasure_run(settled interval, most int) returns erasu
 declare
   job erasure;
 begin
-  if not pg_try_advisory_xact_lock(7311970459) then
+  if not pg_try_advisory_xact_lock(7311970461) then
     return null;
   end if;
   perform require_read_committed();

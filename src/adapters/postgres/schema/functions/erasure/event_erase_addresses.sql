@@ -6,7 +6,7 @@ language plpgsql as $$
 declare
   ids uuid[];
 begin
-  if not pg_try_advisory_xact_lock(7311970458) then
+  if not pg_try_advisory_xact_lock(7311970462) then
     return 0;
   end if;
   perform set_config('synchronous_commit', 'off', true);
