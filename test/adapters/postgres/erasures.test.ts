@@ -187,6 +187,26 @@ t.test('an account of any size is deleted by one row, and erased without a slow 
     t.same(await sql`select from ${sql(table)} x where x::text like '%canary%' limit 1`, [], table);
 });
 
+t.test('a batch reads as little with many pending erasures as with few', async (t) => {
+  const { url } = await freshStore(t);
+  const sql = rawSql(t, url);
+  const pagesOfBatch = async (): Promise<number> => {
+    // The first batches of a session also read the catalog.
+    for (let i = 0; i < 3; i++) await sql`select erasure_run(interval '0 s', 500)`;
+    const [row] = await sql<[{ readonly 'QUERY PLAN': [{ readonly Plan: Record<string, number> }] }]>`
+      explain (analyze, buffers, format json) select erasure_run(interval '0 s', 500)`;
+    const { 'Shared Hit Blocks': hit = 0, 'Shared Read Blocks': read = 0 } = row['QUERY PLAN'][0].Plan;
+    return hit + read;
+  };
+  const pending = async (n: number) => sql`
+    insert into erasure (account_id, deleted_at) select gen_random_uuid(), now() - interval '1 hour' from generate_series(1, ${n}::int)`;
+  await pending(50);
+  const few = await pagesOfBatch();
+  await pending(20_000);
+  const many = await pagesOfBatch();
+  t.ok(many < few + 100, `${many} pages, ${few} with few`);
+});
+
 t.test('one pass over the results serves all accounts that had been deleted when it began', async (t) => {
   const { url, store } = await freshStore(t);
   const sql = rawSql(t, url);

@@ -37,7 +37,8 @@ create table erasure (
   idempotency_records int not null default 0
 );
 create index erasure_of_parent on erasure (parent_id) where parent_id is not null;
-create index erasure_pending on erasure (deleted_at) where erased_at is null;
+-- The order of `erasure_next`.
+create index erasure_pending on erasure ((step = 'log'), (at_position is not null), deleted_at) where erased_at is null;
 
 -- One row: how far the results of requests with an Idempotency-Key have been read for all erasures together
 -- (`erase_idempotency`). A pass is under way if `at_caller` is not null.

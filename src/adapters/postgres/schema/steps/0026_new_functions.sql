@@ -303,6 +303,13 @@ create or replace function erased_name() returns text language sql immutable as 
   select '(deleted)'
 $$;
 
+-- erasure/erasure_next.sql
+create or replace function erasure_next(settled interval) returns erasure language sql
+set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off as $$
+  select * from erasure j where j.erased_at is null and j.deleted_at <= clock_timestamp() - settled
+    order by j.step = 'log', j.at_position is not null, j.deleted_at limit 1 for update
+$$;
+
 -- erasure/erasure_run.sql
 create or replace function erasure_run(settled interval, most int) returns erasure language plpgsql as $$
 declare
@@ -312,10 +319,8 @@ begin
     return null;
   end if;
   perform require_read_committed();
-  select * into job from erasure j
-    where j.erased_at is null and j.deleted_at <= clock_timestamp() - settled 
-    order by j.step = 'log', j.at_position is not null, j.deleted_at limit 1 for update;
-  if not found then
+  job := erasure_next(settled);
+  if job.account_id is null then
     return null;
   end if;
   perform set_config('tenancy_gateway.erasing', 'on', true);

@@ -1,7 +1,6 @@
 -- Erases the next batch of at most about `most` rows of the account that was deleted first. Returns null if nothing can
 -- be done now; otherwise the erasure as it stands after the batch. Only one caller at a time erases; the others return
--- null. Erasures that may have to wait for replicas (`erase_log`) come last, and those that have begun to wait after all
--- others.
+-- null. `erasure_next` says which erasure comes first.
 --
 -- An account is erased only once it has been deleted for `settled`. A change that began before the deletion has then
 -- ended, so it cannot write a name after the batch has passed. `settled` is longer than any statement may take.
@@ -16,10 +15,8 @@ begin
     return null;
   end if;
   perform require_read_committed();
-  select * into job from erasure j
-    where j.erased_at is null and j.deleted_at <= clock_timestamp() - settled 
-    order by j.step = 'log', j.at_position is not null, j.deleted_at limit 1 for update;
-  if not found then
+  job := erasure_next(settled);
+  if job.account_id is null then
     return null;
   end if;
   perform set_config('tenancy_gateway.erasing', 'on', true);
