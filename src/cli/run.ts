@@ -94,18 +94,23 @@ export function addCommands(program: Command, context: Context): void {
     add(program, context);
 }
 
+/** A client secret or an API key, whatever its prefix. Ours count from 8 characters on, as a part of one is a leak, too. */
+const secret = /^(?:tg[ws]_[0-9A-Za-z]{8,}|[0-9A-Za-z_-]{1,11}_[0-9A-Za-z]{33,})$/;
+
 /**
- * Refuses a command line that contains an API key or a client secret. Arguments stay in the shell's history and are
- * visible in process lists. A key after `--prefix` is allowed, because people search for a leaked key that way. For a
- * whole key, the search first sends only the key's digest. If no key has the digest, the search sends the key's first
- * 16 characters.
+ * Refuses a command line that contains an API key or a client secret, also behind a `=`. Arguments stay in the shell's
+ * history and are visible in process lists. A key after `--prefix` is allowed, because people search for a leaked key
+ * that way. For a whole key, the search first sends only the key's digest. If no key has the digest, the search sends
+ * the key's first 16 characters.
  *
  * @throws {Failure}
  */
 function refuseSecrets(args: readonly string[]): void {
-  const isSecret = (arg: string, i: number): boolean =>
-    /^tg[ws]_[0-9A-Za-z]{12,}$/.test(arg) && args[i - 1] !== '--prefix';
-  if (!args.some(isSecret)) return;
+  const isPrefix = (arg: string, i: number): boolean =>
+    arg.startsWith('--prefix=') || args[i - 1] === '--prefix';
+  const holdsSecret = (arg: string, i: number): boolean =>
+    !isPrefix(arg, i) && arg.split('=').some((part) => secret.test(part));
+  if (!args.some(holdsSecret)) return;
   throw new Failure(
     exitCode.usage,
     'An argument contains a key or a client secret. Shells keep what is typed: replace it if it is in use.',
