@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { exitCode, Failure } from './failure.ts';
+import { printable } from './output.ts';
 
 /** Options for creating or changing an account. */
 export interface AccountOptions {
@@ -93,6 +94,6 @@ export function accountBody({ externalId, metadata }: AccountOptions): object {
 
 /** Formats metadata on one line. */
 export function showMetadata(metadata: Readonly<Record<string, string>>): string {
-  const pairs = Object.entries(metadata).map(([key, value]) => `${key}=${value}`);
+  const pairs = Object.entries(metadata).map(([key, value]) => printable(`${key}=${value}`));
   return pairs.join(' ') || '(none)';
 }

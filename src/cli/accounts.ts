@@ -25,7 +25,7 @@ import {
 } from './limit-options.ts';
 import type { Listing } from './operator-api.ts';
 import type { Account, LimitsInForce } from '../api/reference/documents/operator-types.ts';
-import { fields, status, table } from './output.ts';
+import { fields, printable, status, table } from './output.ts';
 import { moreNote, pageOptions, readList, type PageOptions } from './pages.ts';
 import { showSubAccount } from './sub-accounts.ts';
 
@@ -106,7 +106,7 @@ function deleteCommand(accounts: Command, context: Context): void {
     const id = await findParent(context, given, `Meant: \`tenancy-gateway sub-accounts delete ${given}\`?`);
     const account = await context.api().call<Account>('GET', pathOf(id));
     const losses =
-      `This deletes the account ${account.name} (${account.id}), which is ${account.status}, ` +
+      `This deletes the account ${printable(account.name)} (${account.id}), which is ${account.status}, ` +
       `its ${account.active_sub_accounts} active sub-accounts and those that are not, and all their API keys.`;
     await deleteAccount(context, { id, path: pathOf(id), losses }, options);
   });
@@ -188,8 +188,8 @@ function pathOf(id: string): string {
 function show(account: Account): string {
   return fields([
     ['id', account.id],
-    ['name', account.name],
-    ['external id', account.external_id ?? '(none)'],
+    ['name', printable(account.name)],
+    ['external id', printable(account.external_id ?? '(none)')],
     ['status', status(account.status)],
     ['metadata', showMetadata(account.metadata)],
     ['active sub-accounts', String(account.active_sub_accounts)],
@@ -212,9 +212,9 @@ function showList(page: Listing<Account>): string {
     return 'There are no such accounts.\n\n  tenancy-gateway accounts create <name>';
   const rows = page.data.map((account) => [
     account.id,
-    account.name,
+    printable(account.name),
     status(account.status),
-    account.external_id ?? '',
+    printable(account.external_id ?? ''),
     account.plan ?? '',
     String(account.active_sub_accounts),
     account.created_at,

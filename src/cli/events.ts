@@ -3,7 +3,7 @@ import type { Context } from './context.ts';
 import { accountFilters, accountForms } from './find-account.ts';
 import type { Listing } from './operator-api.ts';
 import type { Event } from '../api/reference/documents/operator-types.ts';
-import { fields, table } from './output.ts';
+import { fields, printable, printableJson, table } from './output.ts';
 import { moreNote, pageOptions, readList, type PageOptions } from './pages.ts';
 import { pastForms, readPeriod, repeatable } from './times.ts';
 
@@ -58,7 +58,7 @@ function showList(page: Listing<Event>, times: string): string {
   const rows = page.data.map((event) => [
     event.created_at.replace(/\.\d+/, ''),
     event.type,
-    shortened(String(event.data.object['name'] ?? event.data.object['id']), 16),
+    shortened(printable(String(event.data.object['name'] ?? event.data.object['id'])), 16),
     shortened(actorOf(event), 17),
     event.id,
   ]);
@@ -73,9 +73,9 @@ function shortened(text: string, longest: number): string {
 function show(event: Event): string {
   const { object, previous } = event.data;
   const changes = Object.entries(previous ?? {}).map(
-    ([name, value]) => [name, `${JSON.stringify(value)} → ${JSON.stringify(object[name])}`] as const,
+    ([name, value]) => [name, `${printableJson(value)} → ${printableJson(object[name] ?? null)}`] as const,
   );
-  const members = Object.entries(object).map(([name, value]) => [name, JSON.stringify(value)] as const);
+  const members = Object.entries(object).map(([name, value]) => [name, printableJson(value)] as const);
   return [
     fields([
       ['id', event.id],
@@ -96,5 +96,5 @@ function show(event: Event): string {
 /** Formats the actor of an event, such as `operator alice` or `api_key production`. */
 function actorOf({ actor }: Event): string {
   const name = actor.kind === 'portal' ? actor.user : actor.name;
-  return name ? `${actor.kind} ${name}` : actor.kind;
+  return name ? `${actor.kind} ${printable(name)}` : actor.kind;
 }

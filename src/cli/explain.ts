@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import type { Command } from 'commander';
 import type { Context } from './context.ts';
-import { fields } from './output.ts';
+import { fields, printable } from './output.ts';
 
 interface Options {
   readonly keyId: string;
@@ -87,17 +87,17 @@ async function namesIn(
 function show(explanation: Explanation, names: ReadonlyMap<string, string>): string {
   const { allowed, acts_as: tenant, reason, because, status, problem, request, caller } = explanation;
   const { limits = [], ended_by: ended, facts } = explanation;
-  const named = (id: string): string => [id, names.get(id) ?? []].flat().join('  ');
+  const named = (id: string): string => printable([id, names.get(id) ?? []].flat().join('  '));
   const decision = allowed
     ? styleText('green', `allowed, as ${named(tenant ?? '')}`)
     : styleText('red', `refused, ${status ?? ''} ${reason}`);
   return fields([
-    ['request', `${request.method} ${request.path}`],
+    ['request', printable(`${request.method} ${request.path}`)],
     ['route', request.route],
     ['caller', caller === null ? 'not let in' : `${caller.kind} ${named(caller.account_id)}`],
     ['scopes', caller?.scopes.join(' ') || '(none)'],
     ['verdict', decision],
-    ['because', because],
+    ['because', printable(because)],
     ...(problem ? [['problem', problem.type] as const] : []),
     ...(ended ? [['done by', showChange(ended)] as const] : []),
     ...limits.map((limit, i) => [i === 0 ? 'limits' : '', showLimit(limit)] as const),
@@ -106,7 +106,7 @@ function show(explanation: Explanation, names: ReadonlyMap<string, string>): str
 }
 
 function showChange({ type, at, by, name, event_id: event }: NonNullable<Explanation['ended_by']>): string {
-  return `${[by, name ?? []].flat().join(' ')}, ${type} at ${at}, event ${event}`;
+  return `${printable([by, name ?? []].flat().join(' '))}, ${type} at ${at}, event ${event}`;
 }
 
 function showFacts({ replica_id: id, applied, age_ms: ageMs }: NonNullable<Explanation['facts']>): string {

@@ -22,22 +22,44 @@ export interface Output {
 export function standardOutput(json: boolean): Output {
   return {
     result: (value, text) => {
-      process.stdout.write(`${json ? JSON.stringify(value, null, 2) : text()}\n`);
+      process.stdout.write(`${json ? printableJson(value, 2) : text()}\n`);
     },
     note: (text) => {
       if (!json) process.stdout.write(`${text}\n`);
     },
     failure: ({ message, hint, code, details }) => {
       if (json) {
-        process.stderr.write(
-          `${JSON.stringify({ error: message, hint, exit_code: code, ...details }, null, 2)}\n`,
-        );
+        process.stderr.write(`${printableJson({ error: message, hint, exit_code: code, ...details }, 2)}\n`);
         return;
       }
       const red = styleText('red', 'error:', { stream: process.stderr });
-      process.stderr.write(`${red} ${message}\n${hint === undefined ? '' : `\n${hint}\n`}`);
+      const advice = hint === undefined ? '' : `\n${printableLines(hint)}\n`;
+      process.stderr.write(`${red} ${printableLines(message)}\n${advice}`);
     },
   };
+}
+
+/**
+ * Writes control characters and bidi controls as `\uXXXX`. To be used for every text that a customer may have chosen,
+ * because terminals obey such characters.
+ */
+export function printable(text: string): string {
+  return text.replace(/[\p{Cc}\p{Bidi_Control}]/gu, escaped);
+}
+
+/** As {@link printable}, but keeps line breaks. */
+function printableLines(text: string): string {
+  return text.split('\n').map(printable).join('\n');
+}
+
+/** Formats a value as JSON that is {@link printable}, too. @param indent spaces for each level; none means one line */
+export function printableJson(value: unknown, indent?: number): string {
+  // `JSON.stringify` leaves U+007F to U+009F and bidi controls in strings. Line breaks are between members only.
+  return printableLines(JSON.stringify(value, null, indent));
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 /** Formats rows under headings, without frames. */

@@ -18,7 +18,7 @@ import { accountForms, findParent, findSubAccount } from './find-account.ts';
 import { limitOptions, limitsMember, showLimits, type LimitOptions } from './limit-options.ts';
 import type { Listing } from './operator-api.ts';
 import type { SubAccount } from '../api/reference/documents/operator-types.ts';
-import { fields, status, table } from './output.ts';
+import { fields, printable, status, table } from './output.ts';
 import { moreNote, pageOptions, readList, type PageOptions } from './pages.ts';
 
 type CreateOptions = AccountOptions & LimitOptions & { readonly id?: string };
@@ -102,7 +102,7 @@ function deleteCommand(subAccounts: Command, context: Context): void {
     const { parent, subAccount: id } = await findSubAccount(context, given);
     const path = pathOf(parent, id);
     const { name, status } = await context.api().call<SubAccount>('GET', path);
-    const losses = `This deletes the sub-account ${name} (${id}), which is ${status}, and all its API keys.`;
+    const losses = `This deletes the sub-account ${printable(name)} (${id}), which is ${status}, and all its API keys.`;
     await deleteAccount(context, { id, path, losses }, options);
   });
 }
@@ -127,13 +127,15 @@ function pathOf(parent: string, id?: string): string {
 function show(account: SubAccount): string {
   return fields([
     ['id', account.id],
-    ['name', account.name],
-    ['external id', account.external_id ?? '(none)'],
+    ['name', printable(account.name)],
+    ['external id', printable(account.external_id ?? '(none)')],
     ['status', status(account.status)],
     ['metadata', showMetadata(account.metadata)],
     ['limits', showLimits(account.limits)],
     ['created', account.created_at],
-    ...(account.warnings ?? []).map(({ detail }) => ['warning', styleText('yellow', detail)] as const),
+    ...(account.warnings ?? []).map(
+      ({ detail }) => ['warning', styleText('yellow', printable(detail))] as const,
+    ),
   ]);
 }
 
@@ -142,9 +144,9 @@ function showList(parent: string, page: Listing<SubAccount>): string {
     return `There are no such sub-accounts.\n\n  tenancy-gateway sub-accounts create ${parent} <name>`;
   const rows = page.data.map((account) => [
     account.id,
-    account.name,
+    printable(account.name),
     status(account.status),
-    account.external_id ?? '',
+    printable(account.external_id ?? ''),
     account.created_at,
   ]);
   return table(['ID', 'NAME', 'STATUS', 'EXTERNAL ID', 'CREATED'], rows) + moreNote(page);

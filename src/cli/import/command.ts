@@ -4,7 +4,7 @@ import { apiKeyReader } from '../../domain/api-key.ts';
 import { uuidV7 } from '../../domain/ids.ts';
 import type { Context } from '../context.ts';
 import { exitCode, Failure } from '../failure.ts';
-import { table } from '../output.ts';
+import { printable, table } from '../output.ts';
 import { commandConfig } from '../target.ts';
 import { Applying, type Tally } from './apply.ts';
 import { checkFile, type CheckedFile } from './check.ts';
@@ -151,7 +151,7 @@ function show(
     ? ['', 'TO CREATE', 'TO UPDATE', 'UNCHANGED', 'TO LEAVE OUT']
     : ['', 'CREATED', 'UPDATED', 'UNCHANGED', 'LEFT OUT'];
   const lineOf = ({ line, reason }: { readonly line: number; readonly reason: string }): string =>
-    `  line ${line}: ${reason}`;
+    `  line ${line}: ${printable(reason)}`;
   const left = report.shown.map(lineOf);
   const more = report.count - report.shown.length;
   if (more > 0) left.push(`  and ${inThousands(more)} more: ${path ?? 'name a file for them by --report'}`);

@@ -1,5 +1,6 @@
 import { open, type FileHandle } from 'node:fs/promises';
 import { exitCode, Failure } from '../failure.ts';
+import { printableJson } from '../output.ts';
 import { inThousands } from './progress.ts';
 import type { FileRow } from './rows.ts';
 
@@ -55,7 +56,7 @@ export class Report {
     if (this.shown.length < mostShown) this.shown.push(left);
     const file = this.#file;
     if (!file) return;
-    this.#writing = this.#writing.then(() => file.appendFile(`${JSON.stringify(left)}\n`));
+    this.#writing = this.#writing.then(() => file.appendFile(`${printableJson(left)}\n`));
     this.#writing.catch(() => undefined);
   }
 

@@ -8,7 +8,7 @@ import { accountForms, findAccount } from '../find-account.ts';
 import { limitOptions, limitsMember, showLimits, type LimitOptions } from '../limit-options.ts';
 import { hintsOf } from './find-keys.ts';
 import type { ApiKey, MintedApiKey } from '../../api/reference/documents/operator-types.ts';
-import { fields, status } from '../output.ts';
+import { fields, printable, status } from '../output.ts';
 import { readExpiry, readSeconds } from '../times.ts';
 
 interface UpdateOptions extends LimitOptions {
@@ -52,7 +52,7 @@ function updateCommand(keys: Command, context: Context): void {
       context,
       ['PATCH', pathOf(id), body],
       (key) =>
-        `${hintsOf(key)} (${key.name}) expires: ${key.expires_at ?? 'never'}. Limits: ${showLimits(key.limits)}.`,
+        `${hintsOf(key)} (${printable(key.name)}) expires: ${key.expires_at ?? 'never'}. Limits: ${showLimits(key.limits)}.`,
     );
   });
 }
@@ -94,7 +94,7 @@ function revokeCommand(keys: Command, context: Context): void {
       await makeChange<ApiKey>(
         context,
         ['POST', `${path}/revoke`],
-        (key) => `${hintsOf(key)} (${key.name}) is ${status(key.status)}.`,
+        (key) => `${hintsOf(key)} (${printable(key.name)}) is ${status(key.status)}.`,
       );
     });
 }
@@ -143,7 +143,7 @@ export function showMinted(key: Minted): string {
   return [
     fields([
       ['id', key.id],
-      ['name', key.name],
+      ['name', printable(key.name)],
       ['scopes', key.scopes.join(' ') || '(none)'],
       ['expires', key.expires_at ?? 'never'],
       ['api key', styleText('green', key.api_key)],

@@ -7,7 +7,7 @@ import { exitCode, Failure } from '../failure.ts';
 import { findAccount } from '../find-account.ts';
 import type { Listing } from '../operator-api.ts';
 import type { ApiKey, HeldApiKey } from '../../api/reference/documents/operator-types.ts';
-import { fields, status, table } from '../output.ts';
+import { fields, printable, status, table } from '../output.ts';
 import { moreNote, pageOptions, readList, type PageOptions } from '../pages.ts';
 
 interface FindOptions extends PageOptions {
@@ -91,18 +91,18 @@ function show(key: HeldApiKey): string {
   const { account, parent } = key;
   return fields([
     ['id', key.id],
-    ['name', key.name],
+    ['name', printable(key.name)],
     ['key', hintsOf(key)],
     ['status', status(key.status)],
     ['scopes', key.scopes.join(' ') || '(none)'],
     [
       parent === null ? 'account' : 'sub-account',
-      `${account.id}  ${account.name} (${status(account.status)})`,
+      `${account.id}  ${printable(account.name)} (${status(account.status)})`,
     ],
-    ...(account.external_id === null ? [] : [['external id', account.external_id] as const]),
+    ...(account.external_id === null ? [] : [['external id', printable(account.external_id)] as const]),
     ...(parent === null
       ? []
-      : [['parent', `${parent.id}  ${parent.name} (${status(parent.status)})`] as const]),
+      : [['parent', `${parent.id}  ${printable(parent.name)} (${status(parent.status)})`] as const]),
     ['created', key.created_at],
     ['last used', key.last_used_at ?? 'never'],
     ['expires', key.expires_at ?? 'never'],
@@ -115,11 +115,11 @@ function show(key: HeldApiKey): string {
 function list(page: Listing<HeldApiKey>): string {
   const rows = page.data.map((key) => [
     key.id,
-    key.name,
+    printable(key.name),
     hintsOf(key),
     status(key.status),
-    key.account.name,
-    key.parent?.name ?? '–',
+    printable(key.account.name),
+    printable(key.parent?.name ?? '–'),
     key.last_used_at ?? 'never',
   ]);
   return table(['ID', 'NAME', 'KEY', 'STATUS', 'ACCOUNT', 'PARENT', 'LAST USED'], rows) + moreNote(page);

@@ -6,7 +6,7 @@ import { changeCommands, showMinted, type Minted } from './change-keys.ts';
 import { findCommands, hintsOf, statusOption } from './find-keys.ts';
 import type { Listing } from '../operator-api.ts';
 import type { ApiKey } from '../../api/reference/documents/operator-types.ts';
-import { status, table } from '../output.ts';
+import { printable, status, table } from '../output.ts';
 import { moreNote, pageOptions, readList, type PageOptions } from '../pages.ts';
 import { readExpiry } from '../times.ts';
 import type { Context } from '../context.ts';
@@ -85,7 +85,7 @@ function list(id: string, page: Listing<ApiKey>): string {
     return `There are no keys yet.\n\n  tenancy-gateway keys create ${id} --name <name>`;
   const rows = page.data.map((key) => [
     key.id,
-    key.name,
+    printable(key.name),
     hintsOf(key),
     status(key.status),
     key.scopes.join(' ') || '(none)',

@@ -11,7 +11,7 @@ import { Report } from '../import/report.ts';
 import { formatOf, rowKinds, type RowFile } from '../import/rows.ts';
 import { gatewayApi } from '../operator-api.ts';
 import type { SubAccount } from '../../api/reference/documents/operator-types.ts';
-import { table } from '../output.ts';
+import { printable, table } from '../output.ts';
 import { commandConfig } from '../target.ts';
 import { PresentSubAccounts } from './plan.ts';
 import { Sync, type Counts } from './sync.ts';
@@ -128,14 +128,17 @@ function show(counts: Counts, report: Report, isPlan: boolean): string {
   const parts = [table(heads, [numbers.map(inThousands)])];
   if (report.shown.length > 0)
     parts.push(
-      `Left out:\n${report.shown.map(({ line, reason }) => `  line ${line}: ${reason}`).join('\n')}`,
+      `Left out:\n${report.shown.map(({ line, reason }) => `  line ${line}: ${printable(reason)}`).join('\n')}`,
     );
   if (counts.deactivated_in_file > 0)
     parts.push(
       `${inThousands(counts.deactivated_in_file)} in the file are deactivated and stay deactivated.`,
     );
   if (missing.length > 0 && deactivated === 0) {
-    const names = missing.slice(0, mostShown).map(nameOf).join(', ');
+    const names = missing
+      .slice(0, mostShown)
+      .map((account) => printable(nameOf(account) ?? ''))
+      .join(', ');
     const more = missing.length > mostShown ? ', …' : '';
     parts.push(
       `${inThousands(missing.length)} are active and not in the file (--deactivate-missing): ${names}${more}`,

@@ -6,7 +6,7 @@ import { accountFilters, accountForms } from '../find-account.ts';
 import { exitCode, Failure } from '../failure.ts';
 import type { Listing } from '../operator-api.ts';
 import type { UsageRow } from '../../api/reference/documents/operator-types.ts';
-import { table } from '../output.ts';
+import { printable, table } from '../output.ts';
 import { usageExportCommand } from './export.ts';
 import { usageForgetCommand } from './forget.ts';
 import { moreNote, pageOptions, readList, type PageOptions } from '../pages.ts';
@@ -90,7 +90,7 @@ function show(report: Report, times: string): string {
   const byKey = report.data.some((row) => row.api_key_id !== undefined);
   const rows = report.data.map((row) => [
     row.sub_account_id ?? row.account_id,
-    row.name ?? '(deleted)',
+    printable(row.name ?? '(deleted)'),
     ...(byKey ? [row.api_key_id ?? ''] : []),
     row.period_start,
     ...[row.requests, row.writes, row.client_errors, row.server_errors].map(String),
