@@ -110,8 +110,10 @@ function positionOf({ createdAt, name }: Plan): string {
   return `${createdAt.toISOString()} ${name}`;
 }
 
+/** Reads a text that {@link positionOf} returned. Other times of `Date` may be none that the database can compare. */
 function positionIn(text: string): PlanPageQuery['after'] {
   const [time = '', name = '', ...more] = text.split(' ');
   const createdAt = new Date(time);
-  return more.length === 0 && isPlanName(name) && createdAt.getTime() >= 0 ? { createdAt, name } : undefined;
+  const isWritten = time.length === 24 && createdAt.getTime() >= 0 && createdAt.toISOString() === time;
+  return isWritten && more.length === 0 && isPlanName(name) ? { createdAt, name } : undefined;
 }

@@ -40,6 +40,36 @@ t.test('a plan is created, replaced as a whole, shown, listed and deleted', asyn
     });
 });
 
+t.test('a made-up position in the list is rejected and never an error of ours', async (t) => {
+  for (const name of ['made-1', 'made-2']) await put(name, {});
+  const { body } = await apis.operator('GET', '/plans?limit=1');
+  const [version, list, position] = JSON.parse(
+    Buffer.from(String(body['next_cursor']), 'base64url').toString(),
+  ) as [number, string, string];
+  const follow = (made: string): Promise<HttpResponse> =>
+    apis.operator(
+      'GET',
+      `/plans?cursor=${Buffer.from(JSON.stringify([version, list, made])).toString('base64url')}`,
+    );
+  t.equal((await follow(position)).status, 200, 'the control');
+  const [time = ''] = position.split(' ');
+  for (const made of [
+    '',
+    'made-1',
+    `${time} `,
+    `${time} Made`,
+    `${time} made-1 x`,
+    '+275760-09-13T00:00:00.000Z a',
+    '+010000-01-01T00:00:00.000Z a',
+    '2026-01-31T12:00:00Z a',
+    '2026-01-31T12:00:00.000+01:00 a',
+    '2026-02-30T12:00:00.000Z a',
+    '2026-01 a',
+    '1 a',
+  ])
+    t.equal((await follow(made)).status, 400, made);
+});
+
 t.test('what is not a plan is 400, with its pointer', async (t) => {
   for (const name of ['Gold', '-gold', 'gold.1', 'g'.repeat(64), '%20'])
     t.match(await put(name, {}), { status: 400, body: { code: 'invalid_request' } }, name);
