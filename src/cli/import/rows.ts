@@ -120,6 +120,8 @@ function headingFault(columns: readonly string[], type: RowType | undefined): st
     const meant = near === undefined ? '' : ` Did you mean \`${near}\`?`;
     return `The name of column ${columns.indexOf(unknown) + 1} is not known.${meant}`;
   }
+  // Rows of JSON lines cannot have a member of this name, either.
+  if (columns.includes('metadata.__proto__')) return '`metadata.__proto__` is not an acceptable name.';
   const twice = columns.find((name, i) => columns.indexOf(name) !== i);
   if (twice !== undefined) return `There are two columns \`${twice}\`.`;
   return columns.includes('type') || type !== undefined

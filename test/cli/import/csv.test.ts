@@ -1,6 +1,10 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
 import { FileFault, readCsv, type CsvRow } from '../../../src/cli/import/csv.ts';
+import { readRows } from '../../../src/cli/import/rows.ts';
+import { tempFolder } from '../../support/process.ts';
 
 async function read(...chunks: readonly string[]): Promise<CsvRow[]> {
   const rows: CsvRow[] = [];
@@ -63,4 +67,20 @@ t.test('a quote out of place ends the reading, with its line', async (t) => {
     const error: unknown = await read(text).catch((thrown: unknown) => thrown);
     t.ok(error instanceof FileFault && error.line === line, text.slice(0, 20));
   }
+});
+
+t.test('a column that no object can hold as a member is a fault of the heading', async (t) => {
+  const path = join(tempFolder(t), 'accounts.csv');
+  const rows = async (heading: string) => {
+    writeFileSync(path, `${heading}\nAda,gold\n`);
+    const found = [];
+    for await (const row of readRows({ path, format: 'csv', type: 'account' })) found.push(row);
+    return found;
+  };
+  t.same(await rows('name,metadata.__proto__'), [
+    { line: 1, fault: '`metadata.__proto__` is not an acceptable name.' },
+  ]);
+  t.same(await rows('name,metadata.proto'), [
+    { line: 2, type: 'account', row: { name: 'Ada', metadata: { proto: 'gold' } } },
+  ]);
 });
