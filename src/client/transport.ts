@@ -43,9 +43,11 @@ export class Transport {
    * idempotent.
    *
    * @throws {ProblemError} if the gateway rejects the call
-   * @throws TypeError from `fetch` if the gateway cannot be reached
+   * @throws TypeError if an id is empty, `.` or `..`, or from `fetch` if the gateway cannot be reached
    */
   async call<Body>({ method, path, query, body, idempotencyKey, signal }: Call): Promise<Body> {
+    // `fetch` removes such segments from a URL, and the rest would name another operation.
+    if (/\/\.{0,2}(?:\/|$)/.test(path)) throw new TypeError('An id is empty, `.` or `..`.');
     const headers = new Headers({ accept: 'application/json' });
     if (body !== undefined) headers.set('content-type', 'application/json');
     if (method === 'POST') headers.set('idempotency-key', idempotencyKey ?? crypto.randomUUID());
@@ -59,9 +61,13 @@ export class Transport {
    * Sends a request. Retries after a 429, a 503, a 409 with `Retry-After`, or a broken connection, if `mayRepeat`
    * allows it.
    *
+   * @param path begins with `/`
    * @param mayRepeat returns whether to retry after `status`; a `status` of 0 stands for a broken connection
+   * @throws TypeError if `path` does not begin with `/`, or from `fetch` if the gateway cannot be reached
    */
   async send(path: string, init: RequestInit, mayRepeat: (status: number) => boolean): Promise<Response> {
+    // Another path could end the host of the base URL, as `@evil.example` does, and the key would go there.
+    if (!path.startsWith('/')) throw new TypeError('The path must begin with `/`.');
     const { apiKey, retries = 3, mostRetryAfterS = 60 } = this.#options;
     const headers = new Headers(init.headers);
     headers.set('authorization', `Bearer ${apiKey}`);

@@ -103,6 +103,52 @@ t.test('a call of your own says as whom, and a write is not sent twice', async (
   t.same(received[2]?.values('content-type'), ['text/plain']);
 });
 
+/** A client of https://api.example.com that sends nothing, and the URLs that it would have sent requests to. */
+function recording() {
+  const sent: URL[] = [];
+  const client = new TenancyClient({
+    ...{ baseUrl: 'https://api.example.com', apiKey: 'key' },
+    fetch: (url) => {
+      sent.push(new URL(url));
+      return Promise.resolve(Response.json({ data: [], next_cursor: null }));
+    },
+  });
+  return { client, sent };
+}
+
+t.test('an id that is empty or a dot segment calls no other operation', async (t) => {
+  const { client, sent } = recording();
+  const id = '0197f8a6-6d2c-7f6b-8a57-2a3b4c5d6e7f';
+  const calls: readonly ((id: string) => Promise<unknown>)[] = [
+    (wrong) => client.subAccounts.put(wrong, { name: 'Ada' }),
+    (wrong) => client.subAccounts.get(wrong),
+    (wrong) => client.subAccounts.deactivate(wrong),
+    (wrong) => client.subAccounts.delete(wrong),
+    (wrong) => client.apiKeys.get(id, wrong),
+    (wrong) => client.apiKeys.revokeAll(wrong),
+    (wrong) => client.apiKeys.list(wrong).next(),
+    (wrong) => client.events.get(wrong),
+    (wrong) => client.portalSessions.end(wrong),
+  ];
+  for (const call of calls) {
+    for (const wrong of ['', '.', '..']) await t.rejects(call(wrong), TypeError, `${String(call)} ${wrong}`);
+    t.same(sent, []);
+    await call('...');
+    t.match(sent.pop()?.pathname, /\/\.\.\.(?:\/|$)/, 'the control');
+  }
+});
+
+t.test('the key goes to the host of the base URL only, whatever the path', async (t) => {
+  const { client, sent } = recording();
+  for (const path of ['@evil.example/x', '.evil.example/x', ':1@evil.example/', 'v1', ' /v1', '', '\\\\evil'])
+    await t.rejects(client.actingAs('self').fetch(path), TypeError, path);
+  t.same(sent, []);
+  for (const path of ['/v1', '//evil.example/x', '/\\evil.example', '/@evil.example', '/\t/evil.example']) {
+    await client.actingAs('self').fetch(path);
+    t.equal(sent.pop()?.host, 'api.example.com', path);
+  }
+});
+
 t.test('against the gateway: pages as one list, filters, puts and problems', async (t) => {
   const apis = await startApis(t);
   const { key } = await apis.parent();
