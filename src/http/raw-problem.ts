@@ -1,20 +1,21 @@
+import { withoutQuery } from '../domain/paths.ts';
 import { problemStatus, type Problem } from '../domain/problem.ts';
 import type { ReceivedHead } from '../ports/request-record.ts';
 import { problemBody, problemContentType } from './problem-body.ts';
 import { reasonOf } from './reason-phrase.ts';
 
 /**
- * Returns the function that writes the whole response to bytes that are no request, or that came too slowly. The
- * problem body has no path (`instance`), because the bytes never became a request.
+ * Returns the function that writes the whole response to a request with a fault in its head, or to bytes that are no
+ * request. `target` is empty if there is no request, and so is `instance` in the problem body.
  */
 export function rawProblems(
   newRequestId: (request: ReceivedHead) => string,
   typeBase: string,
-): (problem: Problem, toHead: boolean) => string {
-  return (problem, toHead) => {
+): (problem: Problem, toHead: boolean, target?: string) => string {
+  return (problem, toHead, target = '') => {
     const status = problemStatus(problem.code);
     const requestId = newRequestId(noRequest);
-    const body = problemBody(problem, { instance: '', requestId, typeBase });
+    const body = problemBody(problem, { instance: withoutQuery(target), requestId, typeBase });
     return (
       `HTTP/1.1 ${status} ${reasonOf(status)}\r\n` +
       `Content-Type: ${problemContentType}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +

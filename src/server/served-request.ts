@@ -152,7 +152,7 @@ export class ServedRequest implements ClientRequest {
     const { fault } = this.#head;
     if (fault === null) return void new NodeLane(this.#connection, this.response, handler);
     const { application } = this.#connection.served;
-    const text = application.rawProblem(fault, this.method === 'HEAD');
+    const text = application.rawProblem(fault, this.method === 'HEAD', this.url);
     this.response.last = true;
     this.response.writeBytes(Buffer.from(text), problemStatus(fault.code));
     this.response.noteEnded();

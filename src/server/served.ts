@@ -10,12 +10,13 @@ export interface Application {
   /** Serves a request. Requests on a connection come one at a time, each after the previous response has been sent. */
   readonly request: (request: ClientRequest, response: ClientResponse) => void;
   /**
-   * Returns the bytes of a response for bytes that are no request, or that came too slowly. It is the last response on
-   * its connection.
+   * Returns the bytes of a response to a request with a fault in its head, or for bytes that are no request, or that
+   * came too slowly. It is the last response on its connection.
    *
    * @param toHead whether the request is a HEAD, whose response has no body (RFC 9110 §9.3.2)
+   * @param target of the request, if there is one
    */
-  readonly rawProblem: (problem: Problem, toHead: boolean) => string;
+  readonly rawProblem: (problem: Problem, toHead: boolean, target?: string) => string;
   /** Logs an exception that ended a connection. */
   readonly broke: (error: unknown) => void;
 }

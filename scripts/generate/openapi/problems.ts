@@ -13,6 +13,7 @@ export function codesOf(api: Api, route: CollectedRoute, text: OperationText): r
     'invalid_request',
     'unauthenticated',
     'request_timeout',
+    'expectation_failed',
     'headers_too_large',
     'internal',
     'unavailable',
@@ -41,8 +42,6 @@ function codesForParents(writes: boolean): readonly ProblemCode[] {
     'parent_key_required',
     'insufficient_scope',
     'acting_tenant_forbidden',
-    // The internal listener leaves other expectations than `100-continue` to Node, whose 417 has no body.
-    'expectation_failed',
     'too_many_requests',
     'overloaded',
   ];

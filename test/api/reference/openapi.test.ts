@@ -6,9 +6,14 @@ import { openApiDocuments } from '../../../scripts/generate/openapi/document.ts'
 import { operatorToken, startApis, type Apis } from '../../support/apis.ts';
 import type { HttpResponse } from '../../support/http-client.ts';
 
+interface Operation {
+  readonly operationId: string;
+  readonly responses: Readonly<Record<string, unknown>>;
+}
+
 interface OpenApi {
   readonly info: { readonly version: string };
-  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId: string }>>>>;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
@@ -65,6 +70,22 @@ t.test(
     }
   },
 );
+
+t.test('an unknown expectation is a problem of its path, as every operation says', async (t) => {
+  const apis = await startApis(t);
+  const { key } = await apis.parent();
+  const headers = { expect: 'foo' };
+  const operator = await apis.operator('GET', '/accounts?limit=1', { headers });
+  const parent = await apis.call('GET', '/v1/sub-accounts?limit=1', { headers, key });
+  for (const [response, instance, { paths }] of [
+    [operator, '/admin/v1/accounts', operators],
+    [parent, '/v1/sub-accounts', parents],
+  ] as const) {
+    t.match(response, { status: 417, body: { code: 'expectation_failed', instance } });
+    for (const operation of Object.values(paths).flatMap((path) => Object.values(path)))
+      t.hasProp(operation.responses, '417', operation.operationId);
+  }
+});
 
 t.test('every example is of its schema', async (t) => {
   for (const document of [parents, operators]) {
