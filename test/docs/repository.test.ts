@@ -1,5 +1,5 @@
 import t from 'tap';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import ts from 'typescript';
 import { parse } from 'yaml';
 
@@ -37,6 +37,27 @@ t.test('the workflow runs .ci/run on the oldest supported Node.js and on newer o
     read('CHANGELOG.md'),
     new RegExp(`^## Unreleased\\n[^]*^## ${version} – \\d{4}-\\d\\d-\\d\\d$`, 'm'),
   );
+});
+
+t.test('no command of a page or an example has the token of an operator among its arguments', async (t) => {
+  const root = new URL('../../', import.meta.url);
+  const pages = ['docs', 'examples', 'helm'].flatMap((folder) =>
+    readdirSync(new URL(folder, root), { recursive: true, encoding: 'utf8' })
+      .filter((path) => /\.(?:md|ya?ml|txt)$/.test(path) && !path.includes('node_modules'))
+      .map((path) => `${folder}/${path}`),
+  );
+  const commands = pages.flatMap((path) =>
+    read(path)
+      .split('\n')
+      .filter((line) => line.includes('create secret')),
+  );
+  t.ok(commands.length > 5, 'the control');
+  for (const path of pages)
+    t.notMatch(
+      read(path),
+      /--from-literal=(?:\S*="?\$\(?|\S*TOKEN)/,
+      `${path}: lists of processes show arguments`,
+    );
 });
 
 t.test('every folder and file that CODEOWNERS names exists', async (t) => {
