@@ -63,6 +63,17 @@
 {{- if and .portal.enabled (not (regexMatch "^https?://[^/?#@]+" ($portal.url | default ""))) -}}
 {{- $faults = append $faults "config.portal.url: say where browsers find the portal, such as https://portal.example.com/" -}}
 {{- end -}}
+{{- $portalHost := include "gateway.portalHost" $ -}}
+{{- if and $portalHost (or .ingress.enabled .httpRoute.enabled) -}}
+{{- if or (contains ":" $portalHost) (regexMatch "^[0-9.]+$" $portalHost) -}}
+{{- $faults = append $faults (printf "config.portal.url: %s is an IP address, which neither an Ingress nor an HTTPRoute takes as a host; give the portal a name" $portalHost) -}}
+{{- end -}}
+{{- range $name, $hosts := dict "ingress.hosts" (ternary .ingress.hosts list .ingress.enabled) "httpRoute.hostnames" (ternary .httpRoute.hostnames list .httpRoute.enabled) -}}
+{{- if has $portalHost (splitList "," (join "," $hosts | lower)) -}}
+{{- $faults = append $faults (printf "config.portal.url: %s is in %s, too; give the portal a host of its own" $portalHost $name) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
 {{- if gt (int (.config.drain_idle_ms | default 0)) (int (.config.drain_ms | default 25000)) -}}
 {{- $faults = append $faults "config.drain_idle_ms: longer than config.drain_ms" -}}
 {{- end -}}
@@ -74,9 +85,10 @@
 {{- $faults = append $faults "admin.token: shorter than 16 characters" -}}
 {{- end -}}
 {{- end -}}
-{{- if and .podDisruptionBudget.enabled .podDisruptionBudget.minAvailable (not .autoscaling.enabled) (not (hasSuffix "%" (.podDisruptionBudget.minAvailable | toString))) -}}
-{{- if ge (int .podDisruptionBudget.minAvailable) (int .replicas) -}}
-{{- $faults = append $faults (printf "podDisruptionBudget.minAvailable: %d of %d replicas must stay, so no node could be drained" (int .podDisruptionBudget.minAvailable) (int .replicas)) -}}
+{{- $replicas := ternary .autoscaling.minReplicas .replicas .autoscaling.enabled -}}
+{{- if and .podDisruptionBudget.enabled .podDisruptionBudget.minAvailable (not (kindIs "invalid" $replicas)) (not (hasSuffix "%" (.podDisruptionBudget.minAvailable | toString))) -}}
+{{- if ge (int .podDisruptionBudget.minAvailable) (int $replicas) -}}
+{{- $faults = append $faults (printf "podDisruptionBudget.minAvailable: %d of %d replicas must stay, so no node could be drained" (int .podDisruptionBudget.minAvailable) (int $replicas)) -}}
 {{- end -}}
 {{- end -}}
 {{- if and .migrations.job.enabled (not (or .migrations.job.existingSecret .database.existingSecret)) -}}
@@ -104,6 +116,11 @@
 {{- range .extraEnv -}}
 {{- if has .name (list "CONFIG" "DATABASE_URL" "PORT" "INTERNAL_PORT" "PORTAL_PORT") -}}
 {{- $faults = append $faults (printf "extraEnv: %s is set by the chart; use config, database, service.port or portal.enabled" .name) -}}
+{{- end -}}
+{{- end -}}
+{{- range $annotation, $_ := .podAnnotations -}}
+{{- if has $annotation (list "tenancy-gateway/config" "checksum/secret") -}}
+{{- $faults = append $faults (printf "podAnnotations: %s is set by the chart" $annotation) -}}
 {{- end -}}
 {{- end -}}
 {{- range $value := list "commonLabels" "podLabels" -}}

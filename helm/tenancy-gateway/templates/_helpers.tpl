@@ -36,6 +36,11 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end }}
 {{- end }}
 
+{{/* Labels of an object that has labels of its own: those win. */}}
+{{- define "gateway.labelsWith" -}}
+{{- mergeOverwrite (include "gateway.labels" .root | fromYaml) .own | toYaml -}}
+{{- end }}
+
 {{/* Labels of a pod that no selector needs: those of every object, and its own. */}}
 {{- define "gateway.podLabels" -}}
 {{- with mergeOverwrite (deepCopy .common) .own -}}
@@ -90,10 +95,10 @@ a manifest without one takes back what the release said before, and Kubernetes' 
 {{- end -}}
 {{- end }}
 
-{{/* Host of the portal; empty if there is none, or if its address has a path, which only a proxy of the operator's removes. */}}
+{{/* Host of the portal in lower case, as Kubernetes wants it; empty if there is none, or if its address has a path, which only a proxy of the operator's removes. */}}
 {{- define "gateway.portalHost" -}}
 {{- $url := urlParse (dig "portal" "url" "" .Values.config) -}}
 {{- if and .Values.portal.enabled (has $url.path (list "" "/")) -}}
-{{- $url.hostname -}}
+{{- lower $url.hostname -}}
 {{- end -}}
 {{- end }}

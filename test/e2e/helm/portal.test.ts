@@ -46,6 +46,41 @@ t.test(
   },
 );
 
+t.test('its host is one that Kubernetes takes, and no other rule has', { skip: withoutHelm }, async (t) => {
+  const [, portal] =
+    (
+      only(render({ ...values('https://Portal.Example.com/'), ...published }), 'Ingress').spec as {
+        rules?: object[];
+      }
+    ).rules ?? [];
+  t.match(portal, { host: 'portal.example.com' });
+  const { ingress, httpRoute } = published;
+  const wrong: [string, object, RegExp][] = [
+    ['https://192.0.2.1/', { ingress }, /config\.portal\.url: 192\.0\.2\.1 is an IP address/],
+    ['https://[2001:db8::1]:8443/', { httpRoute }, /config\.portal\.url: 2001:db8::1 is an IP address/],
+    [
+      'https://API.example.com/',
+      { ingress },
+      /config\.portal\.url: api\.example\.com is in ingress\.hosts, too/,
+    ],
+    [
+      'https://api.example.com/',
+      { httpRoute: { ...httpRoute, hostnames: ['api.example.com'] } },
+      /config\.portal\.url: api\.example\.com is in httpRoute\.hostnames, too/,
+    ],
+  ];
+  for (const [url, more, complaint] of wrong) {
+    const { ok, complaint: said } = template({ ...values(url), ...more });
+    t.notOk(ok, url);
+    t.match(said, complaint);
+  }
+  for (const [url, more] of [
+    ['https://192.0.2.1/', {}],
+    ['https://api.example.com/portal/', { ingress }],
+  ] as const)
+    t.ok(template({ ...values(url), ...more }).ok, url);
+});
+
 t.test('an address with a path is left to a proxy that removes it', { skip: withoutHelm }, async (t) => {
   const all = render({ ...values('https://example.com/portal/'), ...published });
   t.equal((only(all, 'Ingress').spec as { rules?: object[] }).rules?.length, 1);

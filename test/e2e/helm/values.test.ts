@@ -7,12 +7,14 @@ import { withoutHelm } from '../../support/chart-tools.ts';
 import {
   readText,
   readYaml,
+  render,
   runHelm,
   chart,
   template,
   valuesFiles,
   type Values,
 } from '../../support/helm.ts';
+import { only } from '../../support/manifest.ts';
 import { at, leaves, sections, withValue } from '../../support/values.ts';
 
 const defaults = readYaml('helm/tenancy-gateway/values.yaml') as Values;
@@ -150,6 +152,73 @@ t.test(
   },
 );
 
+t.test(
+  'a disruption budget leaves room for a node drain among the pods that the chart knows of',
+  { skip: withoutHelm },
+  async (t) => {
+    const budget = (minAvailable: number | string, more: object) =>
+      template({ ...minimal, podDisruptionBudget: { minAvailable }, ...more });
+    const autoscaling = { enabled: true, minReplicas: 3 };
+    for (const [minAvailable, more] of [
+      [1, { replicas: null }],
+      [2, { autoscaling }],
+      [2, { autoscaling, replicas: null }],
+      ['90%', { autoscaling }],
+    ] as const) {
+      const { ok, complaint } = budget(minAvailable, more);
+      t.ok(ok, `${JSON.stringify([minAvailable, more])}: ${complaint}`);
+    }
+    for (const [minAvailable, more, complaint] of [
+      [3, { autoscaling }, /minAvailable: 3 of 3 replicas must stay/],
+      [3, { autoscaling, replicas: null }, /minAvailable: 3 of 3 replicas must stay/],
+      [3, { replicas: 3 }, /minAvailable: 3 of 3 replicas must stay/],
+    ] as const) {
+      const { ok, complaint: said } = budget(minAvailable, more);
+      t.notOk(ok, JSON.stringify([minAvailable, more]));
+      t.match(said, complaint);
+    }
+  },
+);
+
+t.test(
+  'no label or annotation is given twice: the more special one wins',
+  { skip: withoutHelm },
+  async (t) => {
+    const team = { 'example.com/team': 'shop' };
+    const evict = { 'cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes': 'usage,other' };
+    // A key given twice is an error here.
+    const all = render({
+      ...minimal,
+      commonLabels: { 'example.com/team': 'edge' },
+      service: { labels: team },
+      ingress: { enabled: true, hosts: ['api.example.com'], labels: team },
+      httpRoute: { enabled: true, parentRefs: [{ name: 'public' }], labels: team },
+      monitoring: {
+        serviceMonitor: { enabled: true, labels: team },
+        prometheusRule: { enabled: true, labels: team },
+        dashboard: { enabled: true, labels: team },
+      },
+      podAnnotations: evict,
+    });
+    const labelled = all.filter(({ metadata }) => metadata.labels?.['example.com/team'] === 'shop');
+    t.same(labelled.map(({ kind }) => kind).sort(), [
+      'ConfigMap',
+      'HTTPRoute',
+      'Ingress',
+      'PrometheusRule',
+      'Service',
+      'ServiceMonitor',
+    ]);
+    for (const { metadata } of all) t.equal(metadata.labels?.['app.kubernetes.io/name'], 'tenancy-gateway');
+    t.match(only(all, 'Deployment').spec?.template?.metadata, { annotations: evict });
+    for (const name of ['tenancy-gateway/config', 'checksum/secret']) {
+      const { ok, complaint } = template({ ...minimal, podAnnotations: { [name]: 'mine' } });
+      t.notOk(ok);
+      t.match(complaint, `podAnnotations: ${name} is set by the chart`);
+    }
+  },
+);
+
 t.test('what is wrong with the name of the image is said in words', { skip: withoutHelm }, async (t) => {
   const wrong: [string, RegExp][] = [
     ['', /image.repository: say where the cluster pulls/],
@@ -202,6 +271,7 @@ t.test('the notes name the next three commands', { skip: withoutHelm }, async (t
     );
     const notes = (parse(text) as { text: string } | null)?.text ?? complaint;
     t.match(notes, /1\. [^]*rollout status[^]*2\. [^]*kubectl[^]*3\. /, file);
+    t.notMatch(notes, /--from-literal/, 'arguments of a program are visible to others');
   }
 });
 
