@@ -18,15 +18,17 @@ const mostWaitingBytes = 16 * 1024;
 
 /**
  * Maximum number of requests to read before other connections have their turn, if each has arrived before the response
- * to the previous one. A request that is rejected without a look-up takes no turn of its own.
+ * to the previous one. Requests that are rejected without a look-up would all be served in one turn.
  */
 const mostInARow = 32;
 /** Maximum number of chunks to read before other connections have their turn, plus those of one read of the socket. */
 const mostChunksInARow = 500;
 
-const noneTaken = -1;
 /** Maximum time for receiving a whole request, in milliseconds. `bodyIdleMs` limits the pauses in its body. */
 const requestTimeoutMs = 3_600_000;
+
+/** Stands for the bytes taken while no bytes wait for the client. */
+const noneTaken = -1;
 
 /**
  * A client's connection. It reads and serves one request at a time: the next head is read once the response to the
