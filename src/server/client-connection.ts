@@ -54,6 +54,8 @@ export class ClientConnection implements ServingConnection, Breakable {
   #isPaused = false;
   /** Whether nothing is read until the next turn of the event loop. */
   #rests = false;
+  /** Whether the client has sent its last byte while the connection rested. */
+  #hasEnded = false;
   /** Number of requests read since the connection last waited for its client, or rested. */
   #inARow = 0;
   /**
@@ -112,10 +114,12 @@ export class ClientConnection implements ServingConnection, Breakable {
     this.#rests = false;
     this.#inARow = 0;
     this.read();
+    if (this.#hasEnded && !this.#rests) this.#onEnd();
   });
 
   read(): void {
-    if (this.#isReading || this.#rests) return;
+    // What a fault has left of the bytes must not be read again before the event `close`.
+    if (this.#isReading || this.#rests || this.socket.destroyed) return;
     this.#isReading = true;
     try {
       while (this.#bytes !== null && !this.#over && this.#step());
@@ -286,8 +290,12 @@ export class ClientConnection implements ServingConnection, Breakable {
 
   /** The client sends no more. It waits for no response either, as far as can be told. */
   readonly #onEnd = guarded(this, () => {
-    const current = this.#current;
     if (this.#over) return;
+    if (this.#rests) {
+      this.#hasEnded = true;
+      return;
+    }
+    const current = this.#current;
     if (this.#discarded !== null) this.hangUp();
     else if (current?.response.isEnded === true) current.response.last = true;
     else if (current !== null) this.socket.destroy();

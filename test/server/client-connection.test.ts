@@ -223,3 +223,31 @@ t.test('of a body in tiny chunks, one read of the socket is taken in a turn of t
   t.equal(bytes, chunks);
   t.ok(most <= (2 * (64 * 1024)) / 6, `${most} in one turn`);
 });
+
+t.test('nothing is read again behind a fault in a body of many chunks', async (t) => {
+  const log: string[] = [];
+  const client = await served(t, (request, response) => {
+    response.onClose = () => void log.push('closed');
+    response.begin(200, 'OK', [], undefined);
+    request.readBody({
+      onBytes: ({ length }) => void log.push(`${length} bytes`),
+      onBodyEnd: () => void log.push('the end'),
+      hasPassedOn: true,
+    });
+  });
+  const head = requestText('POST', '/', [['Transfer-Encoding', 'chunked']]);
+  // Moved together, the contents look like the end of a body.
+  const contents = [...'x\r\n0\r\n\r\n', ...'x'.repeat(1_000)];
+  client.write(`${head}${contents.map((content) => `1\r\n${content}\r\n`).join('')}no size\r\n`);
+  await eventually(() => log.includes('closed'));
+  t.same(log, ['closed']);
+});
+
+t.test('a client that ends behind many pipelined requests gets all responses', async (t) => {
+  const client = await served(t, (_request, response) => response.send(204, 'OK', [], undefined, ''));
+  let text = '';
+  client.on('data', (bytes: Buffer) => (text += bytes.toString('latin1')));
+  client.end(requestText('GET', '/').repeat(100));
+  await once(client, 'end');
+  t.equal(text.split('HTTP/1.1 204').length - 1, 100);
+});

@@ -57,7 +57,24 @@ export class Pool<Handler extends Failing> implements SharingPool {
       const slot = this.#takeIdle(own);
       if (slot !== undefined) return this.#carry(slot, request, handler);
     }
-    this.#waiting.enter(own, request, handler, () => this.serveWaiting());
+    this.#waiting.enter(own, request, handler, {
+      serve: () => this.serveWaiting(),
+      left: () => this.#left(own),
+    });
+  }
+
+  /**
+   * A request has left the queue. If the oldest attempt to connect was its own, the attempt counts no longer: its failure
+   * must not fail the next request, which makes an attempt itself.
+   */
+  #left(own: OwnConnections<Handler>): void {
+    if (own.opening <= this.#waiting.sizeOf(own)) return;
+    for (const slot of this.#slots) {
+      if (slot.own !== own || !slot.isOpening || slot.isSurplus) continue;
+      slot.isSurplus = true;
+      own.opening -= 1;
+      return;
+    }
   }
 
   /** Ends all connections, even those in use. Waiting requests fail. */
@@ -196,8 +213,9 @@ export class Pool<Handler extends Failing> implements SharingPool {
   #opened(slot: Slot<Handler>, made: PooledConnection<Handler> | Error): void {
     if (!slot.isOpening) return;
     slot.isOpening = false;
-    slot.own.opening -= 1;
-    const next = this.#waiting.end(slot.own);
+    if (!slot.isSurplus) slot.own.opening -= 1;
+    const failsAlone = slot.isSurplus && made instanceof Error;
+    const next = failsAlone ? undefined : this.#waiting.end(slot.own);
     if (made instanceof Error) {
       next?.handler.onRefused(made);
       return this.ended(slot);

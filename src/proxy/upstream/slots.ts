@@ -9,7 +9,7 @@ export interface OwnConnections<Handler extends Failing> {
   readonly share: Share;
   /** Idle connections in order of last use, the most recent one last. */
   readonly idle: Slot<Handler>[];
-  /** Number of connections that are being opened. */
+  /** Number of connections that are being opened for requests that wait. */
   opening: number;
 }
 
@@ -30,6 +30,8 @@ export class Slot<Handler extends Failing> {
   connection: PooledConnection<Handler> | null = null;
   giveUp: (() => void) | null = null;
   isOpening = true;
+  /** Whether the request that the connection was to be opened for has left the queue. */
+  isSurplus = false;
   isIdle = false;
   idleSinceMs = 0;
   /** Slot that became idle just before this slot. Only {@link IdleOrder} writes it. */

@@ -59,14 +59,21 @@ export class WaitingRequests<Handler extends Failing, Tenant extends Connecting>
    * Adds a request that waits for a connection.
    *
    * @param serve sends all requests that can be sent now, and opens all connections that can be opened now
+   * @param left called if the request leaves the queue
    */
-  enter(tenant: Tenant, request: OutgoingRequest, handler: Handler, serve: () => void): void {
+  enter(
+    tenant: Tenant,
+    request: OutgoingRequest,
+    handler: Handler,
+    { serve, left }: { readonly serve: () => void; readonly left: () => void },
+  ): void {
     const sinceMs = this.#clock.monotonicMs();
     const waiting = { request, handler, sinceMs, forItsTurn: false, over: false };
     this.add(tenant, waiting);
     handler.leaveQueue = () => {
       this.remove(tenant, waiting);
       this.#end(waiting);
+      left();
     };
     serve();
     // The wait is not measured if a connection is already being opened for the request.

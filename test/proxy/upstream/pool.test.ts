@@ -2,6 +2,11 @@ import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:https';
 import t from 'tap';
+import type { AccountId } from '../../../src/domain/ids.ts';
+import { Shares } from '../../../src/limits/shares.ts';
+import { systemClock } from '../../../src/ports/clock.ts';
+import { Pool } from '../../../src/proxy/upstream/pool.ts';
+import type { Failing } from '../../../src/proxy/upstream/waiting-requests.ts';
 import { certificate } from '../../support/config-certificates.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startRawUpstream, startTcpUpstream, startUpstream } from '../../support/upstreams.ts';
@@ -241,4 +246,46 @@ t.test('two hundred at once, each with its own bytes, of every length: none are 
   );
   t.equal(mixed.filter(Boolean).length, 0);
   t.ok(upstream.connections <= 40);
+});
+
+t.test('an attempt to connect whose request has left fails alone', (t) => {
+  const attempts: ((made: Error) => void)[] = [];
+  const pool = new Pool<Failing & { onReserved(): void }>({
+    connect: (_owner, done) => {
+      attempts.push(done);
+      return () => undefined;
+    },
+    most: 10,
+    shares: new Shares(),
+    connectMs: 5_000,
+    clock: systemClock,
+    report: (error) => t.error(error),
+  });
+  t.teardown(() => pool.close());
+  const permit = { resolvedTenant: 'a', parentTenant: 'a' as AccountId };
+  const request = {
+    method: 'GET',
+    target: '/',
+    headers: [],
+    body: null,
+    admittedAs: { caller: null, permit },
+  };
+  const failed: string[] = [];
+  const handlerOf = (name: string): Failing & { onReserved(): void } => ({
+    leaveQueue: null,
+    onReserved: () => undefined,
+    onFailure: () => undefined,
+    onRefused: () => void failed.push(name),
+  });
+  const left = handlerOf('left');
+  pool.send(request, left);
+  left.leaveQueue?.();
+  left.leaveQueue?.();
+  pool.send(request, handlerOf('waiting'));
+  t.equal(attempts.length, 2, 'the next request makes one of its own');
+  attempts[0]?.(new Error('it took too long'));
+  t.same(failed, []);
+  attempts[1]?.(new Error('it took too long'));
+  t.same(failed, ['waiting']);
+  t.end();
 });
