@@ -3,6 +3,7 @@ import { accountCommands } from './accounts.ts';
 import { completionCommand } from './completion/command.ts';
 import { configCommands } from './config-check.ts';
 import type { Context } from './context.ts';
+import { secrets } from '../domain/api-key.ts';
 import { version } from '../wiring/version.ts';
 import { erasureCommands } from './deletions.ts';
 import { eventCommands } from './events.ts';
@@ -94,8 +95,8 @@ export function addCommands(program: Command, context: Context): void {
     add(program, context);
 }
 
-/** A client secret or an API key, whatever its prefix. Ours count from 8 characters on, as a part of one is a leak, too. */
-const secret = /^(?:tg[ws]_[0-9A-Za-z]{8,}|[0-9A-Za-z_-]{1,11}_[0-9A-Za-z]{33,})$/;
+/** Matches a text that is a secret as a whole. */
+const secret = new RegExp(`^(?:${secrets.source})$`);
 
 /**
  * Refuses a command line that contains an API key or a client secret, also behind a `=`. Arguments stay in the shell's

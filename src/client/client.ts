@@ -149,8 +149,8 @@ export class TenancyClient {
   /**
    * Calls the API behind the gateway as `acting`: `self`, the UUID of a sub-account, or `ext:` followed by its
    * external_id. `fetch` takes a path, which begins with `/`, and the options of the global `fetch`, and resolves to the
-   * response, whatever its status. Reads are retried after a 429, a 503 or a broken connection; writes only after a 429, which means that
-   * nothing was done.
+   * response, whatever its status. Reads are retried after a 429, a 503 or a broken connection; writes only after a
+   * 429, which means that nothing was done.
    */
   actingAs(acting: string): { fetch(path: string, init?: RequestInit): Promise<Response> } {
     return {

@@ -14,7 +14,7 @@ function spellings(char: string): string {
 
 /**
  * Returns the target of a management call, or of a request that the ingress rejects, as the log has it: without its
- * query, without the `external_id` that such a path may end with, and without keys that somebody took for ids. Lines in
+ * query, without the `external_id` that such a path may end with, and without keys that a caller took for ids. Lines in
  * the log outlive a deleted account.
  */
 export function loggedPath(target: string): string {

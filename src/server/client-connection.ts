@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { Problem } from '../domain/problem.ts';
 import { breakConnection, Fault, guarded, guardMethods, type Breakable } from '../http/guarded.ts';
 import { hangUp, mostDiscarded } from '../http/hang-up.ts';
+import { mostChunksInARow } from '../http1/chunked-body.ts';
 import { HeadTooLong } from '../http1/head-text.ts';
 import { MessageFault } from '../http1/message-fault.ts';
 import { RequestReader } from '../http1/request-reader.ts';
@@ -21,8 +22,6 @@ const mostWaitingBytes = 16 * 1024;
  * to the previous one. Requests that are rejected without a look-up would all be served in one turn.
  */
 const mostInARow = 32;
-/** Maximum number of chunks to read before other connections have their turn, plus those of one read of the socket. */
-const mostChunksInARow = 500;
 
 /** Maximum time for receiving a whole request, in milliseconds. `bodyIdleMs` limits the pauses in its body. */
 const requestTimeoutMs = 3_600_000;

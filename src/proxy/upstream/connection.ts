@@ -6,7 +6,7 @@ import { outliveFailedWrite } from './failed-write.ts';
 import type { ConnectionParts, Departing, Leaving } from './hand-overs.ts';
 import type { ReadBuffer } from './read-buffers.ts';
 import { ResponseParser, type ResponseEvents } from './response-parser.ts';
-import { writeChunk } from '../../http1/chunked-body.ts';
+import { mostChunksInARow, writeChunk } from '../../http1/chunked-body.ts';
 import { latin1 } from '../../http1/fields.ts';
 import { requestHead, type BodySink, type BodySource } from './message-head.ts';
 import type { OutgoingRequest, ResponseHead } from './message-head.ts';
@@ -20,9 +20,6 @@ export const mostUnsentBytes = 64 * 1024;
 
 /** Maximum size of a body whose write cannot fail halfway, because the operating system takes that much at once. */
 const smallBytes = 16 * 1024;
-
-/** Number of chunks in one read after which other connections have their turn before the next read. */
-const manyChunks = 500;
 
 /** One connection to an upstream, with one request at a time. It is closed after any request that did not end well. */
 export class Connection implements InFlightRequest, BodySink, ResponseEvents, Departing, Breakable {
@@ -179,7 +176,7 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
     const taken = this.#parser.feed(this.#reading.bytes, length);
     if (this.#gone) return;
     if (!this.#parser.over) {
-      if (this.#parser.chunks - chunks > manyChunks) this.#rest();
+      if (this.#parser.chunks - chunks > mostChunksInARow) this.#rest();
       return;
     }
     // The connection is not reused if bytes arrived that belong to no response, or if the upstream responded before it
