@@ -32,6 +32,8 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
   #connection: PausableConnection | null = null;
   #controller: Dispatcher.DispatchController | null = null;
   #reading: PausableReading | null = null;
+  /** Chunks of the response in the last read of the socket, passed on at once: each alone would take a write. */
+  #chunks: Buffer[] = [];
   /** Reports the response or the failure to @fastify/http-proxy, which plays no other part in the exchange. */
   #toProxy: (error: Error | null, response?: object) => void = () => undefined;
   #sending = false;
@@ -92,8 +94,10 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
     }
     this.#sending = true;
     this.#reading = this.#connection?.reading ?? null;
-    if (this.#reading !== null)
+    if (this.#reading !== null) {
       this.#reading.onBroken = guarded(this, (error: Error) => this.onFailure(error));
+      this.#reading.onRead = this.#passOn;
+    }
     this.#startBody?.();
   }
 
@@ -126,10 +130,20 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.progress += chunk.length;
-    if (!this.#over && !this.#handler.onBody(chunk, false)) this.#reading?.pause();
+    this.#chunks.push(chunk);
   }
 
+  readonly #passOn = guarded(this, () => {
+    const chunks = this.#chunks;
+    const [first] = chunks;
+    if (first === undefined || this.#over) return;
+    this.#chunks = [];
+    const bytes = chunks.length === 1 ? first : Buffer.concat(chunks);
+    if (!this.#handler.onBody(bytes, false)) this.#reading?.pause();
+  });
+
   onResponseEnd(controller: Dispatcher.DispatchController): void {
+    this.#passOn();
     this.#reading?.release();
     this.#leave(null);
     if (this.#over) return;

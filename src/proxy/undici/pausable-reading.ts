@@ -18,6 +18,8 @@ export class PausableReading {
    * length would pass for a complete one.
    */
   onBroken: ((error: Error) => void) | null = null;
+  /** Called before each read of the socket. undici has parsed all earlier bytes by then. */
+  onRead: (() => void) | null = null;
   /**
    * HTTP version of the response in progress, which undici does not report. `null` if the first read was too short to
    * show it.
@@ -32,6 +34,7 @@ export class PausableReading {
     this.#socket = socket;
     const read = socket.read.bind(socket);
     socket.read = (size?: number): unknown => {
+      this.onRead?.();
       if (this.#paused) return null;
       const chunk: unknown = read(size);
       try {
@@ -79,6 +82,7 @@ export class PausableReading {
     this.#paused = false;
     this.#toHead = true;
     this.onBroken = null;
+    this.onRead = null;
     // A connection that takes no more bytes is ended before undici puts the next request on it.
     if (this.#writeFailed) process.nextTick(guardedOn(this.#socket, () => void this.#socket.destroy()));
   }
