@@ -112,7 +112,7 @@ export interface CallerAccount {
 export interface CreatePortalSession {
   /** The only sub-account that the person sees. Without it, the person sees all of them. */
   readonly sub_account_id?: string;
-  /** What the person may do, which may be more than this key may: whoever may write may let others read. `keys:write` mints, rotates and revokes keys of sub-accounts. Keys of the parent cannot be changed in the portal; only usage and events of a session for all sub-accounts name them. */
+  /** What the person may do, which may be more than this key may: a key that may write may let others read. `keys:write` mints, rotates and revokes keys of sub-accounts. Keys of the parent cannot be changed in the portal; only usage and events of a session for all sub-accounts name them. */
   readonly permissions: readonly (
     'keys:read' | 'keys:write' | 'usage:read' | 'events:read' | 'sub_accounts:read'
   )[];

@@ -17,8 +17,8 @@ const read = { permission: 'keys:read' } as const;
 const write = { permission: 'keys:write' } as const;
 
 /**
- * Adds the routes that list, mint, rotate and revoke keys of sub-accounts. The parent's own keys are not here: whoever
- * has one may do everything.
+ * Adds the routes that list, mint, rotate and revoke keys of sub-accounts. The portal changes no keys of the parent,
+ * because a holder of one may do everything.
  */
 export function portalKeyRoutes(
   app: PortalApp,

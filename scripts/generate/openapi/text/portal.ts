@@ -52,7 +52,7 @@ export const portal: Subject = {
     'CreatePortalSession.sub_account_id':
       'The only sub-account that the person sees. Without it, the person sees all of them.',
     'CreatePortalSession.permissions':
-      'What the person may do, which may be more than this key may: whoever may write may let others read. `keys:write` mints, rotates and revokes keys of sub-accounts. Keys of the parent cannot be changed in the portal; only usage and events of a session for all sub-accounts name them.',
+      'What the person may do, which may be more than this key may: a key that may write may let others read. `keys:write` mints, rotates and revokes keys of sub-accounts. Keys of the parent cannot be changed in the portal; only usage and events of a session for all sub-accounts name them.',
     'CreatePortalSession.scopes':
       'Scopes that keys made by the person may have; none by default. A key with another scope cannot be rotated there.',
     'CreatePortalSession.user': 'Your name for the person, which events show.',
