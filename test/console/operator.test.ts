@@ -1,5 +1,5 @@
 /** An operator at work in the console, in a real browser, before three replicas and 10,000 accounts. */
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import t from 'tap';
 import { operatorEventTypes } from '../../src/domain/event.ts';
 import { chromium, withoutChromium } from '../support/browser.ts';
@@ -356,8 +356,13 @@ async function openNow(t: Test & Scope, world: World): Promise<void> {
     await page.getByRole('button', { name: button }).click();
   };
   const threeStreams = dialog.getByText('Open now: 0 requests, 3 streams, on 3 replicas.');
+  // The count is held until the dialog has been seen to wait for it.
+  const held: Route[] = [];
+  await page.route('**/live?*', (route) => void held.push(route), { times: 1 });
   await opens(`accounts/${id}`, 'Suspend');
   await dialog.getByText('Open now: counting…').waitFor();
+  await eventually(() => held.length > 0);
+  await held[0]?.continue();
   await threeStreams.waitFor();
   await page.keyboard.press('Escape');
   await opens(`accounts/${id}/sub-accounts/${subIds[0]}`, 'Deactivate');

@@ -11,8 +11,10 @@ import type { Begin, End } from './kinds.ts';
 import type { ChaosUpstream } from './upstream.ts';
 
 const preload = fileURLToPath(new URL('preload.mjs', import.meta.url));
-/** Milliseconds after which something that should come at once counts as missing. */
+/** Milliseconds that the faulty exchange may take. It need not come to an end by itself. */
 const mostMs = 3_000;
+/** Milliseconds after which something that has to come counts as missing, on a busy machine too. */
+const lateMs = 30_000;
 
 /** A fault point and an exchange in which it fires. */
 export interface Trial {
@@ -74,7 +76,8 @@ export class Gateway {
     try {
       // A sweep visits the oldest exchange first.
       const early = timer ? await this.#begin(scope, world, begin) : undefined;
-      const others = await beginBystanders(scope, port, this.#upstream, world);
+      const begun = beginBystanders(scope, port, this.#upstream, world);
+      const others = await inTime(begun, 'the bystanders did not begin');
       await this.#ask({ arm: point, timer });
       const end = timer ? early : await this.#begin(scope, world, begin);
       // What a timer does, or a client that has left, comes a moment later.
@@ -84,21 +87,15 @@ export class Gateway {
       await this.#ask({ arm: 'none', timer: false });
       const harmed: string[] = [];
       for (const [name, end] of Object.entries(others)) {
-        const failed = await within(
-          end().then(() => null, String),
-          'does not end',
+        await inTime(end(), 'does not end').catch((error: unknown) =>
+          harmed.push(`${name}: ${String(error)}`),
         );
-        if (failed !== null) harmed.push(`${name}: ${failed}`);
       }
       // A round over all exchanges may have come to a bystander first.
       if (!timer || harmed.length > 1) harm.push(...harmed);
-      const failed = await within(
-        askAfresh(scope, port, world).then(() => null, String),
-        'no response',
-      );
-      if (failed !== null) harm.push(`later requests: ${failed}`);
+      await inTime(askAfresh(scope, port, world), 'later requests had no response');
     } catch (error) {
-      if (world.running()) harm.push(`the run failed: ${String(error)}`);
+      if (world.running()) harm.push(`${String(error)}; its log: ${world.output().slice(-2000)}`);
     }
     await scope.end();
     if (world.running()) harm.push(...(await this.#leaks()));
@@ -113,7 +110,7 @@ export class Gateway {
     const none = await until(async () => {
       last = await this.#ask({});
       return last.exchanges === 0 && last.taken === 0;
-    }, mostMs);
+    }, lateMs);
     return none ? [] : [`left behind: ${last?.exchanges} exchanges, ${last?.taken} places`];
   }
 
@@ -152,16 +149,16 @@ export class Gateway {
 
   async #ask(message: object): Promise<Report> {
     const { child } = await this.#running();
-    const [report] = await new Promise<[Report]>((resolve, reject) => {
+    const answer = new Promise<Report>((resolve, reject) => {
       const gone = (): void => reject(new Error('the gateway has ended'));
       child.once('exit', gone);
       child.once('message', (said) => {
         child.off('exit', gone);
-        resolve([said as Report]);
+        resolve(said as Report);
       });
       child.send(message, (error) => error !== null && reject(error));
     });
-    return report;
+    return inTime(answer, 'the process does not answer');
   }
 }
 
@@ -189,17 +186,28 @@ class Ended implements Scope {
   }
 }
 
-/** Waits for a promise, but not for long. */
-async function within<T, Late = undefined>(
-  promise: T | Promise<T>,
-  late?: Late,
-): Promise<T | Late | undefined> {
+/** Waits for a promise, but not for long, and not for its success. */
+async function within<T>(promise: T | Promise<T>): Promise<T | undefined> {
   const timer = new AbortController();
   const settled = Promise.resolve(promise).catch(() => undefined);
-  const none = sleep(mostMs, late, { signal: timer.signal }).catch(() => undefined);
+  const none = sleep(mostMs, undefined, { signal: timer.signal }).catch(() => undefined);
   const first = await Promise.race([settled, none]);
   timer.abort();
   return first;
+}
+
+/** Waits for what has to come. @throws Error with the text `late` if it does not */
+async function inTime<T>(promise: Promise<T>, late: string): Promise<T> {
+  const timer = new AbortController();
+  const none = sleep(lateMs, undefined, { signal: timer.signal }).then(
+    () => Promise.reject(new Error(late)),
+    () => new Promise<never>(() => undefined),
+  );
+  try {
+    return await Promise.race([promise, none]);
+  } finally {
+    timer.abort();
+  }
 }
 
 async function until(condition: () => Promise<boolean>, limitMs: number): Promise<boolean> {
