@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocketServer } from 'ws';
 import type { Scope } from '../../support/servers.ts';
@@ -14,8 +14,8 @@ export interface ChaosUpstream {
   readonly url: string;
   /** Lets the response to the request with this id go on. */
   release(id: string): void;
-  /** Closes the gateway's idle connections. */
-  closeIdle(): void;
+  /** Closes the gateway's idle connections; resolves when the gateway has closed them too, and uses none any more. */
+  closeIdle(): Promise<void>;
   /** Bytes of the body that came with the request of this id. */
   bytesOf(id: string): number;
 }
@@ -62,8 +62,12 @@ const serving: Readonly<Record<string, Serve>> = {
 export async function startChaosUpstream(t: Scope): Promise<ChaosUpstream> {
   const held = new Map<string, () => void>();
   const bodies = new Map<string, Buffer[]>();
+  const sockets = new Set<Socket>();
+  const busy = new Set<Socket>();
   const bytesOf = (id: string): number => (bodies.get(id) ?? []).reduce((sum, { length }) => sum + length, 0);
   const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
+    busy.add(request.socket);
+    response.once('close', () => busy.delete(request.socket));
     const { pathname, search } = new URL(request.url ?? '', 'http://upstream');
     const serve = serving[pathname.split('/').at(-1) ?? ''];
     request.on('error', () => undefined);
@@ -77,12 +81,17 @@ export async function startChaosUpstream(t: Scope): Promise<ChaosUpstream> {
     request.on('data', (chunk: Buffer) => body.push(chunk));
     request.on('end', () => response.end(hashOf(Buffer.concat(body).toString())));
   });
-  const sockets = new WebSocketServer({ noServer: true });
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  const webSockets = new WebSocketServer({ noServer: true });
   server.on('upgrade', (request, socket, head) => {
+    busy.add(request.socket);
     socket.on('error', () => undefined);
     const kind = request.url?.split('/').at(-1);
     if (kind === 'echo')
-      return sockets.handleUpgrade(request, socket, head, (one) => {
+      return webSockets.handleUpgrade(request, socket, head, (one) => {
         one.on('error', () => undefined).on('message', (data, binary) => one.send(data, { binary }));
       });
     if (kind === 'refused-half') {
@@ -94,7 +103,7 @@ export async function startChaosUpstream(t: Scope): Promise<ChaosUpstream> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.teardown(() => {
-    for (const socket of sockets.clients) socket.terminate();
+    for (const socket of webSockets.clients) socket.terminate();
     server.closeAllConnections();
     server.close();
   });
@@ -106,6 +115,9 @@ export async function startChaosUpstream(t: Scope): Promise<ChaosUpstream> {
       bodies.delete(id);
     },
     bytesOf,
-    closeIdle: () => server.closeIdleConnections(),
+    async closeIdle() {
+      const idle = [...sockets].filter((socket) => !busy.has(socket));
+      await Promise.all(idle.map((socket) => new Promise((resolve) => socket.once('close', resolve).end())));
+    },
   };
 }
