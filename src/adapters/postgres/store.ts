@@ -108,11 +108,13 @@ export interface Deadlines {
   readonly coherenceMs: number;
   /** Deadline of statements for management calls, and of statements that add usage. */
   readonly queryMs: number;
+  /** Deadline of a request for tokens. HTTP requests stop waiting for the answer long before the usual 1,000 ms. */
+  readonly tokensMs: number;
   /** Milliseconds after which an unused shared connection is closed. */
   readonly idleMs: number;
 }
 
-const usualDeadlines: Deadlines = { coherenceMs: 1_500, queryMs: 5_000, idleMs: 30_000 };
+const usualDeadlines: Deadlines = { coherenceMs: 1_500, queryMs: 5_000, tokensMs: 1_000, idleMs: 30_000 };
 /**
  * Fractions of a deadline after which the server itself cancels a statement. The statement then releases its locks, and
  * its connection stays usable. `held` is for the connection that holds the lease, and is a fraction of `coherenceMs`.
@@ -133,8 +135,6 @@ const migrationIdleMs = 1_000;
  * facts or changes.
  */
 const fewestConnections = 4;
-/** Deadline of a request for tokens, in milliseconds. HTTP requests stop waiting for the answer long before that. */
-const tokensMs = 1_000;
 /** Maximum number of reports that run at the same time. */
 const reportsMost = 4;
 
@@ -145,7 +145,7 @@ const reportsMost = 4;
  * @throws Error if the `sslrootcert` file of a URL cannot be read
  */
 export function openPostgres({ url, directUrl, maxConnections, deadlines }: PostgresOptions): Store {
-  const { coherenceMs, queryMs, idleMs } = { ...usualDeadlines, ...deadlines };
+  const { coherenceMs, queryMs, tokensMs, idleMs } = { ...usualDeadlines, ...deadlines };
   const connect = (to: string, deadlineMs: number, options?: ConnectOptions): Connect =>
     connectByUrl(to, Math.ceil(deadlineMs * serversShare.pooled), options);
   const direct = directUrl ?? url;

@@ -49,8 +49,11 @@ export async function insist(gateways: readonly Asked[], random: Random, ask: As
   }
 }
 
+/** Codes of responses that ask for a repetition: the request before is under way, or waited too long for the store. */
+const repeated: unknown[] = ['idempotency_in_flight', 'too_many_requests'];
+
 function isFinal({ status, body }: HttpResponse): boolean {
-  return status < 500 && body['code'] !== 'idempotency_in_flight';
+  return status < 500 && !repeated.includes(body['code']);
 }
 
 async function mustBeReplayed(call: () => Promise<HttpResponse | null>): Promise<void> {
