@@ -52,6 +52,7 @@ export async function bulkImport(t: Test, customers: number, killedDuring: Kille
       await sql`select (select count(*)::int from account) as accounts, (select count(*)::int from api_key) as keys`;
     return row as unknown as Record<string, number>;
   };
+  sayProgress(t, async () => Object.values(await count()).reduce((sum, rows) => sum + rows, 0));
   const tried = [0, 1, Math.floor(customers / 2), Math.floor(customers / 2) + 1, customers - 1];
   const statuses = async (): Promise<number[]> =>
     Promise.all(
@@ -117,4 +118,16 @@ export async function bulkImport(t: Test, customers: number, killedDuring: Kille
     /acme_live/,
     'no key is printed',
   );
+}
+
+/** Says every ten seconds how many rows there are, if there are more: the runner ends a file without a word. */
+function sayProgress(t: Test, rows: () => Promise<number>): void {
+  let said = 0;
+  const look = async (): Promise<void> => {
+    const now = await rows();
+    if (now > said) t.pass(`${now} rows`);
+    said = now;
+  };
+  const timer = setInterval(() => void look().catch(() => undefined), 10_000);
+  t.teardown(() => clearInterval(timer));
 }
