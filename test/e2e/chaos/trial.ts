@@ -11,9 +11,9 @@ import type { Begin, End } from './kinds.ts';
 import type { ChaosUpstream } from './upstream.ts';
 
 const preload = fileURLToPath(new URL('preload.mjs', import.meta.url));
-/** Milliseconds that the faulty exchange may take. It need not come to an end by itself. */
+/** Milliseconds after which something that should come at once counts as missing. */
 const mostMs = 3_000;
-/** Milliseconds after which something that has to come counts as missing, on a busy machine too. */
+/** The same for what no fault can hold up, but a busy machine can. */
 const lateMs = 30_000;
 
 /** A fault point and an exchange in which it fires. */
@@ -75,7 +75,7 @@ export class Gateway {
       // A sweep visits the oldest exchange first.
       const early = timer ? await this.#begin(scope, world, begin) : undefined;
       const begun = beginBystanders(scope, port, this.#upstream, world);
-      const others = await inTime(begun, 'the bystanders did not begin');
+      const others = await inTime(begun, 'the bystanders did not begin', lateMs);
       await this.#ask({ arm: point, timer });
       const end = timer ? early : await this.#begin(scope, world, begin);
       // What a timer does, or a client that has left, comes a moment later.
@@ -108,7 +108,7 @@ export class Gateway {
     const none = await until(async () => {
       last = await this.#ask({});
       return last.exchanges === 0 && last.taken === 0;
-    }, lateMs);
+    }, mostMs);
     if (!none) return [`left behind: ${last?.exchanges} exchanges, ${last?.taken} places`];
     // A request that met an idle connection as it closes would get a 502.
     const closed = inTime(this.#upstream.closeIdle(), 'left behind: an idle connection');
@@ -162,7 +162,7 @@ export class Gateway {
       });
       child.send(message, (error) => error !== null && reject(error));
     });
-    return inTime(answer, 'the process does not answer');
+    return inTime(answer, 'the process does not answer', lateMs);
   }
 }
 
@@ -191,26 +191,20 @@ class Ended implements Scope {
 }
 
 /** Waits for a promise, but not for long, and not for its success. */
-async function within<T>(promise: T | Promise<T>): Promise<T | undefined> {
-  const timer = new AbortController();
-  const settled = Promise.resolve(promise).catch(() => undefined);
-  const none = sleep(mostMs, undefined, { signal: timer.signal }).catch(() => undefined);
-  const first = await Promise.race([settled, none]);
-  timer.abort();
-  return first;
+function within<T>(promise: T | Promise<T>): Promise<T | undefined> {
+  return inTime(Promise.resolve(promise), 'late').catch(() => undefined);
 }
 
 /** Waits for what has to come. @throws Error with the text `late` if it does not */
-async function inTime<T>(promise: Promise<T>, late: string): Promise<T> {
-  const timer = new AbortController();
-  const none = sleep(lateMs, undefined, { signal: timer.signal }).then(
-    () => Promise.reject(new Error(late)),
-    () => new Promise<never>(() => undefined),
-  );
+async function inTime<T>(promise: Promise<T>, late: string, limitMs = mostMs): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const none = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(late)), limitMs);
+  });
   try {
     return await Promise.race([promise, none]);
   } finally {
-    timer.abort();
+    clearTimeout(timer);
   }
 }
 
