@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
+import { withPorts } from '../../support/example-ports.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 import { dist } from '../../support/process.ts';
 import { freshRedis } from '../../support/redis.ts';
@@ -47,13 +48,10 @@ async function startApi(t: Test, folder: string): Promise<Upstream> {
 t.test('the page puts an API with customers behind the gateway, and they change nothing', async (t) => {
   const folder = t.testdir({});
   const api = await startApi(t, folder);
-  const [port, internalPort] = [String(await unusedPort()), String(await unusedPort())];
+  const [port, internalPort] = [await unusedPort(), await unusedPort()];
   const [database, redis] = [await freshDatabase(t), await freshRedis(t)];
   const here = (text: string): string =>
-    text
-      .replaceAll('3000', String(api.port))
-      .replaceAll('8080', port)
-      .replaceAll('9090', internalPort)
+    withPorts(text, { 3000: api.port, 8080: port, 9090: internalPort })
       .replaceAll(/postgres:\/\/\S+/g, database)
       .replaceAll(/redis:\/\/\S+/g, redis)
       .replaceAll(/(\$PWD\/)?dist\//g, dist);
@@ -76,7 +74,8 @@ t.test('the page puts an API with customers behind the gateway, and they change 
   const { stdout } = await promisify(execFile)('bash', ['-c', script], {
     cwd: folder,
     env: {
-      ...{ PATH: process.env['PATH'] ?? '', NO_COLOR: '1', PORT: port, INTERNAL_PORT: internalPort },
+      ...{ PATH: process.env['PATH'] ?? '', NO_COLOR: '1' },
+      ...{ PORT: String(port), INTERNAL_PORT: String(internalPort) },
       things: `http://127.0.0.1:${port}/v1/things -u ${key}:`,
       login: `http://127.0.0.1:${port}/login`,
       USAGE_JOURNAL_DIR: join(folder, 'usage'),

@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
 import { operatorToken } from '../../support/apis.ts';
 import { eventually } from '../../support/eventually.ts';
+import { withPorts } from '../../support/example-ports.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 import { becomes } from '../../support/process.ts';
 import { unusedPort } from '../../support/unused-port.ts';
@@ -23,8 +24,8 @@ const steps = [...readme.matchAll(/^```(sh|shell)\n([^]*?)^```$/gm)].map(([, kin
 async function prepare(t: Test) {
   const folder = t.testdir({});
   cpSync(example, folder, { recursive: true });
-  const ports = new Map<string, string>();
-  for (const port of ['3000', '3001', '8080', '9090']) ports.set(port, String(await unusedPort()));
+  const ports: Record<string, number> = {};
+  for (const port of [3000, 3001, 8080, 9090]) ports[port] = await unusedPort();
   const env = {
     PATH: process.env['PATH'] ?? '',
     ACME_DATABASE_URL: await freshDatabase(t),
@@ -39,9 +40,7 @@ async function prepare(t: Test) {
 t.test('Acme’s customers go on as before, with their keys, and one of them gets sub-accounts', async (t) => {
   const { folder, ports, env } = await prepare(t);
   const here = (text: string): string =>
-    [...ports]
-      .reduce((all, [port, free]) => all.replaceAll(port, free), text)
-      .replaceAll('../../dist/', join(example, '../../dist/'));
+    withPorts(text, ports).replaceAll('../../dist/', join(example, '../../dist/'));
   writeFileSync(join(folder, 'gateway.yaml'), here(readFileSync(join(example, 'gateway.yaml'), 'utf8')));
   const stay = (text: string): void => {
     const child = spawn(
@@ -54,7 +53,7 @@ t.test('Acme’s customers go on as before, with their keys, and one of them get
       ],
       {
         cwd: folder,
-        env: { PORT: ports.get('3000') ?? '', ...env },
+        env: { PORT: here('3000'), ...env },
         stdio: ['ignore', 'ignore', 'inherit'],
       },
     );

@@ -3,6 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { findTool } from '../../../bench/lib/tools.ts';
 import { certificate } from '../../support/config-certificates.ts';
+import { withPorts } from '../../support/example-ports.ts';
 import { readText } from '../../support/helm.ts';
 import type { GatewayProcess } from '../../support/process.ts';
 
@@ -91,7 +92,7 @@ function caddy(setting: Setting): readonly string[] {
 function traefik(setting: Setting): readonly string[] {
   const file = example(setting, 'traefik-tenancy-gateway.yaml');
   const main = example(setting, 'traefik.yaml', (text) =>
-    text.replace('/etc/traefik/tenancy-gateway.yaml', file).replace("':443'", `'127.0.0.1:${setting.port}'`),
+    text.replace('/etc/traefik/tenancy-gateway.yaml', file).replace("address: ':", "address: '127.0.0.1:"),
   );
   return [`--configFile=${main}`];
 }
@@ -102,31 +103,26 @@ function example(setting: Setting, name: string, more = (text: string): string =
   writeFileSync(`${folder}/tls.crt`, certificate.a.cert);
   writeFileSync(`${folder}/tls.key`, certificate.a.key);
   writeFileSync(`${folder}/tls.pem`, `${certificate.a.cert}\n${certificate.a.key}\n`);
-  const of = (gateway: GatewayProcess | undefined) =>
-    [new URL(gateway?.url ?? ''), new URL(gateway?.internalUrl ?? '')] as const;
-  const [[one, oneInternal], [two, twoInternal]] = [of(gateways[0]), of(gateways[1])];
-  const envoyPort = (from: number, { port: to }: URL) =>
-    [`port_value: ${from}`, `port_value: ${to}`] as const;
-  const text = readText(`examples/linux/${name}`)
+  const [one, two] = gateways;
+  const text = withPorts(readText(`examples/linux/${name}`), {
+    443: port,
+    3100: portOf(setting.publicUrl),
+    8070: setting.healthPort,
+    8080: portOf(one?.url),
+    8081: portOf(two?.url),
+    18080: portOf(one?.internalUrl),
+    18081: portOf(two?.internalUrl),
+  })
     // Without the right to open as many files as that takes.
     .replace('maxconn 20000', 'maxconn 1000')
     .replaceAll('/etc/ssl/api.example.com', `${folder}/tls`)
-    .replace(/listen 443/, `listen 127.0.0.1:${port}`)
-    .replace(/bind :443/, `bind 127.0.0.1:${port}`)
-    .replace('address: 0.0.0.0, port_value: 443', `address: 127.0.0.1, port_value: ${port}`)
-    .replaceAll('127.0.0.1:8070', `127.0.0.1:${setting.healthPort}`)
-    .replaceAll('127.0.0.1:8080', one.host)
-    .replaceAll('127.0.0.1:8081', two.host)
-    .replaceAll('127.0.0.1:18080', oneInternal.host)
-    .replaceAll('127.0.0.1:18081', twoInternal.host)
-    .replace('127.0.0.1:3100', new URL(setting.publicUrl).host)
-    .replace(/port(:?) 18080/, `port$1 ${oneInternal.port}`)
-    .replace(/port(:?) 18081/, `port$1 ${twoInternal.port}`)
-    .replace(...envoyPort(8080, one))
-    .replace(...envoyPort(8081, two))
-    .replace(...envoyPort(18080, oneInternal))
-    .replace(...envoyPort(18081, twoInternal))
-    .replace(...envoyPort(3100, new URL(setting.publicUrl)));
+    .replace('listen ', 'listen 127.0.0.1:')
+    .replace('bind :', 'bind 127.0.0.1:')
+    .replace('0.0.0.0', '127.0.0.1');
   writeFileSync(`${folder}/${name}`, more(text));
   return `${folder}/${name}`;
+}
+
+function portOf(url = ''): string {
+  return new URL(url).port;
 }
