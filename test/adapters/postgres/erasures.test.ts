@@ -36,13 +36,13 @@ async function tablesWith(sql: Sql, text: string): Promise<readonly string[]> {
   return found.sort();
 }
 
+/** Returns how many rows each batch erased. Only one account is being erased. */
 async function eraseAll({ erasures }: Store, most = 500): Promise<readonly number[]> {
-  const times: number[] = [];
+  const totals = [0];
   for (;;) {
-    const began = performance.now();
     const batch = await erasures.run({ settledMs: 0, most });
-    if (batch === null) return times;
-    times.push(performance.now() - began);
+    if (batch === null) return totals.slice(1).map((total, i) => total - (totals[i] ?? 0));
+    totals.push(batch.accounts + batch.apiKeys + batch.events);
   }
 }
 
@@ -155,7 +155,7 @@ t.test('of a deleted sub-account nothing is left, and of its parent everything',
   );
 });
 
-t.test('an account of any size is deleted by one row, and erased without a slow statement', async (t) => {
+t.test('an account of any size is deleted by one row, and erased a few rows at a time', async (t) => {
   const { url, store } = await freshStore(t);
   const sql = rawSql(t, url);
   const { id: parent } = await createParent(store.tenants, { name: 'canary' });
@@ -173,15 +173,16 @@ t.test('an account of any size is deleted by one row, and erased without a slow 
   await store.tenants.setParentStatus(parent, 'suspended');
 
   const { seq } = await store.log.replicas();
-  const began = performance.now();
+  const [{ now }] = await sql<[{ now: string }]>`select pg_current_xact_id()::xid::text as now`;
   t.match(await store.tenants.deleteParent(parent), { seq: seq + 1 });
-  t.ok(performance.now() - began < 500, 'the deletion');
+  const written = await sql`
+    select id from account where age(xmin) < age(${now}::xid)
+    union all select id from api_key where age(xmin) < age(${now}::xid)`;
+  t.same(written, [{ id: parent }], 'the deletion writes one row');
   t.equal((await store.log.readAfter(seq, 100)).entries.length, 1, 'one fact is logged');
 
-  const times = await eraseAll(store);
-  const slowest = Math.max(...times);
-  t.comment(`${times.length} batches, the slowest ${Math.round(slowest)} ms`);
-  t.ok(slowest < 1_500, `the slowest batch took ${slowest} ms`);
+  const batches = await eraseAll(store, 500);
+  t.ok(Math.max(...batches) <= 500, `the longest batch erased ${Math.max(...batches)} rows`);
   t.match(await store.erasures.get(parent), { accounts: subs + 1, apiKeys: subs + 1, erasedAt: Date });
   for (const table of ['account', 'api_key', 'event'])
     t.same(await sql`select from ${sql(table)} x where x::text like '%canary%' limit 1`, [], table);

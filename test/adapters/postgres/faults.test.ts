@@ -8,7 +8,7 @@ import { cuttableLine } from '../../support/cuttable-line.ts';
 import { startPostgres } from '../../support/postgres.ts';
 import { createParent, freshStore, problemCode, rawSql } from '../../support/store.ts';
 
-const deadlines = { coherenceMs: 400, queryMs: 600 };
+const deadlines = { coherenceMs: 400, queryMs: 1_500 };
 
 t.test('a server that is not there makes calls fail, not the opening', async (t) => {
   const store = openPostgres({ url: 'postgres://user@127.0.0.1:1/none', maxConnections: 5 });
