@@ -22,7 +22,7 @@ import { register } from 'node:module';
 import { runsTypeScript } from './typescript/native.mjs';
 
 /** What a test file may take at most, in milliseconds. */
-const LONGEST_MS = 150_000;
+const LONGEST_MS = 600_000;
 
 /** So many at a time, each in a copy of its own: where a guard is gone, a test mostly waits. */
 const AT_ONCE = 3;

@@ -1,6 +1,7 @@
 /** What is left of limits, as parents and operators see it. */
 import t from 'tap';
 import { limitsInForce } from '../../src/api/rest/limits-in-force.ts';
+import { awayFromMidnight } from '../support/away-from-midnight.ts';
 import { startReplicas } from '../support/replicas.ts';
 
 interface InForce {
@@ -13,6 +14,7 @@ interface InForce {
 }
 
 t.test('parents and operators see what is left of each limit, and take nothing by looking', async (t) => {
+  await awayFromMidnight();
   const { call, operator, parent: makeParent } = await startReplicas(t);
   const parent = await makeParent();
   const sub = await parent.create({ name: 'Sub', external_id: 'sub', limits: { requests_per_month: 10 } });

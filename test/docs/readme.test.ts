@@ -6,7 +6,7 @@ import { eventually } from '../support/eventually.ts';
 import { httpClient } from '../support/http-client.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { becomes, cli, startProcess, tempFolder } from '../support/process.ts';
-import { unusedPort } from '../support/unused-port.ts';
+import { unusedPort } from '../servers/unused-port.mjs';
 
 const root = new URL('../../', import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');

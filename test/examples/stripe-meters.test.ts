@@ -11,7 +11,7 @@ import { systemTimers } from '../../src/ports/timers.ts';
 import { deliverEvents } from '../../src/usage/export/deliver-events.ts';
 import { openReceiver } from '../../src/usage/export/receiver.ts';
 import { hour, usageRow } from '../support/usage-rows.ts';
-import { unusedPort } from '../support/unused-port.ts';
+import { unusedPort } from '../servers/unused-port.mjs';
 import { startUpstream } from '../support/upstreams.ts';
 
 const script = fileURLToPath(new URL('../../examples/stripe-meters/server.mjs', import.meta.url));

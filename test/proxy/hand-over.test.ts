@@ -7,7 +7,7 @@ import { ActiveExchanges } from '../../src/proxy/active-exchanges.ts';
 import { eventually, startGateway } from '../support/gateway.ts';
 import { rawClient, requestText } from '../support/raw-client.ts';
 import { startRawUpstream, startUpstream } from '../support/upstreams.ts';
-import { unusedPort } from '../support/unused-port.ts';
+import { unusedPort } from '../servers/unused-port.mjs';
 import { openWebSocket, startWebSocketUpstream } from '../support/websockets.ts';
 
 t.test('all that goes out in a turn is counted first, then written down once, then sent', async (t) => {

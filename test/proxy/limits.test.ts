@@ -5,7 +5,7 @@ import type { RawResponse } from '../support/raw-client.ts';
 import { eventually, startGateway } from '../support/gateway.ts';
 import { OneReplicaLimiter } from '../support/one-replica-limiter.ts';
 import { rawClient, requestText } from '../support/raw-client.ts';
-import { unusedPort } from '../support/unused-port.ts';
+import { unusedPort } from '../servers/unused-port.mjs';
 import { startRawUpstream, startUpstream } from '../support/upstreams.ts';
 
 /** What a response says of limits. */

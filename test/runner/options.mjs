@@ -12,7 +12,7 @@ export const USAGE = `npm test -- [FILE, FOLDER OR PART OF A PATH ...]
   --jobs N        test files at a time
   --e2e           only tests of test/e2e, which take minutes or need tools
   --silence S     seconds a test file may go without a word, such as an assertion (180)
-  --timeout S     seconds a test file may take in all (1800)`;
+  --timeout S     seconds a test file may take in all (3600)`;
 
 /** @typedef {{ wanted: string[], e2e: boolean, jobs: number, limits: import('./run-file.mjs').Limits, env: Record<string, string> }} Options */
 
@@ -30,7 +30,7 @@ export function parseOptions(args) {
       e2e: { type: 'boolean', default: false },
       jobs: { type: 'string', default: String(Math.min(availableParallelism(), MOST_JOBS)) },
       silence: { type: 'string', default: '180' },
-      timeout: { type: 'string', default: '1800' },
+      timeout: { type: 'string', default: '3600' },
     },
   });
   return {

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { ServerProcess } from './server-process.mjs';
-import { freePort } from './free-port.mjs';
+import { unusedPort } from './unused-port.mjs';
 import { pgbouncer } from './pgbouncer.mjs';
 import { postgres } from './postgres.mjs';
 import { redis } from './redis.mjs';
@@ -80,7 +80,7 @@ async function start() {
   if (child?.isRunning) return;
   // A restarted server keeps its port; a new one tries another when another process was quicker to take it.
   for (let tries = port ? 1 : 3; tries > 0; tries -= 1) {
-    port ||= await freePort();
+    port ||= await unusedPort();
     const launch = kind.launch(port);
     child = new ServerProcess(launch);
     try {

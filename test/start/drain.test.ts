@@ -88,7 +88,7 @@ t.test('a WebSocket that opens while clients are told to leave is told as well',
 
 t.test('what is still in flight when the time is over is cut, and the end is in order', async (t) => {
   const file = join(tempFolder(t), 'gateway.yaml');
-  writeFileSync(file, 'drain_ms: 600');
+  writeFileSync(file, 'drain_ms: 5000');
   const { program, url, upstream, key } = await start(t, { CONFIG: file });
   const inFlight = get(`${url}/slow`, key);
   await eventually(() => upstream.heads === 1);

@@ -9,7 +9,7 @@ import { eventually } from './eventually.ts';
 import { readText } from './helm.ts';
 import { tempFolder } from './process.ts';
 import type { Scope } from './servers.ts';
-import { unusedPort } from './unused-port.ts';
+import { unusedPort } from '../servers/unused-port.mjs';
 
 export interface LivePrometheus {
   /** Waits until this alert fires, or until it does not any more. */

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { eventually } from './eventually.ts';
 import { tempFolder } from './process.ts';
 import type { Scope } from './servers.ts';
-import { unusedPort } from './unused-port.ts';
+import { unusedPort } from '../servers/unused-port.mjs';
 
 export interface OddProxy {
   /** Its path; `undefined` if this machine does not have it. */

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { eventually } from './eventually.ts';
 import type { Scope } from './servers.ts';
-import { unusedPort } from './unused-port.ts';
+import { unusedPort } from '../servers/unused-port.mjs';
 import { usageFolder } from './usage-folder.ts';
 
 export const dist = fileURLToPath(new URL('../../dist/', import.meta.url));

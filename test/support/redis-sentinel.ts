@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { eventually } from './eventually.ts';
 import { fromRunner, type Scope } from './servers.ts';
-import { unusedPort } from './unused-port.ts';
+import { unusedPort } from '../servers/unused-port.mjs';
 
 /** A Sentinel that watches one master, ended with the test. Returns its `host:port`. */
 export async function startSentinel(t: Scope, master: string, masterUrl: string): Promise<string> {

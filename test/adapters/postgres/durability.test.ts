@@ -6,13 +6,16 @@ import { createParent, createSub, rawSql } from '../../support/store.ts';
 t.test(
   'what a client or another replica relies on is on disk, even where the server is set to take its time',
   async (t) => {
-    // Left alone, this server writes its log out long after the test.
-    const server = await startPostgres(t, { synchronous_commit: 'off', wal_writer_delay: '10000' });
+    const server = await startPostgres(t, { synchronous_commit: 'off' });
     const { url } = server;
     const store = openPostgres({ url, maxConnections: 5 });
     t.teardown(() => store.close());
     await store.migrate();
     const sql = rawSql(t, url);
+    // Nothing but a commit writes the log out from here on.
+    const [writer] = await sql<[{ readonly pid: number }]>`
+      select pid from pg_stat_activity where backend_type = 'walwriter'`;
+    process.kill(writer.pid, 'SIGSTOP');
 
     /** Whether everything that has been committed is on disk. Asked of the positions, since no test pulls the plug. */
     async function isDurable(): Promise<boolean> {

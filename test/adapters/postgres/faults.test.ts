@@ -8,7 +8,7 @@ import { cuttableLine } from '../../support/cuttable-line.ts';
 import { startPostgres } from '../../support/postgres.ts';
 import { createParent, freshStore, problemCode, rawSql } from '../../support/store.ts';
 
-const deadlines = { coherenceMs: 400, queryMs: 1_500 };
+const deadlines = { coherenceMs: 2_000, queryMs: 3_000 };
 
 t.test('a server that is not there makes calls fail, not the opening', async (t) => {
   const store = openPostgres({ url: 'postgres://user@127.0.0.1:1/none', maxConnections: 5 });
@@ -127,7 +127,7 @@ t.test('a connection that the server ends under a statement costs that one, and 
 });
 
 t.test('a lock that another connection holds costs an error and not the connection', async (t) => {
-  const { url, store } = await freshStore(t, { deadlines: { queryMs: 500 } });
+  const { url, store } = await freshStore(t, { deadlines: { queryMs: 5_000 } });
   const parent = (await createParent(store.tenants)).id;
   const sql = rawSql(t, url);
   await sql.begin(async (tx) => {
@@ -141,7 +141,7 @@ t.test('a lock that another connection holds costs an error and not the connecti
 });
 
 t.test('nor does one that a statement of the lease waits for: it is given up in time', async (t) => {
-  const { url, store } = await freshStore(t, { deadlines: { coherenceMs: 500 } });
+  const { url, store } = await freshStore(t, { deadlines: { coherenceMs: 5_000 } });
   const replica = { id: 'r', nonce: 'n', leaseMs: 1_000 };
   await store.log.register(replica);
   const sql = rawSql(t, url);

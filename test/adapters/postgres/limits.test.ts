@@ -153,11 +153,12 @@ t.test(
 t.test(
   'two calls about the same limits in other orders wait for each other, and do not deadlock',
   async (t) => {
-    const { store, url } = await freshStore(t);
+    const deadlines = { tokensMs: 60_000 };
+    const { store, url } = await freshStore(t, { deadlines });
     const sql = rawSql(t, url);
     const names = Array.from({ length: 50 }, (_, i) => `parent:${i}`);
     const all = names.map((name) => bucketQuestion(name, 1e6, 0.001));
-    const other = openPostgres({ url, directUrl: null, maxConnections: 10 });
+    const other = openPostgres({ url, directUrl: null, maxConnections: 10, deadlines });
     t.teardown(() => other.close());
     await Promise.all(
       Array.from({ length: 40 }, (_, i) =>

@@ -23,8 +23,9 @@ async function differences(sql: Sql): Promise<number> {
 t.test(
   'days are the sum of their hours, however many replicas add to the same ones in any order',
   async (t) => {
-    const { store, url } = await freshStore(t, { maxConnections: 10 });
-    const stores = [store, ...[1, 2, 3].map(() => openPostgres({ url, maxConnections: 10 }))];
+    const options = { maxConnections: 10, deadlines: { queryMs: 60_000 } };
+    const { store, url } = await freshStore(t, options);
+    const stores = [store, ...[1, 2, 3].map(() => openPostgres({ url, ...options }))];
     t.teardown(() => Promise.all(stores.map((each) => each.close())));
     const { id: parent } = await createParent(store.tenants);
     const accounts = [parent];

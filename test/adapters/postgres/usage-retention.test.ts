@@ -5,9 +5,11 @@ import { openPostgres, type Store } from '../../../src/adapters/postgres/store.t
 import type { AccountId } from '../../../src/domain/ids.ts';
 import { dayMs, hourMs } from '../../../src/domain/usage.ts';
 import { startApis } from '../../support/apis.ts';
+import { awayFromMidnight } from '../../support/away-from-midnight.ts';
 import { createParent, freshStore, rawSql } from '../../support/store.ts';
 import { addUsage, usageRow } from '../../support/usage-rows.ts';
 
+await awayFromMidnight();
 const today = Math.floor(Date.now() / dayMs) * dayMs;
 
 /** A request in every sixth hour of the last 100 days, of two parents and a sub-account of each. */

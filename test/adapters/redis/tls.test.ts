@@ -13,7 +13,7 @@ import { eventually } from '../../support/eventually.ts';
 import { startRedis } from '../../support/redis.ts';
 import type { Scope } from '../../support/servers.ts';
 import { tcpRelay } from '../../support/tcp-relay.ts';
-import { unusedPort } from '../../support/unused-port.ts';
+import { unusedPort } from '../../servers/unused-port.mjs';
 
 const fact: StampedFact = { value: 3, seq: 5, incarnation: 'i' };
 const folder = t.testdir({

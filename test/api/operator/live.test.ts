@@ -117,7 +117,9 @@ t.test('when the client leaves, nothing of its tail is left', async (t) => {
 });
 
 t.test('a ninth tail is rejected, and has room when another has ended', async (t) => {
-  const open = await Promise.all(Array.from({ length: 8 }, () => watch(t)));
+  // One after the other: of several at once, each may find every free place taken by another and be rejected.
+  const open = [];
+  for (let i = 0; i < 8; i++) open.push(await watch(t));
   t.same(
     open.map(({ status }) => status),
     open.map(() => 200),

@@ -29,7 +29,7 @@ const env = {
   UPSTREAM_URL: (await startUpstream(t)).url,
   ADMIN_TOKEN: operatorToken,
   COHERENCE_LEASE_MS: String(leaseMs),
-  CONFIG: configFile(t, 'drain_delay_ms: 1500\n'),
+  CONFIG: configFile(t, 'drain_delay_ms: 6000\n'),
   LOG_LEVEL: 'error',
 };
 const replicas = [

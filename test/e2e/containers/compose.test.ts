@@ -5,7 +5,7 @@ import t, { type Test } from 'tap';
 import { eventually } from '../../support/eventually.ts';
 import { readText, readYaml } from '../../support/helm.ts';
 import { tempFolder } from '../../support/process.ts';
-import { unusedPort } from '../../support/unused-port.ts';
+import { unusedPort } from '../../servers/unused-port.mjs';
 import { buildNetwork, engine, run, withoutImages } from './engine.ts';
 
 const file = 'examples/compose/compose.yaml';

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { fileURLToPath } from 'node:url';
 import { readText } from '../../support/helm.ts';
-import { unusedPort } from '../../support/unused-port.ts';
+import { unusedPort } from '../../servers/unused-port.mjs';
 import { buildNetwork, engine, run, withoutImages } from './engine.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));

@@ -9,7 +9,7 @@ import { withPorts } from '../../support/example-ports.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 import { dist } from '../../support/process.ts';
 import { freshRedis } from '../../support/redis.ts';
-import { unusedPort } from '../../support/unused-port.ts';
+import { unusedPort } from '../../servers/unused-port.mjs';
 import { startUpstream, type Upstream } from '../../support/upstreams.ts';
 
 const page = readFileSync(new URL('../../../docs/existing-api.md', import.meta.url), 'utf8');
@@ -65,7 +65,7 @@ t.test('the page puts an API with customers behind the gateway, and they change 
     ...commands.flatMap((command) => [`printf '\\n@@'`, command]),
     `printf '\\n@@'`,
     // Past the page: the lowered plan on requests at once, and a token of the API's own.
-    `for i in 1 2 3 4 5 6; do curl -sS -o /dev/null -w '%{http_code}\\n' $things & done; wait $(jobs -p | tail -n +2)`,
+    `pids=(); for i in 1 2 3 4 5 6; do curl -sS -o /dev/null -w '%{http_code}\\n' $things & pids+=($!); done; wait "\${pids[@]}"`,
     `printf '\\n@@'`,
     `curl -sS $login -H 'Authorization: Bearer own' -H 'Cookie: sid=1'`,
     `printf '\\n@@'`,

@@ -10,7 +10,7 @@ import { eventually } from '../../support/eventually.ts';
 import { withPorts } from '../../support/example-ports.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 import { becomes } from '../../support/process.ts';
-import { unusedPort } from '../../support/unused-port.ts';
+import { unusedPort } from '../../servers/unused-port.mjs';
 
 const example = fileURLToPath(new URL('../../../examples/acme/', import.meta.url));
 const readme = readFileSync(join(example, 'README.md'), 'utf8');

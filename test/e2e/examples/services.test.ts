@@ -14,7 +14,7 @@ import { httpClient } from '../../support/http-client.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 import { becomes, startProcess } from '../../support/process.ts';
 import { rawSql } from '../../support/store.ts';
-import { unusedPort } from '../../support/unused-port.ts';
+import { unusedPort } from '../../servers/unused-port.mjs';
 import { services, Missing, type BuiltService } from './build-services.ts';
 
 const schema = readFileSync(

@@ -11,7 +11,7 @@ import { readManifests, readText } from '../../support/helm.ts';
 import { only, podOf, selects, type Container } from '../../support/manifest.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 import { becomes, cli, startProcess } from '../../support/process.ts';
-import { unusedPort } from '../../support/unused-port.ts';
+import { unusedPort } from '../../servers/unused-port.mjs';
 
 const manifests = readManifests(readText('examples/sidecar/shop.yaml'));
 const pod = podOf(only(manifests, 'Deployment'));

@@ -64,7 +64,7 @@ t.test(`${changes} random changes through three replicas, with faults (EVENTS_SE
     while (busy) {
       await sleep(betweenFaultsMs);
       const replica = random.pick(replicas);
-      if (random.chance(0.5)) {
+      if ((kills + cuts) % 2 === 0) {
         replica.proxy.cut();
         cuts += 1;
         continue;

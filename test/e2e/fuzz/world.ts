@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { eventually } from '../../support/eventually.ts';
 import { tempFolder } from '../../support/process.ts';
 import type { Scope } from '../../support/servers.ts';
-import { unusedPort } from '../../support/unused-port.ts';
+import { unusedPort } from '../../servers/unused-port.mjs';
 
 /** A caller: the key and what the gateway is to say about it. */
 export interface Holder {

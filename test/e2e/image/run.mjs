@@ -17,7 +17,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createInterface } from 'node:readline';
 import { buffer } from 'node:stream/consumers';
 import { findPostgres } from '../../servers/find-postgres.mjs';
-import { freePort } from '../../servers/free-port.mjs';
+import { unusedPort } from '../../servers/unused-port.mjs';
 import { startSupervised } from '../../servers/supervised-server.mjs';
 import { readOnly, usageJournals } from './read-only.mjs';
 
@@ -26,7 +26,7 @@ const [rootfs = '', description = ''] = process.argv.slice(2);
 const image = JSON.parse(readFileSync(description, 'utf8')).Docker.config;
 
 const token = 'f'.repeat(40);
-const [port, internalPort] = [await freePort(), await freePort()];
+const [port, internalPort] = [await unusedPort(), await unusedPort()];
 let received = 0;
 const upstream = createServer((request, reply) => {
   received += 1;

@@ -49,7 +49,8 @@ t.test(
     await sleep(2_000);
 
     const rounds: { readonly alone: number; readonly beside: number }[] = [];
-    const times = (): number => median(rounds.map(({ alone, beside }) => beside / alone));
+    // Other load makes some rounds worse; a limiter that lets a neighbour suffer makes every round bad.
+    const times = (): number => lowerQuartile(rounds.map(({ alone, beside }) => beside / alone));
     while (rounds.length < leastRounds || (times() > 2 && rounds.length < mostRounds)) {
       const measure = async (perSecond: number): Promise<number> => {
         loud.perSecond = perSecond;
@@ -94,6 +95,6 @@ function p99(load: ReplicaLoad, of: Tenant, fromMs: number, toMs: number): numbe
   return took[Math.floor(took.length * 0.99)] ?? Infinity;
 }
 
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
+function lowerQuartile(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 4)] ?? NaN;
 }

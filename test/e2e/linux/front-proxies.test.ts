@@ -14,7 +14,7 @@ import { readText } from '../../support/helm.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 import { becomes, cli, startProcess, tempFolder } from '../../support/process.ts';
 import { startRawUpstream, type Upstream } from '../../support/upstreams.ts';
-import { unusedPort } from '../../support/unused-port.ts';
+import { unusedPort } from '../../servers/unused-port.mjs';
 import { proxies, type FrontProxy, type Setting } from './proxies.ts';
 
 type Started = Awaited<ReturnType<typeof startProcess>>;

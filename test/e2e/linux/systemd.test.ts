@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { readText } from '../../support/helm.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 import { becomes } from '../../support/process.ts';
-import { unusedPort } from '../../support/unused-port.ts';
+import { unusedPort } from '../../servers/unused-port.mjs';
 import { filteredRunner } from './system-call-filter.ts';
 
 const name = 'tenancy-gateway@.service';

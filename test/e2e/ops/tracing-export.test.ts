@@ -6,7 +6,7 @@ import { systemTimers } from '../../../src/ports/timers.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startCollector } from '../../support/otlp-collector.ts';
 import { start } from '../../support/reload.ts';
-import { unusedPort } from '../../support/unused-port.ts';
+import { unusedPort } from '../../servers/unused-port.mjs';
 import { startUpstream } from '../../support/upstreams.ts';
 
 /** How long an export waits for the collector at most, as src/ops/tracing.ts has it. */

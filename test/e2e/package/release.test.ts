@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { eventually } from '../../support/eventually.ts';
-import { unusedPort } from '../../support/unused-port.ts';
+import { unusedPort } from '../../servers/unused-port.mjs';
 import { withoutHelm } from '../../support/chart-tools.ts';
 import { readText, readYaml, runHelm, template, type Values } from '../../support/helm.ts';
 

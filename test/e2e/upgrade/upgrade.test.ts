@@ -4,7 +4,7 @@ import { configFile } from '../../support/config-files.ts';
 import { eventually } from '../../support/eventually.ts';
 import { becomes, readiness } from '../../support/process.ts';
 import { startUpstream } from '../../support/upstreams.ts';
-import { unusedPort } from '../../support/unused-port.ts';
+import { unusedPort } from '../../servers/unused-port.mjs';
 import {
   isNotTakenOver,
   isOpenThere,

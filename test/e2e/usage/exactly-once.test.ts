@@ -20,7 +20,7 @@ import { childrenOf } from '../../support/processes.ts';
 import { startRedis } from '../../support/redis.ts';
 import { valueOf } from '../../support/scrape.ts';
 import { rawSql } from '../../support/store.ts';
-import { unusedPort } from '../../support/unused-port.ts';
+import { unusedPort } from '../../servers/unused-port.mjs';
 import { CountingUpstream, startNumberedLoad, unitsOf } from './support/numbered-load.ts';
 
 const kills = Number(process.env['TEST_USAGE_KILLS'] ?? 3);

@@ -6,7 +6,7 @@ import { eventually } from '../../support/eventually.ts';
 import { httpClient } from '../../support/http-client.ts';
 import { openPortal } from '../../support/portal.ts';
 import { tempFolder } from '../../support/process.ts';
-import { unusedPort } from '../../support/unused-port.ts';
+import { unusedPort } from '../../servers/unused-port.mjs';
 import { startUpstream } from '../../support/upstreams.ts';
 import { ask, startWorkers } from '../../support/workers.ts';
 

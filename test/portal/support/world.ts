@@ -11,7 +11,7 @@ import { everyPermission } from '../../support/portal.ts';
 import { becomes, startProcess, type GatewayProcess } from '../../support/process.ts';
 import type { Scope } from '../../support/servers.ts';
 import { freshStore } from '../../support/store.ts';
-import { unusedPort } from '../../support/unused-port.ts';
+import { unusedPort } from '../../servers/unused-port.mjs';
 import { startUpstream } from '../../support/upstreams.ts';
 
 /** Address that the portal leads back to. */

@@ -10,7 +10,7 @@ import type { Failing } from '../../../src/proxy/upstream/waiting-requests.ts';
 import { certificate } from '../../support/config-certificates.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startRawUpstream, startTcpUpstream, startUpstream } from '../../support/upstreams.ts';
-import { unusedPort } from '../../support/unused-port.ts';
+import { unusedPort } from '../../servers/unused-port.mjs';
 import { rawResponse, ask, openConnections as open } from '../../support/upstream-client.ts';
 
 t.test('no more connections than allowed; who waits is served in order', async (t) => {

@@ -2,7 +2,7 @@ import t from 'tap';
 import { eventually, startGateway } from '../../support/gateway.ts';
 import { OneReplicaLimiter } from '../../support/one-replica-limiter.ts';
 import { rawClient, requestText } from '../../support/raw-client.ts';
-import { unusedPort } from '../../support/unused-port.ts';
+import { unusedPort } from '../../servers/unused-port.mjs';
 import { openWebSocket, startWebSocketUpstream } from '../../support/websockets.ts';
 
 const handshake: readonly [string, string][] = [

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { eventually } from '../../support/eventually.ts';
 import { rawRequest, requestText } from '../../support/raw-client.ts';
-import { unusedPort } from '../../support/unused-port.ts';
+import { unusedPort } from '../../servers/unused-port.mjs';
 
 /** Responds with the worker's number. */
 const program = `

@@ -125,8 +125,8 @@ t.test(
     run(db, 'silent 0', 'silent');
     run(db, 'silent 1', 'silent');
     await end('served 0');
-    await eventually(() => Object.keys(outcomes).length === 3);
-    t.same(outcomes, { 'served 0': 'ended', 'served 2': 'too_many_requests', 'silent 1': 'unavailable' });
+    await eventually(() => Object.keys(outcomes).length >= 3);
+    t.match(outcomes, { 'served 0': 'ended', 'served 2': 'too_many_requests', 'silent 1': 'unavailable' });
   },
 );
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { eventually } from '../../../support/eventually.ts';
 import { tempFolder } from '../../../support/process.ts';
 import type { Scope } from '../../../support/servers.ts';
-import { unusedPort } from '../../../support/unused-port.ts';
+import { unusedPort } from '../../../servers/unused-port.mjs';
 
 const program = ['/usr/sbin/haproxy', '/usr/local/sbin/haproxy', '/opt/homebrew/bin/haproxy'].find((file) =>
   existsSync(file),

@@ -7,7 +7,7 @@ import { eventually } from '../../../support/eventually.ts';
 import { childrenOf } from '../../../support/processes.ts';
 import type { Scope } from '../../../support/servers.ts';
 import { usageFolder } from '../../../support/usage-folder.ts';
-import { unusedPort } from '../../../support/unused-port.ts';
+import { unusedPort } from '../../../servers/unused-port.mjs';
 import { HttpClient } from './http-client.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 

@@ -41,11 +41,11 @@ export interface Restart {
 }
 
 /** Time for the balancer to notice that a replica is leaving. */
-const drainDelayMs = 8 * checkEveryMs;
+const drainDelayMs = 30 * checkEveryMs;
 const pauseMs = 1_000;
 const downloadsEach = 4;
 /** Longer than the delay, so a download outlives the listener that took it. */
-const pieces = Array.from({ length: 30 }, (_, i) => `piece ${i}\n`);
+const pieces = Array.from({ length: 80 }, (_, i) => `piece ${i}\n`);
 const pieceEveryMs = 50;
 
 /** Goes on after failures, and tells of them in the outcome. */
