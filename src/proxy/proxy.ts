@@ -127,10 +127,12 @@ export async function openProxy({
   const { exchanges } = deps;
   const unfollow = exchanges.follow(directory);
   const noteBytes = guarded({ broke }, () => exchanges.noteBytes());
-  const check = guarded({ broke }, () => exchanges.check(clock.monotonicMs()));
+  const check = guarded({ broke }, (nowMs: number) => exchanges.check(nowMs));
+  // After a stall, what has arrived meanwhile is read before anything is found to be late.
+  const checkSoon = guarded({ broke }, () => void setTimeout(check, 0, clock.monotonicMs()));
   const noteUse = guarded({ broke }, () => exchanges.noteUse());
   const uncollect = deps.usage.onCollect(noteBytes);
-  const checking = setInterval(check, checkInterval(config)).unref();
+  const checking = setInterval(checkSoon, checkInterval(config)).unref();
   const noting = setInterval(noteUse, useNotedEveryMs).unref();
 
   return {

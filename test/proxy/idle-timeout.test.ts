@@ -11,7 +11,7 @@ const bodyBytes = 64 * 1024 * 1024;
  * A piece of 64 KiB that was read, as much that waits to be sent, the same once more at the other ends, which are in this
  * process, and a little.
  */
-const mostBytesPerClient = 320 * 1024;
+const mostBytesPerClient = 448 * 1024;
 
 t.test('clients that stop reading hold a bounded piece each, however large the body', async (t) => {
   let taken = 0;

@@ -62,13 +62,13 @@ t.test("undici's RetryAgent waits for Retry-After, and then gets through", async
     return statusCode;
   };
   t.equal(await post(), 200);
+  const sentMs = performance.now();
   const second = post();
   await eventually(() => finished.some(({ code }) => code === 'rate_limited'), 'the 429');
-  const rejectedMs = performance.now();
   rateLimiter.nowS += 1;
   t.equal(await second, 200);
-  const waitedMs = performance.now() - rejectedMs;
-  // By itself it would wait for half a second; the 429 was sent a moment before it was seen here.
+  const waitedMs = performance.now() - sentMs;
+  // By itself it would wait for half a second.
   t.ok(waitedMs > 750, `it came again after ${Math.round(waitedMs)} ms`);
   t.equal(upstream.received.length, 2);
   t.same(

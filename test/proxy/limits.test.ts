@@ -307,7 +307,7 @@ t.test(
         '/': {
           upstream: upstream.url,
           connections: 1,
-          timeouts: { connectMs: 300, headersMs: 5_000, bodyMs: 5_000 },
+          timeouts: { connectMs: 2_000, headersMs: 30_000, bodyMs: 30_000 },
         },
       },
       rateLimiter,

@@ -1,3 +1,4 @@
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import t from 'tap';
 import { eventually, startGateway } from '../support/gateway.ts';
 import { rawClient } from '../support/raw-client.ts';
@@ -59,6 +60,25 @@ t.test('a body that keeps coming is not, even if it takes long', async (t) => {
     t.equal((await client.response('POST')).status, 200);
     t.equal(upstream.received.at(-1)?.body.length, pieces);
   }
+});
+
+t.test('nor is one that came in time while the gateway stood still', async (t) => {
+  const upstream = await startUpstream(t);
+  const bodyIdleMs = 3_000;
+  const { port, parent } = await startGateway(t, { routes: { '/': upstream.url }, limits: { bodyIdleMs } });
+  const client = await rawClient(t, port);
+  client.send(
+    `POST / HTTP/1.1\r\nHost: gateway.test\r\nAuthorization: Bearer ${parent.key}\r\nContent-Length: 200000\r\n\r\n`,
+  );
+  client.send('x'.repeat(100_000));
+  await eventually(() => upstream.heads === 1, 'the request');
+  // It has been looked at once before, and after the stall timers run before anything is read.
+  await setTimeout(bodyIdleMs / 2);
+  await setImmediate();
+  client.send('x'.repeat(100_000));
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, bodyIdleMs + 500);
+  t.equal((await client.response('POST')).status, 200);
+  t.equal(upstream.received.at(-1)?.body.length, 200_000);
 });
 
 t.test('a client that does not read its response is given up, on both sides', async (t) => {

@@ -98,7 +98,7 @@ t.test('what is still in flight when the time is over is cut, and the end is in 
   t.ok(program.log().some(({ msg }) => String(msg).includes('were cut')));
 });
 
-/** A gateway that has counted five requests which its database lacks, because the database is away since. */
+/** A gateway that has counted six requests, of which its database lacks five, because it is away since. */
 async function withUnstoredUsage(t: Test, drainMs: number) {
   const databaseUrl = await freshDatabase(t, migrated);
   const line = await cuttableLine(t, new URL(databaseUrl));
@@ -107,12 +107,19 @@ async function withUnstoredUsage(t: Test, drainMs: number) {
   writeFileSync(file, `drain_ms: ${drainMs}\ndata_dir: ${folder}/data\ncoherence: { lease_ms: 20000 }\n`);
   const gateway = await start(t, { DATABASE_URL: line.url, CONFIG: file });
   const { url, key, release, program } = gateway;
+  const sql = rawSql(t, databaseUrl);
+  const first = get(`${url}/slow`, key);
+  await eventually(() => gateway.upstream.heads === 1);
+  release();
+  t.equal((await first).status, 200);
+  // Usage has just been stored, so that the next time is two seconds away.
+  await eventually(async () => (await sql`select from usage_hourly`).length > 0);
   const responses = Array.from({ length: 5 }, () => get(`${url}/slow`, key));
-  await eventually(() => gateway.upstream.heads === 5);
+  await eventually(() => gateway.upstream.heads === 6);
   line.cut();
   release();
   for (const { status } of await Promise.all(responses)) t.equal(status, 200);
-  return { program, line, sql: rawSql(t, databaseUrl), env: gateway.env, folder };
+  return { program, line, sql, env: gateway.env, folder };
 }
 
 t.test('usage that cannot be stored at once is stored when the database is back', async (t) => {
@@ -121,7 +128,7 @@ t.test('usage that cannot be stored at once is stored when the database is back'
   await eventually(() => program.log().some(({ msg }) => String(msg).includes('usage cannot be added')));
   line.mend();
   t.equal(await program.ended(), 0);
-  t.match(await sql`select sum(requests)::int as requests from usage_hourly`, [{ requests: 5 }]);
+  t.match(await sql`select sum(requests)::int as requests from usage_hourly`, [{ requests: 6 }]);
 });
 
 t.test(
@@ -135,7 +142,7 @@ t.test(
     const next = await startProcess(t, env);
     await becomes(next.internalUrl, 200);
     const stored = async () => (await sql`select sum(requests)::int as requests from usage_hourly`)[0];
-    await eventually(async () => (await stored())?.['requests'] === 5);
+    await eventually(async () => (await stored())?.['requests'] === 6);
   },
 );
 
@@ -156,7 +163,13 @@ async function start(t: Scope, more: Readonly<Record<string, string>> = {}): Pro
   };
   const minted = await cli(gateway.env, 'keys', 'create', account.id, '--name', 'k', '--json');
   const { api_key: key } = JSON.parse(minted.stdout) as { api_key: string };
-  return { ...gateway, upstream, key, databaseUrl, release: () => held.forEach((answer) => answer()) };
+  return {
+    ...gateway,
+    upstream,
+    key,
+    databaseUrl,
+    release: () => held.splice(0).forEach((answer) => answer()),
+  };
 }
 
 async function failureToConnect(url: string): Promise<string | undefined> {
