@@ -64,18 +64,20 @@ const built = (path) => import(new URL(`../../../dist/${path}`, import.meta.url)
 note((await built('limits/shares.js')).Shares, 'take', shares);
 const { ActiveExchanges } = await built('proxy/active-exchanges.js');
 note(ActiveExchanges, 'enter', exchanges);
-// The usage journal calls it after its own awaits, no longer inside the timer.
-const { noteBytes } = ActiveExchanges.prototype;
-ActiveExchanges.prototype.noteBytes = function () {
-  asTimer(() => noteBytes.call(this));
-};
-
-// The listener's timer calls it in the turn behind its own.
 const { ClientConnection } = await built('server/client-connection.js');
-const { check } = ClientConnection.prototype;
-ClientConnection.prototype.check = function (/** @type {number} */ nowMs) {
-  asTimer(() => check.call(this, nowMs));
+
+/** @param {{ prototype: any }} Kind @param {string} method */
+const countAsTimer = ({ prototype }, method) => {
+  const original = prototype[method];
+  prototype[method] = function (/** @type {any[]} */ ...args) {
+    return asTimer(() => original.apply(this, args));
+  };
 };
+// The usage journal calls it after its own awaits, no longer inside the timer.
+countAsTimer(ActiveExchanges, 'noteBytes');
+// Timers of the proxy and the listener call these in the turn behind their own.
+countAsTimer(ActiveExchanges, 'check');
+countAsTimer(ClientConnection, 'check');
 
 process.on('message', (/** @type {any} */ { arm, timer, reset }) => {
   const calls = [...called];
