@@ -1,7 +1,11 @@
 #!/usr/bin/env bash
-# Brings what tests need beside npm packages, once: PgBouncer and Ruby; and into .cache/tools promtool, which tests the alerts, Node.js 22 and 24, what looks at
-# the OpenAPI documents and their pages (two linters, axe-core, oasdiff, schemathesis), Caddy, Envoy and Traefik, a registry (crane), Helm, and the schemas by which Kubernetes and two extensions check manifests. What cannot be had here is said, and its tests say that they
-# are skipped.
+# Brings what tests need beside npm packages: PgBouncer and Ruby; and into .cache/tools promtool, which tests the
+# alerts, Node.js 20.19, 22 and 24, what looks at the OpenAPI documents and their pages (two linters, axe-core, oasdiff,
+# schemathesis), Caddy, Envoy and Traefik, a registry (crane), Helm, and the schemas by which Kubernetes and two
+# extensions check manifests. What cannot be had here is said, and its tests say that they are skipped.
+#
+# .cache/tools is a link to a folder that all clones share (TOOLS_HOME, by default in the user's cache), one folder for
+# each text of this file: a clone installs only what no other has. `npm run nightly` gives a TOOLS_HOME that is empty.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -20,8 +24,14 @@ OASDIFF=v1.34.1
 CRANE=v0.22.1
 SCHEMATHESIS=4.32.5
 
-tools=.cache/tools
-mkdir -p "$tools/schemas"
+tools="${TOOLS_HOME:-${XDG_CACHE_HOME:-$HOME/.cache}/tenancy-gateway}/tools-$(git hash-object scripts/ci-tools.sh)"
+mkdir -p "$tools/schemas" .cache
+# A folder here is from before there was a link.
+[ -L .cache/tools ] || rm -rf .cache/tools
+ln -sfn "$tools" .cache/tools
+# Clones that install at the same time take turns.
+exec 9>"$tools/.lock"
+flock 9 || true
 
 # Only the program: Debian's package would start a Prometheus on this machine.
 get_promtool() {
@@ -102,14 +112,14 @@ get_proxies() {
 
 get_oasdiff() {
   [ -e "$tools/.oasdiff-$OASDIFF" ] && return 0
-  GOBIN="$PWD/$tools" go install -trimpath "github.com/oasdiff/oasdiff@$OASDIFF" >&2 && touch "$tools/.oasdiff-$OASDIFF"
+  GOBIN="$tools" go install -trimpath "github.com/oasdiff/oasdiff@$OASDIFF" >&2 && touch "$tools/.oasdiff-$OASDIFF"
 }
 (get_oasdiff) || echo 'ci-tools: oasdiff cannot be had here (Go): the documents will not be compared with the released ones.' >&2
 
 # A registry on loopback, for the charts of a release.
 get_crane() {
   [ -e "$tools/.crane-$CRANE" ] && return 0
-  GOBIN="$PWD/$tools" go install -trimpath "github.com/google/go-containerregistry/cmd/crane@$CRANE" >&2 && touch "$tools/.crane-$CRANE"
+  GOBIN="$tools" go install -trimpath "github.com/google/go-containerregistry/cmd/crane@$CRANE" >&2 && touch "$tools/.crane-$CRANE"
 }
 (get_crane) || echo 'ci-tools: crane cannot be had here (Go): the charts of a release will not be pushed anywhere.' >&2
 
@@ -123,7 +133,7 @@ fi
 # A release build would say which Kubernetes it is for; without that Helm takes 1.20 for the cluster it renders for.
 minor=${NEWEST_KUBERNETES#v1.}
 variable=helm.sh/helm/v3/pkg/chartutil.k8sVersion
-GOBIN="$PWD/$tools" go install -trimpath \
+GOBIN="$tools" go install -trimpath \
   -ldflags "-s -w -X ${variable}Major=1 -X ${variable}Minor=${minor%%.*}" \
   "helm.sh/helm/v3/cmd/helm@$HELM"
 

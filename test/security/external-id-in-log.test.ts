@@ -1,6 +1,7 @@
 /** An external_id in a path of the gateway's own, which the log would keep longer than the account. */
 import t from 'tap';
-import { embeddedStore, startApis } from '../support/apis.ts';
+import { startApis } from '../support/apis.ts';
+import { embeddedStore } from '../support/embedded.ts';
 import { eventually } from '../support/eventually.ts';
 import { startGateway } from '../support/gateway.ts';
 

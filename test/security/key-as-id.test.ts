@@ -1,6 +1,7 @@
 /** A key that somebody takes for an id: the path with it would stand in the log, the traces and the live tail. */
 import t from 'tap';
-import { embeddedStore, startApis } from '../support/apis.ts';
+import { startApis } from '../support/apis.ts';
+import { embeddedStore } from '../support/embedded.ts';
 import { eventually } from '../support/eventually.ts';
 import { startGateway } from '../support/gateway.ts';
 

@@ -1,7 +1,8 @@
 /** Changes that were decided about while their key was good, and reach the store when it is not. */
 import t from 'tap';
 import type { TenantStore } from '../../src/ports/tenant-store.ts';
-import { embeddedStore, startApis, type Parent } from '../support/apis.ts';
+import { startApis, type Parent } from '../support/apis.ts';
+import { embeddedStore } from '../support/embedded.ts';
 import { eventually } from '../support/eventually.ts';
 import type { Call, HttpResponse } from '../support/http-client.ts';
 

@@ -5,7 +5,8 @@ import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import t from 'tap';
 import type { OperatorToken } from '../../src/config.ts';
-import { embeddedStore, operatorToken, startApis } from '../support/apis.ts';
+import { operatorToken, startApis } from '../support/apis.ts';
+import { embeddedStore } from '../support/embedded.ts';
 import { eventually } from '../support/eventually.ts';
 
 const alice: OperatorToken = {

@@ -1,7 +1,8 @@
 /** What an operator of a lower role tries in order to get at what is for a higher one. */
 import { METHODS } from 'node:http';
 import t from 'tap';
-import { embeddedStore, startApis } from '../support/apis.ts';
+import { startApis } from '../support/apis.ts';
+import { embeddedStore } from '../support/embedded.ts';
 import { rawRequest, requestText } from '../support/raw-client.ts';
 
 const viewer = 'token-of-a-viewer-0123456789abcdef';

@@ -1,7 +1,8 @@
 /** Guesses of an operator's token: how many are checked, what they reveal, and whom they lock out. */
 import t from 'tap';
 import { TokenGuesses } from '../../src/api/operator/token-guesses.ts';
-import { embeddedStore, startApis } from '../support/apis.ts';
+import { startApis } from '../support/apis.ts';
+import { embeddedStore } from '../support/embedded.ts';
 import { eventually } from '../support/eventually.ts';
 import type { HttpResponse } from '../support/http-client.ts';
 import { ManualTime } from '../support/coherence/manual-time.ts';

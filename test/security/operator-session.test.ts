@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import t from 'tap';
 import type { OperatorToken } from '../../src/config.ts';
-import { embeddedStore, operatorToken, startApis } from '../support/apis.ts';
+import { operatorToken, startApis } from '../support/apis.ts';
+import { embeddedStore } from '../support/embedded.ts';
 import { httpClient, type Call, type CallOptions, type HttpResponse } from '../support/http-client.ts';
 
 const alice: OperatorToken = {

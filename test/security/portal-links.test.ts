@@ -1,6 +1,7 @@
 /** Links and sessions of the portal that are used twice, late, by guessing, or after their end. */
 import t from 'tap';
-import { embeddedStore, startApis } from '../support/apis.ts';
+import { startApis } from '../support/apis.ts';
+import { embeddedStore } from '../support/embedded.ts';
 import type { Call } from '../support/http-client.ts';
 import { makeLink, openPortal, portalCall } from '../support/portal.ts';
 

@@ -1,5 +1,6 @@
 import t from 'tap';
-import { embeddedStore, startApis } from '../support/apis.ts';
+import { startApis } from '../support/apis.ts';
+import { embeddedStore } from '../support/embedded.ts';
 import { startGateway } from '../support/gateway.ts';
 import { rawClient, requestText, type RawClient } from '../support/raw-client.ts';
 import { startUpstream } from '../support/upstreams.ts';

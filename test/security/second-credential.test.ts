@@ -1,6 +1,7 @@
 import t from 'tap';
 import { authorizationSchemes, challengesOf } from '../../src/domain/authorization.ts';
-import { embeddedStore, startApis } from '../support/apis.ts';
+import { startApis } from '../support/apis.ts';
+import { embeddedStore } from '../support/embedded.ts';
 import { credentialForms } from '../support/credential-forms.ts';
 import { startGateway } from '../support/gateway.ts';
 import { startUpstream } from '../support/upstreams.ts';

@@ -1,5 +1,6 @@
 import t from 'tap';
-import { embeddedStore, operatorToken, startApis } from '../support/apis.ts';
+import { operatorToken, startApis } from '../support/apis.ts';
+import { embeddedStore } from '../support/embedded.ts';
 import { rawClient, requestText } from '../support/raw-client.ts';
 
 const bodyIdleMs = 300;

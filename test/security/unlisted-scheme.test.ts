@@ -1,6 +1,7 @@
 import t from 'tap';
 import { authorizationSchemes, usualSchemes } from '../../src/domain/authorization.ts';
-import { embeddedStore, operatorToken, startApis } from '../support/apis.ts';
+import { operatorToken, startApis } from '../support/apis.ts';
+import { embeddedStore } from '../support/embedded.ts';
 import { credentialForms } from '../support/credential-forms.ts';
 import { startGateway } from '../support/gateway.ts';
 import { httpClient } from '../support/http-client.ts';

@@ -1,11 +1,7 @@
 /** The management and the operator API on real sockets and a real store, for tests of their responses. */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
-import { openEmbedded } from '../../src/adapters/embedded/store.ts';
 import type { Store } from '../../src/adapters/postgres/store.ts';
 import { internalServer, portalServer, publicServer, type AppDeps } from '../../src/app.ts';
 import type { AuthorizationScheme } from '../../src/domain/authorization.ts';
@@ -228,16 +224,6 @@ function operatorsOf({ adminToken = operatorToken, adminTokens = {} }: ApisOptio
 }
 
 const noReplica = { ownId: (): string | null => null };
-
-/** A migrated embedded store of the test's own. */
-export async function embeddedStore(t: Scope): Promise<Store> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'tenancy-gateway-test-'));
-  t.teardown(() => rm(dataDir, { recursive: true, force: true }));
-  const store = await openEmbedded(dataDir);
-  t.teardown(() => store.close());
-  await store.migrate();
-  return store;
-}
 
 /** A portal in most of its usual states. */
 const usualPortal: PortalConfig = {

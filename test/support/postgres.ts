@@ -17,7 +17,7 @@ export interface Template {
 export async function freshDatabase(t: Scope, template?: Template): Promise<string> {
   const name = `t_${randomBytes(8).toString('hex')}`;
   const source = template && (await filled(template));
-  await administer((sql) => sql.unsafe(`create database ${name} template ${source ?? 'template0'}`));
+  await administer((sql) => copyDatabase(sql, name, source ?? 'template0'));
   t.teardown(() => administer((sql) => sql.unsafe(`drop database if exists ${name} with (force)`)));
   await template?.copied?.(urlOf(name));
   return urlOf(name);
@@ -42,11 +42,21 @@ async function filled({ name, fill }: Template): Promise<string> {
     const [done] = await sql`select from pg_database where datname = ${database} and datistemplate`;
     if (done) return;
     await sql.unsafe(`drop database if exists ${database} with (force)`);
-    await sql.unsafe(`create database ${database} template template0`);
+    await copyDatabase(sql, database, 'template0');
     await fill(urlOf(database));
     await sql.unsafe(`alter database ${database} is_template true`);
   });
   return database;
+}
+
+/**
+ * Copies the files of `source`, which takes a fifth of the processor time that writing each page to the log does.
+ * PostgreSQL before 15 does so always and knows no `strategy`.
+ */
+async function copyDatabase(sql: postgres.Sql, name: string, source: string): Promise<void> {
+  const [{ knows }] = await sql<[{ readonly knows: boolean }]>`
+    select current_setting('server_version_num')::int >= 150000 as knows`;
+  await sql.unsafe(`create database ${name} template ${source} ${knows ? 'strategy file_copy' : ''}`);
 }
 
 async function administer(work: (sql: postgres.Sql) => Promise<unknown>): Promise<void> {

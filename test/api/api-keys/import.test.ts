@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import t from 'tap';
-import { embeddedStore, startApis } from '../../support/apis.ts';
+import { startApis } from '../../support/apis.ts';
+import { embeddedStore } from '../../support/embedded.ts';
 
 const apis = await startApis(t, { apiKeyHeaders: ['X-API-Key'] });
 

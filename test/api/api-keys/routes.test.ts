@@ -1,7 +1,8 @@
 import t from 'tap';
 import { apiKeyFields } from '../../../src/api/api-keys/resource.ts';
 import { parseApiKey } from '../../../src/domain/api-key.ts';
-import { embeddedStore, startApis } from '../../support/apis.ts';
+import { startApis } from '../../support/apis.ts';
+import { embeddedStore } from '../../support/embedded.ts';
 import type { HttpResponse } from '../../support/http-client.ts';
 
 /** One for the tests that want nothing special: each makes parents of its own. */

@@ -1,7 +1,8 @@
 /** What one tenant asks for, and the connections that others need. */
 import t, { type Test } from 'tap';
 import type { Sql } from '../../../src/adapters/postgres/connection/sql.ts';
-import { embeddedStore, startApis } from '../../support/apis.ts';
+import { startApis } from '../../support/apis.ts';
+import { embeddedStore } from '../../support/embedded.ts';
 import type { HttpResponse } from '../../support/http-client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freshStore, rawSql } from '../../support/store.ts';
