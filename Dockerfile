@@ -83,5 +83,5 @@ HEALTHCHECK --interval=10s --timeout=3s --start-period=30s \
 STOPSIGNAL SIGTERM
 
 # The flags keep short-lived objects short-lived: the process holds half as much memory, and pauses to collect garbage are
-# a tenth as long (docs/decisions/http-server.md).
+# a tenth as long (docs/maintainers/decisions/http-server.md).
 CMD ["node", "--max-semi-space-size=4", "--no-allocation-site-pretenuring", "dist/main.js"]

@@ -2,7 +2,7 @@
  * What the erasure of one account with a million events costs others, through the very store the gateway uses, on a
  * PostgreSQL of its own that writes through to the disk: changes and lists of other parents run all the time. Beside
  * the account, small ones are deleted, and there are as many results under an Idempotency-Key as a busy day leaves.
- * Prints the table of `docs/scale.md`.
+ * Prints the table of `docs/maintainers/scale.md`.
  *
  *     npm run bench:erasure -- [--events 1000000] [--results 200000] [--accounts 100]
  */

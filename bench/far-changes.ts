@@ -1,6 +1,6 @@
 /**
  * How many changes a second a gateway makes that is far from PostgreSQL: revokes of keys through its own two APIs, one
- * after the other and some at a time. Prints the table of `docs/scale.md`.
+ * after the other and some at a time. Prints the table of `docs/maintainers/scale.md`.
  *
  *     npm run bench:far -- [--delay 80] [--changes 60] [--at-once 1,8]
  */

@@ -1,7 +1,7 @@
 /**
  * What leases, the barrier and revokes cost while a snapshot stays open, after as many renewals and confirmations as
  * replicas make in that time: what those leave behind cannot be cleared away then. Through the very store the gateway uses,
- * on a PostgreSQL of its own. Prints the table of `docs/coherence.md`.
+ * on a PostgreSQL of its own. Prints the table of `docs/maintainers/coherence.md`.
  *
  *     npm run bench:old-snapshot -- [--replicas 3,50] [--minutes 10,60] [--changes 6]
  */

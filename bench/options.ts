@@ -62,7 +62,7 @@ export const usage = `npm run bench -- [options]
   --scenario A,B    scenarios (${Object.keys(scenarios).join(', ')})
                     or single cases (${caseIds.join(', ')})
   --cores P,O       core of the proxy, core of everything else (0,1)
-  --write-docs      write docs/performance.md and docs/performance.svg
+  --write-docs      write docs/maintainers/performance.md and docs/maintainers/performance.svg
   --from FILE       use the results of an earlier run
   --profile CASE    CPU profile of the gateway in one case
 `;

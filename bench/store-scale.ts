@@ -1,6 +1,6 @@
 /**
  * Measures whether management costs the same under a parent with a thousand and with a million sub-accounts, through
- * the very store the gateway uses, on a PostgreSQL of its own. Prints the table of `docs/scale.md`, and with `--plans`
+ * the very store the gateway uses, on a PostgreSQL of its own. Prints the table of `docs/maintainers/scale.md`, and with `--plans`
  * how PostgreSQL went about it.
  *
  *     npm run bench:store -- [--plans]

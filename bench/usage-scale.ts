@@ -1,5 +1,5 @@
 /**
- * Measures usage reports over a year of 10,000 sub-accounts, through the very store the gateway uses, on a PostgreSQL of its own. Prints the tables of `docs/scale.md`, and with `--plans` how PostgreSQL went
+ * Measures usage reports over a year of 10,000 sub-accounts, through the very store the gateway uses, on a PostgreSQL of its own. Prints the tables of `docs/maintainers/scale.md`, and with `--plans` how PostgreSQL went
  * about it, or with `--csv` what a report takes as CSV over HTTP, from the gateway as it was last built.
  *
  *     npm run bench:reports -- [--plans | --csv]

@@ -1,4 +1,4 @@
-/** What `docs/private-parts.md` lists is there, and does what it says: one test for each. */
+/** What `docs/maintainers/private-parts.md` lists is there, and does what it says: one test for each. */
 import { createServer } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { Duplex } from 'node:stream';

@@ -1,4 +1,4 @@
-/** Measures what `docs/coherence.md` and `docs/look-ups.md` promise while things go wrong. `npm run bench:outages -- --help` */
+/** Measures what `docs/maintainers/coherence.md` and `docs/maintainers/look-ups.md` promise while things go wrong. `npm run bench:outages -- --help` */
 import { parseArgs } from 'node:util';
 import { describeMachine, machineLine, quietLoad } from '../machine.ts';
 import { table } from '../report/tables.ts';

@@ -1,7 +1,7 @@
 /**
  * How long a revoke waits for many replicas. Each of them is the gateway's own store and coherence, on connections of its
  * own to a real PostgreSQL; several share a process, and none serves requests. One after another, for each number of
- * replicas, the revokes a second go up until they take too long. Prints the table of `docs/coherence.md`.
+ * replicas, the revokes a second go up until they take too long. Prints the table of `docs/maintainers/coherence.md`.
  *
  *     npm run bench:replicas -- [--replicas 3,10,25,50] [--rates 5,20,50,100] [--seconds 10]
  */

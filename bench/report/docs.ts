@@ -9,10 +9,10 @@ import { caseTable, disturbance, memoryTable, table } from './tables.ts';
 
 const headline = 'small-get';
 
-/** Writes `docs/performance.md` and its chart from a run. */
+/** Writes `docs/maintainers/performance.md` and its chart from a run. */
 export function writeDocs(record: RunRecord, cases: readonly Case[]): void {
-  writeFileSync(join(root, 'docs/performance.md'), page(record, cases));
-  writeFileSync(join(root, 'docs/performance.svg'), chart(record));
+  writeFileSync(join(root, 'docs/maintainers/performance.md'), page(record, cases));
+  writeFileSync(join(root, 'docs/maintainers/performance.svg'), chart(record));
 }
 
 function page(record: RunRecord, cases: readonly Case[]): string {

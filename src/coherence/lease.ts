@@ -215,7 +215,7 @@ export class Lease {
   }
 
   /**
-   * Makes one pass. Its steps are safe only in this order (`docs/coherence.md`):
+   * Makes one pass. Its steps are safe only in this order (`docs/maintainers/coherence.md`):
    *
    * - Read the clocks. An extended lease counts from this time.
    * - Commit this replica's row, if this is a renewal.

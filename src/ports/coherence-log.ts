@@ -90,7 +90,7 @@ export interface PrunePortion {
 }
 
 /**
- * The coherence tables (`docs/coherence.md`), over a PostgreSQL connection of their own.
+ * The coherence tables (`docs/maintainers/coherence.md`), over a PostgreSQL connection of their own.
  *
  * Every call settles by a deadline, which `storeMsFor` derives from the lease duration. A call that is still running at
  * the deadline rejects. A rejected call may still take effect later.

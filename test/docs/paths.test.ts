@@ -20,7 +20,7 @@ t.test('every path of the project that the docs name exists', async (t) => {
     const missing = [...read(page).matchAll(namedPath)].map(([path]) => path).filter((path) => !exists(path));
     t.same(missing, [], page);
   }
-  t.ok(pages.includes('ARCHITECTURE.md') && pages.includes('docs/decisions/README.md'));
+  t.ok(pages.includes('ARCHITECTURE.md') && pages.includes('docs/maintainers/decisions/README.md'));
 });
 
 t.test('every relative link of the docs leads to a file, and to a heading of it', async (t) => {
@@ -32,11 +32,24 @@ t.test('every relative link of the docs leads to a file, and to a heading of it'
   }
 });
 
+t.test('no page of users sends them to a page of maintainers, which the package does not have', async (t) => {
+  for (const page of pages.filter((name) => /^docs\/(?!maintainers\/)/.test(name))) {
+    const leads = [
+      ...read(page).matchAll(/\]\(([^)\s]*(?:maintainers\/|ARCHITECTURE|CONTRIBUTING)[^)\s]*)\)/g),
+    ];
+    t.same(
+      leads.map(([, target]) => target),
+      [],
+      page,
+    );
+  }
+});
+
 t.test('every record of a decision is in the index, has its parts, and stays short', async (t) => {
-  const index = read('docs/decisions/README.md');
-  for (const page of pages.filter((name) => /^docs\/decisions\/(?!README)/.test(name))) {
+  const index = read('docs/maintainers/decisions/README.md');
+  for (const page of pages.filter((name) => /^docs\/maintainers\/decisions\/(?!README)/.test(name))) {
     const text = read(page);
-    t.ok(index.includes(`](${page.slice('docs/decisions/'.length)})`), `${page} is in the index`);
+    t.ok(index.includes(`](${page.slice('docs/maintainers/decisions/'.length)})`), `${page} is in the index`);
     t.match(
       text,
       /^# .+\n\nDate: \d{4}-\d\d-\d\d\. Status: .+\n\n## Context\n[^]+\n## Decision\n[^]+\n## Consequences\n/,

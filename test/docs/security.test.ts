@@ -7,10 +7,10 @@ import { guardCells, guardMutations } from '../security/guard-mutations.ts';
  * for a new attack only `npm run weakened` knows that.
  */
 const update = process.env['UPDATE_DOCS'] === '1';
-const page = new URL('../../docs/security.md', import.meta.url);
+const page = new URL('../../docs/maintainers/attacks.md', import.meta.url);
 const rows = /(<!-- attacks:.*?-->\n.*\n.*\n)([^]*)(<!-- \/attacks -->)/;
 
-t.test('docs/security.md names for every attack the line that guards against it', async (t) => {
+t.test('docs/maintainers/attacks.md names for every attack the line that guards against it', async (t) => {
   const text = readFileSync(page, 'utf8');
   const said = saidByGuard(text);
   const expected = guardMutations.map(

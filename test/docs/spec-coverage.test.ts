@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
-t.test('every test that docs/spec-coverage.md names exists, in the file it names', async (t) => {
-  const rows = read('docs/spec-coverage.md')
+t.test('every test that docs/maintainers/spec-coverage.md names exists, in the file it names', async (t) => {
+  const rows = read('docs/maintainers/spec-coverage.md')
     .split('\n')
     .filter((line) => line.startsWith('| ') && line.includes('`: '));
   t.ok(rows.length > 70);

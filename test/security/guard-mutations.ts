@@ -8,7 +8,7 @@ export interface GuardMutation {
   readonly instead: string;
 }
 
-/** The first two columns of `npm run weakened` and of docs/security.md, on one line and without what Markdown would read. */
+/** The first two columns of `npm run weakened` and of docs/maintainers/attacks.md, on one line and without what Markdown would read. */
 export function guardCells({ attack, source, guard }: GuardMutation): string {
   const line = guard.replace(/\s+/g, ' ').replaceAll('|', '\\|').replaceAll('`', '´');
   return `| ${attack} | ${source.replace(/^src\//, '')}: \`${line}\` |`;

@@ -21,7 +21,7 @@ export interface FolderLock {
 }
 
 /**
- * Locks the folder `path`, so that only one process at a time works on it; `docs/decisions/data-directory-lock.md`
+ * Locks the folder `path`, so that only one process at a time works on it; `docs/maintainers/decisions/data-directory-lock.md`
  * explains why the lock works this way.
  *
  * The process listens on its own Unix socket in the folder. Then it asks the processes behind all other sockets in the

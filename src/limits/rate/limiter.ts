@@ -51,7 +51,7 @@ const order: Record<LimitKind, number> = { api_key: 0, sub_account: 1, parent: 2
 /**
  * Enforces limits across all replicas. A shared store holds each limit's tokens, as a bucket or a quota. This replica
  * may keep a few of them on hand, so that most requests need not wait for the store. See `docs/limits.md` and
- * `docs/decisions/rate-limits.md`.
+ * `docs/maintainers/decisions/rate-limits.md`.
  */
 export class SharedRateLimiter implements RateLimiter {
   readonly #parts: LimiterParts;

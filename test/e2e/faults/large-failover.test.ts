@@ -1,6 +1,6 @@
 /**
  * A failover to a real standby with a long log, and what catching up costs a process in memory. For the figures of
- * docs/coherence.md: `TAP_TIMEOUT=0 LOG_ROWS=1000000 node scripts/with-servers.mjs test/e2e/faults/large-failover.test.ts`.
+ * docs/maintainers/coherence.md: `TAP_TIMEOUT=0 LOG_ROWS=1000000 node scripts/with-servers.mjs test/e2e/faults/large-failover.test.ts`.
  */
 import t from 'tap';
 import { openPostgres } from '../../../src/adapters/postgres/store.ts';

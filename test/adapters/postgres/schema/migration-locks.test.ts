@@ -1,4 +1,4 @@
-/** What a migration may do while replicas serve; docs/contributing.md says it in words. */
+/** What a migration may do while replicas serve; docs/maintainers/contributing.md says it in words. */
 import t from 'tap';
 import { readMigrations } from '../../../../src/adapters/postgres/schema/migration-files.ts';
 import { faultsOfStep, fill } from '../../../support/migration-locks.ts';
