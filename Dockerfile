@@ -1,4 +1,4 @@
-# docker build --tag tenancy-gateway:0.2.0 .
+# docker build --tag tenancy-gateway:1.0.0-dev .
 #
 # The image holds Node.js, production dependencies and compiled sources, and nothing to build or install with: no npm, no
 # compiler, no tests. It runs on PostgreSQL; the embedded store, which is for laptops, is left out.
@@ -29,6 +29,7 @@ COPY tsconfig.json tsconfig.build.json tsconfig.client.json ./
 COPY scripts scripts
 COPY console console
 COPY src src
+ARG REVISION=
 RUN npm run build && find dist -type f \( -name '*.map' -o -name '.*' \) -delete
 
 FROM ${BASE_IMAGE} AS application
@@ -55,7 +56,7 @@ RUN export DATABASE_URL=postgres://127.0.0.1:1/none UPSTREAM_URL=http://127.0.0.
  && kill -TERM $! && wait $! && chmod -R a+rX /tmp/compiled
 
 FROM application
-ARG VERSION=0.2.0
+ARG VERSION=1.0.0-dev
 ARG REVISION=
 LABEL org.opencontainers.image.title="Tenancy Gateway" \
       org.opencontainers.image.description="A reverse proxy that gives any existing API sub-accounts." \

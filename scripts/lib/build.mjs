@@ -1,4 +1,5 @@
 // @ts-check
+import { spawnSync } from 'node:child_process';
 import { existsSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildPages, CONSOLE } from './console.mjs';
@@ -20,6 +21,8 @@ import { say } from './say.mjs';
 
 /** Its time says when the last good build began. */
 const STAMP = join(DIST, '.built');
+/** Read by src/wiring/version.ts. */
+const COMMIT = join(DIST, 'commit');
 /** What the compiler remembers between builds; beside its output, so that both are removed together. */
 const MEMORY = join(DIST, '.tsbuildinfo');
 const INPUT = [
@@ -42,6 +45,16 @@ export async function ensureBuilt() {
 /** Builds in any case, and fails on a type error. */
 export function build() {
   return alone(() => compile([]));
+}
+
+/**
+ * Leaves the commit in the build, for the version of unreleased ones. Without Git, such as in the image, `REVISION` has it.
+ */
+function nameCommit() {
+  const git = spawnSync('git', ['rev-parse', 'HEAD'], { cwd: inProject('.'), encoding: 'utf8' });
+  const commit = process.env['REVISION'] || (git.status === 0 ? git.stdout : '');
+  rmSync(COMMIT, { force: true });
+  if (commit !== '') writeFileSync(COMMIT, commit.slice(0, 12));
 }
 
 function isBuilt() {
@@ -75,6 +88,7 @@ async function compile(options) {
   }
 
   await buildPages();
+  nameCommit();
   writeFileSync(STAMP, '');
   // What was edited during the build has to count as newer.
   utimesSync(STAMP, began, began);

@@ -4,28 +4,6 @@
 {{- toYaml (mergeOverwrite $held (deepCopy .Values.securityContext)) -}}
 {{- end }}
 
-{{/* The part of `value` with the keys in `keys`, as YAML. A list of `keys` has one element, for all elements of the value. */}}
-{{- define "gateway.keptKeys" -}}
-{{- $kept := dict -}}
-{{- range $key, $below := .keys -}}
-{{- if hasKey $.value $key -}}
-{{- $value := index $.value $key -}}
-{{- if and (kindIs "map" $below) (kindIs "map" $value) -}}
-{{- $_ := set $kept $key (include "gateway.keptKeys" (dict "value" $value "keys" $below) | fromYaml) -}}
-{{- else if and (kindIs "slice" $below) (kindIs "slice" $value) -}}
-{{- $items := list -}}
-{{- range $value -}}
-{{- $items = append $items (include "gateway.keptKeys" (dict "value" . "keys" (first $below)) | fromYaml) -}}
-{{- end -}}
-{{- $_ := set $kept $key $items -}}
-{{- else -}}
-{{- $_ := set $kept $key $value -}}
-{{- end -}}
-{{- end -}}
-{{- end -}}
-{{- toYaml $kept -}}
-{{- end }}
-
 {{/* The gateway's file: `config`, and the operators with their roles and the files of their tokens. */}}
 {{- define "gateway.config" -}}
 {{- $config := deepCopy .Values.config -}}

@@ -69,7 +69,7 @@ export const gateway: Subject = {
             host: 'gateway-0',
             self: true,
             state: 'live',
-            version: '0.2.0',
+            version: '1.0.0',
             lease_ms: 3000,
             lease_age_ms: 412,
             clock_offset_ms: 3,
@@ -104,7 +104,7 @@ export const gateway: Subject = {
       Operator: {
         operator: 'operator',
         role: 'admin',
-        version: '0.2.0',
+        version: '1.0.0',
         replica_id: '5f6d2f0e-52b5-4f0e-9a59-0b7f6e2f9a10',
         session: null,
       },

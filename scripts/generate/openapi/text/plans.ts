@@ -12,7 +12,7 @@ export const plans: Subject = {
         tag: 'Plans',
         summary: 'Create or replace a plan',
         description:
-          'The plan says what the body says; a member that is absent is `null`. From the 2xx on, every replica enforces it for all accounts with the plan. Works once no replica of 0.2.0 is left: until then it is 503 `unavailable`.',
+          'The plan says what the body says; a member that is absent is `null`. From the 2xx on, every replica enforces it for all accounts with the plan.',
         request: 'PutPlan',
         responses: { 200: ['Plan', 'The plan was there.'], 201: ['Plan', 'The plan was created.'] },
         never: ['not_found'],
