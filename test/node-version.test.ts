@@ -1,3 +1,4 @@
+// class: pure
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { requireNode } from '../src/node-version.ts';

@@ -1,3 +1,4 @@
+// class: app
 /** What `docs/maintainers/private-parts.md` lists is there, and does what it says: one test for each. */
 import { createServer } from 'node:http';
 import { connect, type Socket } from 'node:net';

@@ -1,3 +1,4 @@
+// class: app
 import t from 'tap';
 import { startApis } from '../support/apis.ts';
 

@@ -1,3 +1,4 @@
+// class: app
 /** What would become of a request, asked by the parent whose key it would carry. */
 import t from 'tap';
 import { startApis } from '../support/apis.ts';

@@ -1,3 +1,4 @@
+// class: app
 /** Which account and which key call. */
 import t from 'tap';
 import { startApis } from '../support/apis.ts';

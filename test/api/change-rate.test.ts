@@ -1,3 +1,4 @@
+// class: app
 /** How fast one parent may read, and make changes that every replica must confirm. */
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';

@@ -1,3 +1,4 @@
+// class: app
 /** What is left of limits, as parents and operators see it. */
 import t from 'tap';
 import { limitsInForce } from '../../src/api/rest/limits-in-force.ts';

@@ -1,3 +1,4 @@
+// class: app
 /** Limits of requests, as parents and operators set and see them. */
 import t from 'tap';
 import { startApis } from '../support/apis.ts';

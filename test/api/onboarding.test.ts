@@ -1,3 +1,4 @@
+// class: app
 /** Whose writes the first sub-account of a parent would break. */
 import t from 'tap';
 import { startApis } from '../support/apis.ts';

@@ -1,3 +1,4 @@
+// class: pure
 import Fastify from 'fastify';
 import t from 'tap';
 import type { ManagementApp } from '../../src/api/operations.ts';

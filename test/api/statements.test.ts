@@ -1,3 +1,4 @@
+// class: app
 /** Far from PostgreSQL each statement of a change is a round trip, and a connection is taken as long. */
 import { Buffer } from 'node:buffer';
 import t from 'tap';

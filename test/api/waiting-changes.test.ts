@@ -1,3 +1,4 @@
+// class: app
 /** Changes that wait for a connection while their key is revoked. */
 import t from 'tap';
 import { openPostgres } from '../../src/adapters/postgres/store.ts';

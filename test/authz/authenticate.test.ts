@@ -1,3 +1,4 @@
+// class: pure
 import t from 'tap';
 import { credentialReader, type CredentialHeaders } from '../../src/authz/authenticate.ts';
 import { digestSecret } from '../../src/domain/api-key.ts';

@@ -1,3 +1,4 @@
+// class: pure
 import t from 'tap';
 import { managementHeaderFault } from '../../src/authz/management-call.ts';
 import type { ActingHeader, MethodKind } from '../../src/domain/acting-decision.ts';

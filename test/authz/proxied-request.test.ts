@@ -1,3 +1,4 @@
+// class: pure
 import t from 'tap';
 import { parseAccountId, type AccountId } from '../../src/domain/ids.ts';
 import type { MethodKind } from '../../src/domain/acting-decision.ts';

@@ -1,3 +1,4 @@
+// class: pure
 import t from 'tap';
 import { compareBuilds } from '../../bench/report/against.ts';
 import type { RunRecord } from '../../bench/report/record.ts';

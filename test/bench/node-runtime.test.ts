@@ -1,3 +1,4 @@
+// class: pure
 import t from 'tap';
 import { nodeRuntime } from '../../bench/lib/node-runtime.ts';
 import { readOptions } from '../../bench/options.ts';

@@ -1,3 +1,4 @@
+// class: built
 /** What shells complete. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// class: pure
 /** Text that customers chose, in the output of commands. */
 import { Command } from 'commander';
 import t, { type Test } from 'tap';

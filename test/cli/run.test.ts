@@ -1,3 +1,4 @@
+// class: pure, alone
 /** Arguments of the command line. */
 import t, { type Test } from 'tap';
 import { run } from '../../src/cli/run.ts';

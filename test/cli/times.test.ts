@@ -1,3 +1,4 @@
+// class: pure
 import t from 'tap';
 import { readExpiry, readPeriod, repeatable } from '../../src/cli/times.ts';
 

@@ -1,3 +1,4 @@
+// class: app
 /** The client of the management API, against a real server that says what it is told to. */
 import t, { type Test } from 'tap';
 import { ProblemError, TenancyClient } from '../../src/client/client.ts';

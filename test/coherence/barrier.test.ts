@@ -1,3 +1,4 @@
+// class: pure
 import t from 'tap';
 import { CommitBarrier } from '../../src/coherence/barrier.ts';
 import { Membership } from '../../src/coherence/membership.ts';

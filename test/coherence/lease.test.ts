@@ -1,3 +1,4 @@
+// class: pure
 import t from 'tap';
 import { retryPauses } from '../../src/coherence/timing.ts';
 import type { FactKey } from '../../src/ports/facts.ts';

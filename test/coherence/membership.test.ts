@@ -1,3 +1,4 @@
+// class: pure
 import t from 'tap';
 import { Membership } from '../../src/coherence/membership.ts';
 import { leaseWaitMs, timingFor } from '../../src/coherence/timing.ts';

@@ -1,3 +1,4 @@
+// class: pure
 import t from 'tap';
 import { View } from '../../src/coherence/memory/view.ts';
 import { RecentChanges } from '../../src/coherence/memory/recent-changes.ts';

@@ -1,3 +1,4 @@
+// class: pure
 /** What the directory takes from the cache that replicas share, and what it does not believe. */
 import t from 'tap';
 import { everythingThatFollows } from '../support/coherence/manual-time.ts';

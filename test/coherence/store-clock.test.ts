@@ -1,3 +1,4 @@
+// class: pure
 import t from 'tap';
 import { clockWarnings, StoreClock } from '../../src/coherence/store-clock.ts';
 import { ManualTime } from '../support/coherence/manual-time.ts';

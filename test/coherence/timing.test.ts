@@ -1,3 +1,4 @@
+// class: pure
 import t from 'tap';
 import { leaseWaitMs, retryPauses, timingFor } from '../../src/coherence/timing.ts';
 

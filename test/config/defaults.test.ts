@@ -1,3 +1,4 @@
+// class: pure
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';

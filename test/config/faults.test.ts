@@ -1,3 +1,4 @@
+// class: pure
 import t from 'tap';
 import { formatFaults } from '../../src/config/fault.ts';
 import { configFile, faultsOf, goodConfig } from '../support/config-files.ts';

@@ -1,3 +1,4 @@
+// class: pure
 /** The section `portal`: what it gives, and what is a fault. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// class: pure
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import t from 'tap';
 import { schema } from '../../src/config/schema.ts';

@@ -1,3 +1,4 @@
+// class: pure
 import { availableParallelism } from 'node:os';
 import t from 'tap';
 import { configFile, faultsOf, goodConfig } from '../support/config-files.ts';

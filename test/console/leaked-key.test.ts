@@ -1,3 +1,4 @@
+// class: ui
 /** The runbook for a leaked key, in the console: paste it, open it, revoke it. */
 import type { Page } from 'playwright-core';
 import t from 'tap';

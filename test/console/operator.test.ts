@@ -1,3 +1,4 @@
+// class: ui
 /** An operator at work in the console, in a real browser, before three replicas and 10,000 accounts. */
 import type { Page, Route } from 'playwright-core';
 import t from 'tap';

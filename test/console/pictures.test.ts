@@ -1,3 +1,4 @@
+// class: ui
 /**
  * The pictures of the console in README and docs. `WRITE_PICTURES=1 npm test -- test/console/pictures.test.ts` takes
  * them anew.

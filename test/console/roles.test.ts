@@ -1,3 +1,4 @@
+// class: ui
 /** The console shows and allows what the operator's token may do, and no more. */
 import t from 'tap';
 import { chromium, withoutChromium } from '../support/browser.ts';

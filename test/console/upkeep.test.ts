@@ -1,3 +1,4 @@
+// class: ui
 /** Plans, metadata and deletions in the console, by keyboard where a form has more than one control. */
 import type { Page } from 'playwright-core';
 import t from 'tap';

@@ -1,3 +1,4 @@
+// class: built
 import t from 'tap';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';

@@ -1,3 +1,4 @@
+// class: built
 import t from 'tap';
 import { readFileSync } from 'node:fs';
 import { parts } from '../e2e/clients/matrix.ts';

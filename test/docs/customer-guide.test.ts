@@ -1,3 +1,4 @@
+// class: built
 /** The commands of docs/customer-guide.md run, one after the other, as a parent's developer would paste them. */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// class: pure
 import { existsSync, readFileSync } from 'node:fs';
 import t from 'tap';
 

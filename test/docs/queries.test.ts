@@ -1,3 +1,4 @@
+// class: app
 import { readdirSync, readFileSync } from 'node:fs';
 import t from 'tap';
 import { freshDatabase } from '../support/postgres.ts';

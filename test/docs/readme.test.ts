@@ -1,3 +1,4 @@
+// class: built
 import t, { type Test } from 'tap';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { spawn } from 'node:child_process';

@@ -1,3 +1,4 @@
+// class: pure
 import t from 'tap';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import ts from 'typescript';

@@ -1,3 +1,4 @@
+// class: built
 /** The example of docs/sdk.md runs as it stands there. */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// class: pure
 import { readFileSync, writeFileSync } from 'node:fs';
 import t from 'tap';
 import { guardCells, guardMutations } from '../security/guard-mutations.ts';

@@ -1,3 +1,4 @@
+// class: pure
 import t from 'tap';
 import { readFileSync } from 'node:fs';
 

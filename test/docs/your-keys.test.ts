@@ -1,3 +1,4 @@
+// class: built
 /** The calls of docs/your-keys.md that send a key run as they stand, with the schemes that the page configures. */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// class: pure
 import t from 'tap';
 import fc from 'fast-check';
 import { readActingHeader } from '../../src/domain/acting-decision.ts';

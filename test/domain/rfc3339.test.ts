@@ -1,3 +1,4 @@
+// class: pure
 import t from 'tap';
 import { parseInstant } from '../../src/domain/rfc3339.ts';
 

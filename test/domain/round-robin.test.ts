@@ -1,3 +1,4 @@
+// class: pure
 import t from 'tap';
 import { RoundRobin, type Turn } from '../../src/domain/round-robin.ts';
 

@@ -1,3 +1,4 @@
+// class: pure
 import { Ajv } from 'ajv';
 import t from 'tap';
 import { explainSchemaErrors, type SchemaFinding, type Wording } from '../../src/domain/schema-errors.ts';

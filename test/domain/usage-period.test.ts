@@ -1,3 +1,4 @@
+// class: pure
 import t from 'tap';
 import { isUsagePeriod, readUsagePeriod, type AskedPeriod } from '../../src/domain/usage-period.ts';
 

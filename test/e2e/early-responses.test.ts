@@ -1,3 +1,4 @@
+// class: hostile
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import t from 'tap';

@@ -1,3 +1,4 @@
+// class: real
 /** Explanations against what the gateway does: random callers, methods, paths and acting headers, on a whole gateway. */
 import { once } from 'node:events';
 import { Agent, request as sendRequest, type IncomingMessage } from 'node:http';

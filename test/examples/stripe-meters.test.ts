@@ -1,3 +1,4 @@
+// class: built
 /** The example that makes meter events of Stripe, against a stand-in for Stripe's API that counts identifiers once. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,3 +1,4 @@
+// class: pure
 import Fastify, { type FastifyInstance } from 'fastify';
 import { connect } from 'node:net';
 import { Writable } from 'node:stream';

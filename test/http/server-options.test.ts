@@ -1,3 +1,4 @@
+// class: app
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';

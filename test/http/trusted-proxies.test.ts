@@ -1,3 +1,4 @@
+// class: pure
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import fc from 'fast-check';

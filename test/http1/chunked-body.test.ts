@@ -1,3 +1,4 @@
+// class: pure
 import fc from 'fast-check';
 import t from 'tap';
 import { ChunkedBody } from '../../src/http1/chunked-body.ts';

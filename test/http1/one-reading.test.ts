@@ -1,3 +1,4 @@
+// class: pure
 /**
  * One reading: what the gateway takes of a connection, `node:http` takes with the same method, target, headers and body;
  * what `node:http` rejects, the gateway rejects. Where the gateway is stricter, {@link stricter} says why.

@@ -1,3 +1,4 @@
+// class: pure
 import t from 'tap';
 import { parseRequestHead } from '../../src/http1/request-head.ts';
 

@@ -1,3 +1,4 @@
+// class: pure
 import t from 'tap';
 import Fastify from 'fastify';
 import { installErrorReplies } from '../../src/http/errors.ts';

@@ -1,3 +1,4 @@
+// class: app
 import t from 'tap';
 import { decide, rejectingFacts } from '../../src/domain/acting-decision.ts';
 import type { Caller } from '../../src/domain/caller.ts';

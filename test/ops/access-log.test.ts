@@ -1,3 +1,4 @@
+// class: app, alone
 import fc from 'fast-check';
 import { execFileSync } from 'node:child_process';
 import { createReadStream, openSync, readFileSync } from 'node:fs';

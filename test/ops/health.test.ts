@@ -1,3 +1,4 @@
+// class: pure
 import t from 'tap';
 import Fastify from 'fastify';
 import { healthRoutes, type Unreadiness } from '../../src/ops/health.ts';

@@ -1,3 +1,4 @@
+// class: pure
 import t from 'tap';
 import { coherenceMetrics } from '../../src/ops/coherence-metrics.ts';
 import { Registry } from 'prom-client';

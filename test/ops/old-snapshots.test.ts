@@ -1,3 +1,4 @@
+// class: pure
 import t from 'tap';
 import { createRegistry } from '../../src/ops/metrics.ts';
 import { watchOldSnapshots } from '../../src/ops/old-snapshots.ts';

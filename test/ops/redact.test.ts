@@ -1,3 +1,4 @@
+// class: pure
 import t from 'tap';
 import { describeError, redact } from '../../src/ops/redact.ts';
 

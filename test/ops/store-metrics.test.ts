@@ -1,3 +1,4 @@
+// class: app
 import { Registry } from 'prom-client';
 import t from 'tap';
 import { poolMetrics, statementTimes } from '../../src/ops/store-metrics.ts';

@@ -1,3 +1,4 @@
+// class: pure
 import t from 'tap';
 import { Histogram } from '../../src/ops/histogram.ts';
 import { counter, createRegistry, gauge } from '../../src/ops/metrics.ts';

@@ -1,3 +1,4 @@
+// class: ui
 /** Every page of the portal for everybody: axe-core, light and dark, narrow and wide. PORTAL_PICTURES keeps pictures. */
 import { join } from 'node:path';
 import t from 'tap';

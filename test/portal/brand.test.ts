@@ -1,3 +1,4 @@
+// class: pure
 /** The colours of a brand can be read on the page, whatever the accent is. */
 import { readFileSync } from 'node:fs';
 import t from 'tap';

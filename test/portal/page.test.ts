@@ -1,3 +1,4 @@
+// class: ui
 /** A customer at work in the portal, in a real browser, by keyboard where people use one. */
 import type { Page } from 'playwright-core';
 import t from 'tap';

@@ -1,3 +1,4 @@
+// class: ui
 /** The pictures of the portal in docs. `WRITE_PICTURES=1 npm test -- test/portal/pictures.test.ts` takes them anew. */
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

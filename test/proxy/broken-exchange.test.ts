@@ -1,3 +1,4 @@
+// class: app
 /** An exception in the gateway's own code ends the exchange that it served, and nothing else. */
 import t from 'tap';
 import { guarded, guardMethods, type Breakable } from '../../src/http/guarded.ts';

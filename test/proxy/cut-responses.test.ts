@@ -1,3 +1,4 @@
+// class: real
 import { once } from 'node:events';
 import t from 'tap';
 import { certificate } from '../support/config-certificates.ts';

@@ -1,3 +1,4 @@
+// class: app
 /** A request is decided by what is known when it is sent, however long it has waited, and not at all where nothing is. */
 import t from 'tap';
 import { ProblemError } from '../../src/domain/problem.ts';

@@ -1,3 +1,4 @@
+// class: app
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';

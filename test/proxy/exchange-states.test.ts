@@ -1,3 +1,4 @@
+// class: app
 import t from 'tap';
 import type { ActiveExchange } from '../../src/proxy/active-exchanges.ts';
 import { ActiveExchanges } from '../../src/proxy/active-exchanges.ts';

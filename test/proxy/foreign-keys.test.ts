@@ -1,3 +1,4 @@
+// class: real
 import t from 'tap';
 import { unavailable } from '../../src/coherence/unavailable.ts';
 import { startGateway } from '../support/gateway.ts';

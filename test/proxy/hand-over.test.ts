@@ -1,3 +1,4 @@
+// class: app
 /** When a request counts, and what is certain when its first byte goes out. */
 import { createServer } from 'node:net';
 import { once } from 'node:events';

@@ -1,3 +1,4 @@
+// class: app
 import t from 'tap';
 import { startGateway } from '../support/gateway.ts';
 import { rawClient, rawRequest, requestText } from '../support/raw-client.ts';

@@ -1,3 +1,4 @@
+// class: app
 /** Limits as published clients meet them. */
 import t from 'tap';
 import { parseList } from 'structured-headers';

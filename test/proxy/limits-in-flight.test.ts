@@ -1,3 +1,4 @@
+// class: app
 /** What a request that waits for none of its limits meets where its tenant has too many under way. */
 import t from 'tap';
 import { eventually, startGateway } from '../support/gateway.ts';

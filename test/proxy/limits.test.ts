@@ -1,3 +1,4 @@
+// class: app
 /** What a proxied request meets where its key, its sub-account or its parent has limits. */
 import t from 'tap';
 import type { KeyFact } from '../../src/ports/facts.ts';

@@ -1,3 +1,4 @@
+// class: pure
 import fc from 'fast-check';
 import t from 'tap';
 import type { Permit } from '../../src/domain/acting-decision.ts';

@@ -1,3 +1,4 @@
+// class: app
 /** A safe request is sent once more if its reused connection ended before a byte of the response came. */
 import type { Socket } from 'node:net';
 import t from 'tap';

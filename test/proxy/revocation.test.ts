@@ -1,3 +1,4 @@
+// class: app
 /** What becomes of streams and requests that are open when what they live by is withdrawn. */
 import t from 'tap';
 import { ProblemError } from '../../src/domain/problem.ts';

@@ -1,3 +1,4 @@
+// class: app
 /** A process that is stopped between a decision and the write that acts on it, and goes on when the lease has ended. */
 import t from 'tap';
 import type { Directory } from '../../src/ports/directory.ts';

@@ -1,3 +1,4 @@
+// class: app
 import { createHash, randomBytes } from 'node:crypto';
 import t from 'tap';
 import { eventually, standstill, startGateway } from '../support/gateway.ts';

@@ -1,3 +1,4 @@
+// class: app
 /** What responses state that their requests were worth: counted, taken out, and known to limits before the client knows. */
 import t, { type Test } from 'tap';
 import { eventually, startGateway, type GatewayOptions } from '../support/gateway.ts';

@@ -1,3 +1,4 @@
+// class: pure
 import t from 'tap';
 import type { AccountId } from '../../src/domain/ids.ts';
 import type { Erasure, ErasureBatch } from '../../src/ports/erasures.ts';

@@ -1,3 +1,4 @@
+// class: pure
 import t from 'tap';
 import { pruneEvents } from '../../src/retention/events.ts';
 import type { PrunedEvents } from '../../src/ports/events.ts';

@@ -1,3 +1,4 @@
+// class: pure
 import t from 'tap';
 import type { AccountId } from '../../src/domain/ids.ts';
 import type { PrunedDays, PrunedHours } from '../../src/ports/usage.ts';

@@ -20,7 +20,7 @@ try {
   const worker = async () => {
     // Workers share the iterator, so each file is taken once.
     for (const file of waiting) {
-      const result = await runFile(file, options);
+      const result = await runFile(file.file, options);
       results.push(result);
       console.log(describeFile(result, alone));
     }
@@ -29,7 +29,7 @@ try {
 
   console.log(describeRun(results, (Date.now() - began) / 1000));
   const counts = count(results);
-  saveResults(options.e2e ? 'e2e' : 'tests', counts);
+  saveResults('tests', counts);
   process.exitCode = counts.failed === 0 && counts.passed > 0 ? 0 : 1;
 } catch (error) {
   fail(error);

@@ -7,7 +7,8 @@ import { findRedis } from '../servers/find-redis.mjs';
 import { startServersOfRun } from '../servers/servers-of-run.mjs';
 import { runInProcessGroup } from './in-process-group.mjs';
 import { parseOptions } from './options.mjs';
-import { testFiles, testFilesThatUse } from './test-files.mjs';
+import { uses } from './classes.mjs';
+import { testFiles } from './test-files.mjs';
 
 /**
  * Starts the servers, runs the tests, ends the servers.
@@ -17,7 +18,7 @@ import { testFiles, testFilesThatUse } from './test-files.mjs';
  */
 export async function runTests(args, aborted) {
   // Before anything is started, so that a slip of the keyboard is told at once.
-  testFiles(parseOptions(args));
+  const files = testFiles(parseOptions(args));
   const postgres = findPostgres();
   const redis = findRedis();
   say(`PostgreSQL ${postgres.version} in ${postgres.bin}`);
@@ -28,7 +29,7 @@ export async function runTests(args, aborted) {
     const compiles = await builds();
     const addresses = await servers.addresses();
     const passed = await runInProcessGroup([inProject('test/runner/main.mjs'), ...args], addresses, aborted);
-    if (!redis) tellWhatHadNoRedis();
+    if (!redis) tellWhatHadNoRedis(files);
     if (!compiles)
       say('The sources do not compile (see above), so the run has failed, whatever the tests say.');
     return passed && compiles && redis !== undefined;
@@ -51,7 +52,8 @@ async function builds() {
   }
 }
 
-function tellWhatHadNoRedis() {
+/** @param {import('./test-files.mjs').TestFile[]} files */
+function tellWhatHadNoRedis(files) {
   say('Without Redis these could not run:');
-  for (const file of testFilesThatUse('test/support/redis.ts')) say(`  ${file}`);
+  for (const { file } of files) if (uses(file, 'redis.ts')) say(`  ${file}`);
 }

@@ -1,38 +1,28 @@
 // @ts-check
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { existsSync, readdirSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
 import { inProject } from '../../scripts/lib/project.mjs';
+import { classOf } from './classes.mjs';
 
-const FOLDER = inProject('test');
-const IMPORT = /from\s+'(\.[^']+)'/g;
-
-/** What takes minutes or needs tools; `npm test` runs it only where a path asks for it. */
-const E2E = join('test', 'e2e', '/');
+/** @typedef {import('./classes.mjs').TestFile} TestFile */
 
 /**
- * The test files asked for, as paths from the project's root.
+ * The test files asked for.
  * @param {object} asked
- * @param {string[]} asked.wanted files, folders or parts of a path; none means all of one half of the suite
- * @param {boolean} asked.e2e whether only test/e2e is asked for
- * @returns {string[]}
+ * @param {string[]} asked.wanted files, folders or parts of a path, of any class; none means all of the classes
+ * @param {readonly string[]} asked.classes
+ * @returns {TestFile[]}
+ * @throws {Error} where a path matches nothing, or a file is not of the class that it names
  */
-export function testFiles({ wanted, e2e }) {
-  const all = allTestFiles().filter((file) => !e2e || file.startsWith(E2E));
-  if (wanted.length === 0) return all.filter((file) => file.startsWith(E2E) === e2e);
-  return [...new Set(wanted.flatMap((path) => matching(path, all)))];
+export function testFiles({ wanted, classes }) {
+  const all = allTestFiles();
+  if (wanted.length === 0) return all.map(classOf).filter((file) => classes.includes(file.class));
+  return [...new Set(wanted.flatMap((path) => matching(path, all)))].map(classOf);
 }
 
-/**
- * Test files that import a helper, be it through other helpers.
- * @param {string} helper path from the project's root
- * @returns {string[]}
- */
-export function testFilesThatUse(helper) {
-  return allTestFiles().filter((file) => reaches(inProject(file), inProject(helper), new Set()));
-}
-
-function allTestFiles() {
-  return readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
+/** Paths of all test files from the project's root. */
+export function allTestFiles() {
+  return readdirSync(inProject('test'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.test.ts'))
     .map((name) => join('test', name))
     .sort();
@@ -49,20 +39,4 @@ function matching(path, all) {
     : all.filter((file) => file.includes(path));
   if (found.length === 0) throw new Error(`No test file matches ${path}.`);
   return found;
-}
-
-/**
- * @param {string} file
- * @param {string} goal
- * @param {Set<string>} seen
- * @returns {boolean}
- */
-function reaches(file, goal, seen) {
-  if (file === goal) return true;
-  if (seen.has(file) || !file.startsWith(FOLDER)) return false;
-  seen.add(file);
-  const imports = [...readFileSync(file, 'utf8').matchAll(IMPORT)].map(([, path = '']) =>
-    resolve(dirname(file), path),
-  );
-  return imports.some((imported) => reaches(imported, goal, seen));
 }

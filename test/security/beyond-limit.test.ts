@@ -1,3 +1,4 @@
+// class: app
 /** A tenant sends more than its limit lets through, in every way in which requests reach an upstream at once. */
 import t from 'tap';
 import { startGateway } from '../support/gateway.ts';

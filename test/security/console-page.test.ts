@@ -1,3 +1,4 @@
+// class: app
 /** The console's files: what its pages may do, who may frame them, and from where they can be reached. */
 import { readdirSync } from 'node:fs';
 import t from 'tap';

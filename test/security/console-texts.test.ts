@@ -1,3 +1,4 @@
+// class: ui
 /** Texts that tenants choose, as the console shows them: each tries to run a script or to leave its place. */
 import t from 'tap';
 import { chromium, withoutChromium } from '../support/browser.ts';

@@ -1,3 +1,4 @@
+// class: app
 import t from 'tap';
 import { headerNames } from '../../src/domain/header-names.ts';
 import type { ClientResponse } from '../../src/http/client-request.ts';

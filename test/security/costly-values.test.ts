@@ -1,3 +1,4 @@
+// class: pure, alone
 /** Header values that a search from each of their characters to the end would read over and over. */
 import Fastify from 'fastify';
 import t from 'tap';

@@ -1,3 +1,4 @@
+// class: app
 import t from 'tap';
 import type { Holder } from '../support/memory-directory.ts';
 import { eventually, startGateway } from '../support/gateway.ts';

@@ -1,3 +1,4 @@
+// class: app
 import { createServer, type AddressInfo } from 'node:net';
 import t from 'tap';
 import { startGateway } from '../support/gateway.ts';

@@ -1,3 +1,4 @@
+// class: app
 /** An external_id in a path of the gateway's own, which the log would keep longer than the account. */
 import t from 'tap';
 import { startApis } from '../support/apis.ts';

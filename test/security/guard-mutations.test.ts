@@ -1,3 +1,4 @@
+// class: pure
 import { readdirSync, readFileSync } from 'node:fs';
 import t from 'tap';
 import { guardMutations } from './guard-mutations.ts';

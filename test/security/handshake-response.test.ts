@@ -1,3 +1,4 @@
+// class: app
 /** A service that answers a handshake, or a tenant that has it repeat a few bytes there, must not end the gateway. */
 import t from 'tap';
 import { startGateway } from '../support/gateway.ts';

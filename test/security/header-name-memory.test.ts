@@ -1,3 +1,4 @@
+// class: app, alone
 import type { Socket } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';

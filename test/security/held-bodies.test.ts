@@ -1,3 +1,4 @@
+// class: app, alone
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { BodyReader, ClientRequest } from '../../src/http/client-request.ts';

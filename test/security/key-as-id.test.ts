@@ -1,3 +1,4 @@
+// class: app
 /** A key that somebody takes for an id: the path with it would stand in the log, the traces and the live tail. */
 import t from 'tap';
 import { startApis } from '../support/apis.ts';

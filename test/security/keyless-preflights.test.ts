@@ -1,3 +1,4 @@
+// class: app
 import t from 'tap';
 import { eventually, startGateway } from '../support/gateway.ts';
 import { rawClient, requestText } from '../support/raw-client.ts';

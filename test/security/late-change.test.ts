@@ -1,3 +1,4 @@
+// class: app
 /** Changes that were decided about while their key was good, and reach the store when it is not. */
 import t from 'tap';
 import type { TenantStore } from '../../src/ports/tenant-store.ts';

@@ -1,3 +1,4 @@
+// class: app
 /** Calls of an operator that began while the token was good, and whose body ends when it is not. */
 import { request } from 'node:http';
 import { once } from 'node:events';

@@ -1,3 +1,4 @@
+// class: app
 /** An upstream, or a tenant that makes one say what it likes, tells clients of limits that are not theirs. */
 import t from 'tap';
 import { startGateway } from '../support/gateway.ts';

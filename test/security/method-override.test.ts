@@ -1,3 +1,4 @@
+// class: app
 import { METHODS } from 'node:http';
 import t from 'tap';
 import { servedMethods } from '../../src/domain/acting-decision.ts';

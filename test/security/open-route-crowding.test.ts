@@ -1,3 +1,4 @@
+// class: app
 import t from 'tap';
 import type { Clock } from '../../src/ports/clock.ts';
 import { eventually, startGateway } from '../support/gateway.ts';

@@ -1,3 +1,4 @@
+// class: app
 import t from 'tap';
 import { foldHeaderName } from '../../src/domain/header-names.ts';
 import { startGateway } from '../support/gateway.ts';

@@ -1,3 +1,4 @@
+// class: app
 import t from 'tap';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { startUpstream, type Upstream } from '../support/upstreams.ts';

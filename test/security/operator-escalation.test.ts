@@ -1,3 +1,4 @@
+// class: app
 /** What an operator of a lower role tries in order to get at what is for a higher one. */
 import { METHODS } from 'node:http';
 import t from 'tap';

@@ -1,3 +1,4 @@
+// class: app
 /** Guesses of an operator's token: how many are checked, what they reveal, and whom they lock out. */
 import t from 'tap';
 import { TokenGuesses } from '../../src/api/operator/token-guesses.ts';

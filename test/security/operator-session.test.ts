@@ -1,3 +1,4 @@
+// class: app
 /** Sessions of operators: what a cookie alone can do, and what ends it. */
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';

@@ -1,3 +1,4 @@
+// class: app
 /** A sub-account reads off responses how much its parent uses. */
 import t from 'tap';
 import { startGateway } from '../support/gateway.ts';

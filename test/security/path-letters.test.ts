@@ -1,3 +1,4 @@
+// class: real
 import { execFileSync } from 'node:child_process';
 import t from 'tap';
 import { readingsOf } from '../../src/proxy/ingress/path-readings.ts';

@@ -1,3 +1,4 @@
+// class: app
 /** Thousands of requests in a few packets, each rejected without a look-up: nobody else is served meanwhile. */
 import t from 'tap';
 import { startGateway } from '../support/gateway.ts';

@@ -1,3 +1,4 @@
+// class: app
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import t from 'tap';

@@ -1,3 +1,4 @@
+// class: app
 /** Strangers who send the portal many wrong tokens and links: they wait in one line, which nobody else is in. */
 import { randomBytes } from 'node:crypto';
 import t from 'tap';

@@ -1,3 +1,4 @@
+// class: app
 /** Links and sessions of the portal that are used twice, late, by guessing, or after their end. */
 import t from 'tap';
 import { startApis } from '../support/apis.ts';

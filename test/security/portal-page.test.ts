@@ -1,3 +1,4 @@
+// class: pure
 /** The portal's page: what it may load, who may frame it, and which files it gives. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

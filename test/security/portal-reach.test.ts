@@ -1,3 +1,4 @@
+// class: app
 /** What a session of the portal reaches for and must not get: other accounts, other permissions, wider keys. */
 import t from 'tap';
 import { startApis } from '../support/apis.ts';

@@ -1,3 +1,4 @@
+// class: app
 import t from 'tap';
 import { authorizationSchemes, challengesOf } from '../../src/domain/authorization.ts';
 import { credentialForms } from '../support/credential-forms.ts';

@@ -1,3 +1,4 @@
+// class: app
 import t from 'tap';
 import { startGateway } from '../support/gateway.ts';
 import { startTcpUpstream, startUpstream } from '../support/upstreams.ts';

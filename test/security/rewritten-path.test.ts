@@ -1,3 +1,4 @@
+// class: real
 import t, { type Test } from 'tap';
 import { authorizationOf } from '../support/credential-forms.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';

@@ -1,3 +1,4 @@
+// class: app
 import t from 'tap';
 import { authorizationSchemes, challengesOf } from '../../src/domain/authorization.ts';
 import { startApis } from '../support/apis.ts';

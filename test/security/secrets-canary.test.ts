@@ -1,3 +1,4 @@
+// class: app
 import t from 'tap';
 import { authorizationSchemes } from '../../src/domain/authorization.ts';
 import { basic, credentialForms } from '../support/credential-forms.ts';

@@ -1,3 +1,4 @@
+// class: app
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import t from 'tap';
 import { eventually, startGateway } from '../support/gateway.ts';

@@ -1,3 +1,4 @@
+// class: app
 /** Bodies in chunks of a byte, from either side: passed on as they come, each would take a write of its own. */
 import t from 'tap';
 import { startGateway } from '../support/gateway.ts';

@@ -1,3 +1,4 @@
+// class: app
 import fc from 'fast-check';
 import t from 'tap';
 import { foldHeaderName } from '../../src/domain/header-names.ts';

@@ -1,3 +1,4 @@
+// class: app
 import t from 'tap';
 import { authorizationSchemes, usualSchemes } from '../../src/domain/authorization.ts';
 import { operatorToken, startApis } from '../support/apis.ts';

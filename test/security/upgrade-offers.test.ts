@@ -1,3 +1,4 @@
+// class: app
 import t from 'tap';
 import { certificate } from '../support/config-certificates.ts';
 import { eventually, startGateway } from '../support/gateway.ts';

@@ -1,3 +1,4 @@
+// class: app
 import t from 'tap';
 import { authorizationOf } from '../support/credential-forms.ts';
 import { eventually, startGateway } from '../support/gateway.ts';

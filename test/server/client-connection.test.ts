@@ -1,3 +1,4 @@
+// class: app
 /** A client's connection, as its requests and responses see it: what becomes of them when clients or services break off. */
 import { once } from 'node:events';
 import { createServer } from 'node:net';

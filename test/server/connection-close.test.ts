@@ -1,3 +1,4 @@
+// class: app
 import type { RequestListener } from 'node:http';
 import t from 'tap';
 import { drainingListener } from '../support/draining-listener.ts';

@@ -1,3 +1,4 @@
+// class: app
 import t from 'tap';
 import { everythingThatFollows } from '../support/coherence/manual-time.ts';
 import { drainingListener } from '../support/draining-listener.ts';

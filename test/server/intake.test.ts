@@ -1,3 +1,4 @@
+// class: pure
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';

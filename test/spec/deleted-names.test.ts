@@ -1,3 +1,4 @@
+// class: built
 /** What a deleted customer was called: nowhere after the erasure, and never in the log. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';

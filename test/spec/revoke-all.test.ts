@@ -1,3 +1,4 @@
+// class: app
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import t from 'tap';

@@ -1,3 +1,4 @@
+// class: built
 import { createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { existsSync, writeFileSync } from 'node:fs';

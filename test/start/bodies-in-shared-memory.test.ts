@@ -1,3 +1,4 @@
+// class: app
 /** Bodies pass through memory that is used again at once. Nobody gets bytes of another one. */
 import { createHash, randomBytes } from 'node:crypto';
 import { request } from 'node:http';

@@ -1,3 +1,4 @@
+// class: built
 import t from 'tap';
 import { becomes, startProcess } from '../support/process.ts';
 

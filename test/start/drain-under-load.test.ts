@@ -1,3 +1,4 @@
+// class: built
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';

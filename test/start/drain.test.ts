@@ -1,3 +1,4 @@
+// class: built
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { request } from 'node:http';

@@ -1,3 +1,4 @@
+// class: built
 /** `keys.prefix` that imported keys begin with: their holders would be locked out, by a reload or a start. */
 import { writeFileSync } from 'node:fs';
 import t from 'tap';

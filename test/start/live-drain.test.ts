@@ -1,3 +1,4 @@
+// class: built
 import { request, type IncomingMessage } from 'node:http';
 import t from 'tap';
 import { operatorToken } from '../support/apis.ts';

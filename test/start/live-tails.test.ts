@@ -1,3 +1,4 @@
+// class: built
 /** Live tails of a real process while its configuration changes. */
 import { request } from 'node:http';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// class: built
 /** An operator token that can be guessed is said to be one, and works. */
 import t from 'tap';
 import { freshDatabase } from '../support/postgres.ts';

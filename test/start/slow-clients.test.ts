@@ -1,3 +1,4 @@
+// class: built
 /**
  * Clients that keep the gateway waiting take little memory: bytes of a head or of a chunk that trickle in, and responses
  * that nobody reads.

@@ -1,3 +1,4 @@
+// class: built
 import { writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// class: real
 import t from 'tap';
 import postgres from 'postgres';
 import { freshDatabase, startPostgres, type Template } from './postgres.ts';

@@ -1,3 +1,4 @@
+// class: real
 import t from 'tap';
 import { Redis } from 'ioredis';
 import { freshRedis, startRedis } from './redis.ts';

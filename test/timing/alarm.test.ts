@@ -1,3 +1,4 @@
+// class: pure
 import t from 'tap';
 import { Alarm } from '../../src/timing/alarm.ts';
 import { ManualTime } from '../support/coherence/manual-time.ts';

@@ -1,3 +1,4 @@
+// class: pure
 import t from 'tap';
 import type { AccountId, KeyId } from '../../src/domain/ids.ts';
 import { unavailable } from '../../src/coherence/unavailable.ts';

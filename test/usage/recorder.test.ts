@@ -1,3 +1,4 @@
+// class: pure
 /** Counting, and adding what was counted to the store. What survives a kill is in `journal/recorded.test.ts`. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// class: pure
 import t from 'tap';
 import pino from 'pino';
 import { bringUp } from '../../src/wiring/bring-up.ts';

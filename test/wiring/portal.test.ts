@@ -1,3 +1,4 @@
+// class: app
 /** The portal's listener, in a whole gateway: what can be reached there, what a reload changes, and its end. */
 import { once } from 'node:events';
 import { connect } from 'node:net';

@@ -1,3 +1,4 @@
+// class: built
 /** What the log of a whole gateway says about who sent a request. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// class: built
 import { readdirSync, readFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import t from 'tap';

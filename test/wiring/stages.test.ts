@@ -1,3 +1,4 @@
+// class: app
 /** What is open in a process is closed in one written order, at its end and where it cannot start. */
 import { request } from 'node:http';
 import t from 'tap';

@@ -1,3 +1,4 @@
+// class: app
 /** What `/metrics` says of what is going on, against a whole gateway. */
 import { once } from 'node:events';
 import { Agent } from 'node:http';

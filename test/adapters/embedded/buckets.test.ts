@@ -1,3 +1,4 @@
+// class: pure
 import t from 'tap';
 import { embeddedBuckets } from '../../../src/adapters/embedded/buckets.ts';
 import { systemClock } from '../../../src/ports/clock.ts';

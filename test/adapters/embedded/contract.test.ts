@@ -1,3 +1,4 @@
+// class: app
 import t from 'tap';
 import { openEmbedded } from '../../../src/adapters/embedded/store.ts';
 import { storeContracts } from '../../contract/all.ts';

@@ -1,3 +1,4 @@
+// class: app
 import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import postgres from 'postgres';

@@ -1,3 +1,4 @@
+// class: real
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';

@@ -1,3 +1,4 @@
+// class: app, alone
 /** The lock of a folder, between processes and after kills. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

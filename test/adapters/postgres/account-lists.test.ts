@@ -1,3 +1,4 @@
+// class: app
 /** Lists of accounts in pages: with ids that do not sort by time, times that are the same, and cursors of 0.1.0. */
 import { createHash, randomUUID } from 'node:crypto';
 import fc from 'fast-check';

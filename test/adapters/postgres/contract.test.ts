@@ -1,3 +1,4 @@
+// class: app
 import t from 'tap';
 import { storeContracts } from '../../contract/all.ts';
 import { freshStore } from '../../support/store.ts';

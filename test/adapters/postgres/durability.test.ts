@@ -1,3 +1,4 @@
+// class: real
 import t from 'tap';
 import { openPostgres } from '../../../src/adapters/postgres/store.ts';
 import { startPostgres } from '../../support/postgres.ts';

@@ -1,3 +1,4 @@
+// class: app
 /** Erasure in PostgreSQL: what only SQL behind the store's back, or many rows, can show. */
 import t from 'tap';
 import { openPostgres, type Store } from '../../../src/adapters/postgres/store.ts';

@@ -1,3 +1,4 @@
+// class: app
 /** Events in PostgreSQL: what only several connections, or SQL behind the store's back, can show. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import t from 'tap';

@@ -1,3 +1,4 @@
+// class: real
 import t from 'tap';
 import { openPostgres, type Store } from '../../../src/adapters/postgres/store.ts';
 import { storeFailure } from '../../../src/adapters/postgres/connection/failure.ts';

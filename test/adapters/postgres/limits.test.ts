@@ -1,3 +1,4 @@
+// class: app
 /** Limits in PostgreSQL, where there are many of them. */
 import t from 'tap';
 import { openPostgres } from '../../../src/adapters/postgres/store.ts';

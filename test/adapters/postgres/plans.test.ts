@@ -1,3 +1,4 @@
+// class: app
 /** Plans in PostgreSQL: what waits for what, which only other connections can show. */
 import { createHash } from 'node:crypto';
 import t from 'tap';

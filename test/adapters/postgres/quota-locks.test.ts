@@ -1,3 +1,4 @@
+// class: app
 /** Changes of quotas beside calls of replicas that ask for them: both lock several rows. */
 import t, { type Test } from 'tap';
 import { noLimits, type Limits } from '../../../src/domain/limits/limits.ts';

@@ -1,3 +1,4 @@
+// class: app
 /** Changes of rows by SQL: every fact that a decision may ask for is in the log, whichever statement changes it. */
 import t from 'tap';
 import type { Store } from '../../../src/adapters/postgres/store.ts';

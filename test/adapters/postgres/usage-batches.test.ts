@@ -1,3 +1,4 @@
+// class: app
 /** Batches of usage beside other transactions: for which of them a batch waits, and for which it does not. */
 import t, { type Test } from 'tap';
 import { dayMs } from '../../../src/domain/usage.ts';

@@ -1,3 +1,4 @@
+// class: app
 /** Usage by the day: that days which are added up are what their hours say, and that reports are the same whichever they read. */
 import t from 'tap';
 import { openPostgres } from '../../../src/adapters/postgres/store.ts';

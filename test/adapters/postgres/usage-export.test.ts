@@ -1,3 +1,4 @@
+// class: app
 /** The export of usage while hours are closed and counted in at the same time. */
 import { randomUUID } from 'node:crypto';
 import t from 'tap';

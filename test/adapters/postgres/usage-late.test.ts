@@ -1,3 +1,4 @@
+// class: app
 /** Late batches, those with counts for closed hours, beside each other and beside everything that closes, adds up and deletes. */
 import { randomInt, randomUUID } from 'node:crypto';
 import t from 'tap';

@@ -1,3 +1,4 @@
+// class: app
 /** What is deleted of usage, and what reports say of it. */
 import { randomUUID } from 'node:crypto';
 import t from 'tap';

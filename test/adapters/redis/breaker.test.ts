@@ -1,3 +1,4 @@
+// class: pure
 import t from 'tap';
 import { Breaker, type BreakerState } from '../../../src/adapters/redis/breaker.ts';
 

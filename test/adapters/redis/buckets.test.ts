@@ -1,3 +1,4 @@
+// class: real
 import t from 'tap';
 import { Redis } from 'ioredis';
 import { redisBuckets } from '../../../src/adapters/redis/buckets.ts';

@@ -1,3 +1,4 @@
+// class: real
 import t from 'tap';
 import { Redis } from 'ioredis';
 import { parseRedisAddress } from '../../../src/config/redis/redis-address.ts';

@@ -1,3 +1,4 @@
+// class: built
 /** What a program can do that writes to the Redis of running gateways. */
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// class: real
 /** A Redis that is away, stalls or refuses is told to operators, once, by its code. */
 import { Redis } from 'ioredis';
 import t from 'tap';

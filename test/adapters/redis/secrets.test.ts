@@ -1,3 +1,4 @@
+// class: built
 import { Redis } from 'ioredis';
 import t from 'tap';
 import { freshDatabase } from '../../support/postgres.ts';

@@ -1,3 +1,4 @@
+// class: real
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { Redis } from 'ioredis';

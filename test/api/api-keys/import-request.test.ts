@@ -1,3 +1,4 @@
+// class: pure
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import t from 'tap';

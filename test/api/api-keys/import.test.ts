@@ -1,3 +1,4 @@
+// class: app
 import { createHash, randomUUID } from 'node:crypto';
 import t from 'tap';
 import { startApis } from '../../support/apis.ts';

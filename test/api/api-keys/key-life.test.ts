@@ -1,3 +1,4 @@
+// class: app
 /** Look at a key, rename it, let it expire at another time, and put another one in its place. */
 import t from 'tap';
 import { startApis } from '../../support/apis.ts';

@@ -1,3 +1,4 @@
+// class: app
 import t from 'tap';
 import type { Static } from 'typebox';
 import type { mintBody, rotateBody, updateBody } from '../../../src/api/api-keys/resource.ts';

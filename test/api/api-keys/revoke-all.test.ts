@@ -1,3 +1,4 @@
+// class: app
 /** Revoke all keys of an account by one call. */
 import t from 'tap';
 import { startApis } from '../../support/apis.ts';

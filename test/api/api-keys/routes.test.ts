@@ -1,3 +1,4 @@
+// class: app
 import t from 'tap';
 import { apiKeyFields } from '../../../src/api/api-keys/resource.ts';
 import { parseApiKey } from '../../../src/domain/api-key.ts';

@@ -1,3 +1,4 @@
+// class: app
 /** Every change leaves an event: who changed what, by which request, from where, before and after. */
 import { createHash } from 'node:crypto';
 import t from 'tap';

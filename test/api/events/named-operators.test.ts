@@ -1,3 +1,4 @@
+// class: app
 /** Operators have names and tokens of their own. Parents learn no name; no event shows a token, nor any other secret. */
 import { createHash } from 'node:crypto';
 import t from 'tap';

@@ -1,3 +1,4 @@
+// class: app
 /** Reading events: a parent its own, an operator those of all parents, in pages, by filters. */
 import t from 'tap';
 import { startApis } from '../../support/apis.ts';

@@ -1,3 +1,4 @@
+// class: app
 import t from 'tap';
 import { operatorToken, startApis } from '../../support/apis.ts';
 import { httpClient } from '../../support/http-client.ts';

@@ -1,3 +1,4 @@
+// class: app
 /** An explanation says which change ended the right of a key, and who made it. */
 import t from 'tap';
 import { startReplicas } from '../../support/replicas.ts';

@@ -1,3 +1,4 @@
+// class: app
 /** Many rows in one call of the operator: each by itself, and all of the file's faults at once. */
 import { createHash, randomUUID } from 'node:crypto';
 import t from 'tap';

@@ -1,3 +1,4 @@
+// class: app
 /** What operators do with any key: another name, another expiry, another key in its place. */
 import t from 'tap';
 import { startApis } from '../../support/apis.ts';

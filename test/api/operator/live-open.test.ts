@@ -1,3 +1,4 @@
+// class: app
 /** What a live tail says about requests and streams that are open now, over two whole gateways. */
 import { request } from 'node:http';
 import t from 'tap';

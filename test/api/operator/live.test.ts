@@ -1,3 +1,4 @@
+// class: app
 /** Live tails over two whole gateways. */
 import t from 'tap';
 import { eventually } from '../../support/eventually.ts';

@@ -1,3 +1,4 @@
+// class: app
 /** Limits that a parent has in place of the configuration's. */
 import t from 'tap';
 import { startApis } from '../../support/apis.ts';

@@ -1,3 +1,4 @@
+// class: app
 /** Parents under the operator's own ids and names, and what an operator does with their sub-accounts. */
 import { randomUUID } from 'node:crypto';
 import t from 'tap';

@@ -1,3 +1,4 @@
+// class: app
 /** Plans by the operator API. */
 import t from 'tap';
 import { startApis } from '../../support/apis.ts';

@@ -1,3 +1,4 @@
+// class: app
 import t from 'tap';
 import { eventually } from '../../support/eventually.ts';
 import { startReplicas } from '../../support/replicas.ts';

@@ -1,3 +1,4 @@
+// class: app
 /** What each role may call: every operation of the operator's document, with a token of every role. */
 import { readFileSync } from 'node:fs';
 import Fastify from 'fastify';

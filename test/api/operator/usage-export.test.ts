@@ -1,3 +1,4 @@
+// class: app
 import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
 import type { UsageEvent } from '../../../src/domain/usage-event.ts';

@@ -1,3 +1,4 @@
+// class: app
 /** The portal's API: what a session shows, and what it changes. */
 import t from 'tap';
 import { startApis } from '../../support/apis.ts';

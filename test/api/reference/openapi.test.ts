@@ -1,3 +1,4 @@
+// class: app
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { readFileSync } from 'node:fs';
 import t from 'tap';

@@ -1,3 +1,4 @@
+// class: app
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import t from 'tap';

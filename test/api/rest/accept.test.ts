@@ -1,3 +1,4 @@
+// class: pure
 import t from 'tap';
 import { prefersCsv } from '../../../src/api/rest/accept.ts';
 

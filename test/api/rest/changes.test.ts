@@ -1,3 +1,4 @@
+// class: pure
 import type { FastifyReply } from 'fastify';
 import t from 'tap';
 import { enforced, receiptText } from '../../../src/api/rest/changes.ts';

@@ -1,3 +1,4 @@
+// class: pure
 import Fastify from 'fastify';
 import { METHODS } from 'node:http';
 import t from 'tap';

@@ -1,3 +1,4 @@
+// class: app
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import t from 'tap';

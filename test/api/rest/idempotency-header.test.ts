@@ -1,3 +1,4 @@
+// class: app
 /** How an `Idempotency-Key` may read. */
 import t from 'tap';
 import { startApis } from '../../support/apis.ts';

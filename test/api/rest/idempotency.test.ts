@@ -1,3 +1,4 @@
+// class: app
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { startApis, type Parent } from '../../support/apis.ts';

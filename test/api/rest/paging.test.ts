@@ -1,3 +1,4 @@
+// class: pure
 import t from 'tap';
 import { ProblemError } from '../../../src/domain/problem.ts';
 import { readPage, writePage } from '../../../src/api/rest/paging.ts';

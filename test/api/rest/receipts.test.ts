@@ -1,3 +1,4 @@
+// class: app
 import t from 'tap';
 import { ProblemError } from '../../../src/domain/problem.ts';
 import { startApis } from '../../support/apis.ts';

@@ -1,3 +1,4 @@
+// class: pure, alone
 import t from 'tap';
 import fc from 'fast-check';
 import { JsonFault, parseStrictJson } from '../../../src/api/rest/json-body.ts';

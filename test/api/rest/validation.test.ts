@@ -1,3 +1,4 @@
+// class: pure
 import Fastify from 'fastify';
 import t, { type Test } from 'tap';
 import { Type } from 'typebox';

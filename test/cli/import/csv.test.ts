@@ -1,3 +1,4 @@
+// class: pure
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';

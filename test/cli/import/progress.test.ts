@@ -1,3 +1,4 @@
+// class: pure
 import t from 'tap';
 import { Progress } from '../../../src/cli/import/progress.ts';
 

@@ -1,3 +1,4 @@
+// class: pure
 /** The file of left-out rows that an import writes. */
 import { existsSync } from 'node:fs';
 import t from 'tap';

@@ -1,3 +1,4 @@
+// class: pure
 import t from 'tap';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { exitCode, Failure } from '../../../src/cli/failure.ts';

@@ -1,3 +1,4 @@
+// class: app
 import { randomBytes, randomUUID } from 'node:crypto';
 import t from 'tap';
 import { redisFactCache } from '../../../src/adapters/redis/fact-cache.ts';

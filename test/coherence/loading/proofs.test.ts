@@ -1,3 +1,4 @@
+// class: pure
 /** Facts in memory are read again, whatever the log says of them. */
 import t from 'tap';
 import { Proofs } from '../../../src/coherence/loading/proofs.ts';

@@ -1,3 +1,4 @@
+// class: pure
 import t from 'tap';
 import { Reads, type ReadsLimits } from '../../../src/coherence/loading/reads.ts';
 import { overloaded, tooManyLookUps } from '../../../src/coherence/unavailable.ts';

@@ -1,3 +1,4 @@
+// class: pure
 import t, { type Test } from 'tap';
 import { createHash } from 'node:crypto';
 import {

@@ -1,3 +1,4 @@
+// class: pure
 import { createHash } from 'node:crypto';
 import t from 'tap';
 import { DigestTable, makeEntry, type Entry } from '../../../src/coherence/memory/tables.ts';

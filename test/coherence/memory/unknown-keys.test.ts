@@ -1,3 +1,4 @@
+// class: pure, alone
 import t from 'tap';
 import { UnknownKeys } from '../../../src/coherence/memory/unknown-keys.ts';
 import { digestSecret } from '../../../src/domain/api-key.ts';

@@ -1,3 +1,4 @@
+// class: pure
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import t from 'tap';
 import { configFile, faultsOf, goodConfig } from '../../support/config-files.ts';

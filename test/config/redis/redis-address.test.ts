@@ -1,3 +1,4 @@
+// class: pure
 import t from 'tap';
 import { parseRedisAddress } from '../../../src/config/redis/redis-address.ts';
 

@@ -1,3 +1,4 @@
+// class: pure
 /** The response header in which services state units. */
 import t from 'tap';
 import { configFile, faultsOf } from '../../support/config-files.ts';

@@ -1,3 +1,4 @@
+// class: pure
 /** Which limit is in force for an account with a plan. */
 import t from 'tap';
 import { noLimits, type Limits } from '../../../src/domain/limits/limits.ts';

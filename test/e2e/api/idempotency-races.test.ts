@@ -1,3 +1,4 @@
+// class: real
 import { randomUUID } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import t from 'tap';

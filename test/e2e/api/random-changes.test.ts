@@ -1,3 +1,4 @@
+// class: real
 /** The same with thousands of changes, three processes and faults: `test/e2e/faults/events.test.ts`. */
 import t from 'tap';
 import { operatorToken, startApis } from '../../support/apis.ts';

@@ -1,3 +1,4 @@
+// class: real
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { configFile } from '../../support/config-files.ts';

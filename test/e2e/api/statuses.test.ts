@@ -1,3 +1,4 @@
+// class: real
 /** Every status and code of every operation that the documents have, produced by a gateway and held against the documents. */
 import { randomUUID } from 'node:crypto';
 import t from 'tap';

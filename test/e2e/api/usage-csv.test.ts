@@ -1,3 +1,4 @@
+// class: real
 import { request, type IncomingMessage } from 'node:http';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';

@@ -1,3 +1,4 @@
+// class: ui
 import t from 'tap';
 import type { CorsConfig } from '../../../src/config.ts';
 import { chromium, servePage, visit, withoutChromium } from '../../support/browser.ts';

@@ -1,3 +1,4 @@
+// class: ui
 /** The reference pages in a real browser. PAGE_PICTURE=<file.png> keeps a picture of the first one. */
 import { writeFileSync } from 'node:fs';
 import t, { type Test } from 'tap';

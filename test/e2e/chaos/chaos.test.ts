@@ -1,3 +1,4 @@
+// class: hostile
 /** Each function that serves an exchange throws once: this exchange ends, and nothing else notices. */
 import t from 'tap';
 import { freshDatabase } from '../../support/postgres.ts';
@@ -10,7 +11,7 @@ import { startChaosUpstream } from './upstream.ts';
 const mostKinds = 3;
 /** Gateways that are tried side by side. */
 const lanes = 2;
-/** Part of the names of the points that are tried: `CHAOS=pool.js npm run test:e2e -- test/e2e/chaos`. */
+/** Part of the names of the points that are tried: `CHAOS=pool.js npm test -- test/e2e/chaos`. */
 const wanted = process.env['CHAOS'] ?? '';
 
 t.test('an exception in any function that serves an exchange ends that exchange alone', async (t) => {

@@ -1,3 +1,4 @@
+// class: built
 /** Parents and sub-accounts under the ids, names and limits that an operator gives them. */
 import t from 'tap';
 import { operatorToken } from '../../support/apis.ts';

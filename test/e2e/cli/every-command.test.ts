@@ -1,3 +1,4 @@
+// class: built
 import { Command } from 'commander';
 import t from 'tap';
 import { addCommands } from '../../../src/cli/run.ts';

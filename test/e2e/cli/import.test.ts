@@ -1,3 +1,4 @@
+// class: built
 /** `tenancy-gateway import`, from files as people have them. */
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';

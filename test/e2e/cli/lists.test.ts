@@ -1,3 +1,4 @@
+// class: built
 import t from 'tap';
 import { operatorToken } from '../../support/apis.ts';
 import { cli } from '../../support/process.ts';

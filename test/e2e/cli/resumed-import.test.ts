@@ -1,3 +1,4 @@
+// class: built
 import t from 'tap';
 import { bulkImport } from '../../support/bulk-import.ts';
 

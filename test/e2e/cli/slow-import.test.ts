@@ -1,3 +1,4 @@
+// class: built
 /** An import whose calls are too large for a slow database. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

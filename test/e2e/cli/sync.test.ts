@@ -1,3 +1,4 @@
+// class: built
 /** `tenancy-gateway sync`: a parent's sub-accounts as its own list says. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

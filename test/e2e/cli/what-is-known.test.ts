@@ -1,3 +1,4 @@
+// class: built
 /** Commands by what people have at hand in the night: a piece of a key, a customer's own id, an id of unknown kind. */
 import { createHash } from 'node:crypto';
 import t from 'tap';

@@ -1,3 +1,4 @@
+// class: built
 /** What clients that people use do with the gateway. For one of them, with more words: `npm run clients -- --only NAME`. */
 import t from 'tap';
 import { runMatrix, type Row } from './matrix.ts';

@@ -41,7 +41,7 @@ worked as with any HTTP/1.1 server, in both cases. A run of the clients writes t
     npm run clients -- --write-docs
 
 The run installs these packages into \`.cache/clients\`. It uses languages, curl and Java of the machine, and names missing ones.
-\`npm run test:e2e\` does the same, and fails if a case fails.
+CI does the same, and fails if a case fails.
 
 - **GET, POST**: the query and the body arrive byte for byte. A forged \`X-Service-Resolved-Tenant\` does not arrive. The service gets the tenant
   that \`X-Service-Acting-Tenant\` names.

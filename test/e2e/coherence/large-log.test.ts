@@ -1,3 +1,4 @@
+// class: real
 /**
  * A log as 0.1.0 leaves it after an hour of changes. `LOG_ROWS=1000000` for as many as 278 changes a second make; by default
  * it is as many as stopped 0.1.0.

@@ -1,3 +1,4 @@
+// class: protocol
 /** Take one part of the protocol out, and the checker of histories must notice: else a green run means nothing. */
 import t from 'tap';
 import * as mutations from '../../support/coherence/protocol-mutations.ts';

@@ -1,3 +1,4 @@
+// class: protocol
 /** The protocol in virtual time: three replicas with clocks that are wrong by 10 %, writers, clients and seeded faults. */
 import t from 'tap';
 import { noFactCache } from '../../../src/coherence/no-fact-cache.ts';

@@ -1,3 +1,4 @@
+// class: built
 /** `examples/compose`, run by a container engine as the head of its file says. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// class: built
 /** The image of `.devcontainer`, built and used by a container engine. What can be said without one is in test/docs/repository.test.ts. */
 import t from 'tap';
 import { fileURLToPath } from 'node:url';

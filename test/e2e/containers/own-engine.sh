@@ -60,4 +60,4 @@ until docker info >/dev/null 2>&1; do
   sleep 0.2
 done
 test/e2e/containers/images.sh
-npm test -- --e2e "${@:-test/e2e/containers}"
+npm test -- "${@:-test/e2e/containers}"

@@ -1,3 +1,4 @@
+// class: built
 /** `docs/automation.md`: its commands, in a shell, twice. */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

@@ -1,3 +1,4 @@
+// class: built
 import t from 'tap';
 import { randomUUID } from 'node:crypto';
 import { execFile } from 'node:child_process';

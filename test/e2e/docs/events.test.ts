@@ -1,3 +1,4 @@
+// class: built
 import t from 'tap';
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';

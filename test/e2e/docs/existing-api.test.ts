@@ -1,3 +1,4 @@
+// class: built
 /** `docs/existing-api.md`: its files and commands, before an API that reads the headers as the page says. */
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// class: built
 /**
  * `docs/automation.md`: the resources of its Terraform example, as `Mastercard/restapi` reads them. The requests of
  * that provider (create, read, update, destroy) are made here, since Terraform itself is not installed.

@@ -1,3 +1,4 @@
+// class: built
 /** An API with customers, keys and row-level security of its own moves behind the gateway, by the steps of its README. */
 import { execFile, spawn } from 'node:child_process';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';

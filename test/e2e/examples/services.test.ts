@@ -1,3 +1,4 @@
+// class: built
 /**
  * The example services of `examples/services`, each behind a whole gateway: they know for whom a request is, PostgreSQL shows them
  * that tenant's rows alone, and what the gateway has not passed on is refused.

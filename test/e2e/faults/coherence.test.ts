@@ -1,3 +1,4 @@
+// class: real
 /** Real gateways, a real PostgreSQL and a real Redis, with processes and connections going wrong. */
 import t from 'tap';
 import { runFaults } from './support/run.ts';

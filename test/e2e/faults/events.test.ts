@@ -1,3 +1,4 @@
+// class: real
 /** Events while replicas are killed and lose their connections: none too few, none too many, in order. */
 import t from 'tap';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,3 +1,4 @@
+// class: real
 /** Keys expire by the database's clock: gateways as processes, whose wall clocks are hours apart. */
 import t from 'tap';
 import { Random } from '../../support/coherence/random.ts';

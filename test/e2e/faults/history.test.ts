@@ -1,3 +1,4 @@
+// class: pure
 /** The checker of long runs checks while they go on: it must find what a check of the whole history would. */
 import t from 'tap';
 import { Random } from '../../support/coherence/random.ts';

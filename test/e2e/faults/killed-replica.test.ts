@@ -1,3 +1,4 @@
+// class: real
 /** What an operator sees of a change that has to wait out a replica which was killed, with real processes. */
 import t from 'tap';
 import { makeParents, operatorToken } from '../../support/apis.ts';

@@ -1,3 +1,4 @@
+// class: real
 /**
  * The rehearsal of docs/backup.md: a backup is taken while gateways work, is brought back under them, and
  * `tenancy-gateway restored` makes it the truth.

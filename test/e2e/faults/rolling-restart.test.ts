@@ -1,3 +1,4 @@
+// class: real
 /**
  * Two gateways behind a balancer, restarted one after the other under load. For longer, and harder:
  * `npm run bench:rolling -- --seconds 60 --rate 500`.

@@ -1,3 +1,4 @@
+// class: hostile
 /** The corpus of both modes, whole, and a little of what is drawn: `npm run fuzz` goes on for as long as is wanted. */
 import t from 'tap';
 import { freshDatabase } from '../../support/postgres.ts';

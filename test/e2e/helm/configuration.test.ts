@@ -1,3 +1,4 @@
+// class: chart
 import t, { type Test } from 'tap';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'yaml';

@@ -1,3 +1,4 @@
+// class: chart
 import t from 'tap';
 import { loadConfig } from '../../../src/config/load.ts';
 import { withoutHelm, withoutSchemas } from '../../support/chart-tools.ts';

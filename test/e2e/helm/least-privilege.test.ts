@@ -1,3 +1,4 @@
+// class: chart
 import t from 'tap';
 import { randomBytes } from 'node:crypto';
 import postgres from 'postgres';

@@ -1,3 +1,4 @@
+// class: chart
 import t, { type Test } from 'tap';
 import { once } from 'node:events';
 import { createServer } from 'node:http';

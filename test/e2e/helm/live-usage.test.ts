@@ -1,3 +1,4 @@
+// class: chart
 /**
  * The chart's alerts about limits, the usage journal and the export of usage, against a live Prometheus that scrapes a real gateway:
  * each is provoked, fires, and is silent again.

@@ -1,3 +1,4 @@
+// class: chart
 import t from 'tap';
 import { parse } from 'yaml';
 import { withoutHelm, withoutSchemas } from '../../support/chart-tools.ts';

@@ -1,3 +1,4 @@
+// class: chart
 import t from 'tap';
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';

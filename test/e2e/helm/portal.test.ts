@@ -1,3 +1,4 @@
+// class: chart
 /** The portal in the chart: a Service of its own, published at the host that browsers are told. */
 import t from 'tap';
 import { withoutHelm } from '../../support/chart-tools.ts';

@@ -1,3 +1,4 @@
+// class: chart
 import t, { type Test } from 'tap';
 import { cpSync, mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

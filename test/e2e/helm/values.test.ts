@@ -1,3 +1,4 @@
+// class: chart
 import t from 'tap';
 import { Ajv } from 'ajv';
 import { cpSync, renameSync, writeFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// class: built
 import t from 'tap';
 import { existsSync } from 'node:fs';
 import { readText, readYaml } from '../../support/helm.ts';

@@ -1,3 +1,4 @@
+// class: real
 import t from 'tap';
 import { bulkImport } from '../../support/bulk-import.ts';
 

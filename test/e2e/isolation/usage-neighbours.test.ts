@@ -1,3 +1,4 @@
+// class: real
 /** What one tenant asks for, and the connections that others need. */
 import t, { type Test } from 'tap';
 import type { Sql } from '../../../src/adapters/postgres/connection/sql.ts';

@@ -1,3 +1,4 @@
+// class: real
 /**
  * Limits that three gateways keep together, as processes of their own, while load moves between them and what they need is taken away.
  *

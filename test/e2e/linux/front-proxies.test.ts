@@ -1,3 +1,4 @@
+// class: built
 import t, { type Test } from 'tap';
 import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

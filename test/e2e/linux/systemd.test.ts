@@ -1,3 +1,4 @@
+// class: built
 import t from 'tap';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

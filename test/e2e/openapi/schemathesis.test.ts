@@ -1,3 +1,4 @@
+// class: contract
 /** Requests made up from the OpenAPI documents, right ones, wrong ones and whole sequences: every response must be as described. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

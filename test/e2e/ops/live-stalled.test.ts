@@ -1,3 +1,4 @@
+// class: real
 /** A live tail whose client stops reading. */
 import t from 'tap';
 import { operatorToken } from '../../support/apis.ts';

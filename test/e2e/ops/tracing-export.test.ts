@@ -1,3 +1,4 @@
+// class: real
 /** What becomes of traces when their collector is slow, away or not wanted. */
 import t from 'tap';
 import type { Logger } from '../../../src/ops/logger.ts';

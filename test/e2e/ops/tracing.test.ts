@@ -1,3 +1,4 @@
+// class: real
 /** Traces, seen by a real collector and by real upstreams. */
 import t from 'tap';
 import { eventually } from '../../support/eventually.ts';

@@ -1,3 +1,4 @@
+// class: built
 import t, { type Test } from 'tap';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';

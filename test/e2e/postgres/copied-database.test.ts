@@ -1,3 +1,4 @@
+// class: real
 /** Two databases of one cluster, one a copy of the other, and gateways over both that share one Redis. */
 import { randomUUID } from 'node:crypto';
 import postgres from 'postgres';

@@ -1,3 +1,4 @@
+// class: real
 /** Servers, databases and roles with another default of transaction isolation, and SQL by hand: no replica decides by what is over. */
 import t from 'tap';
 import { openPostgres, type Store } from '../../../src/adapters/postgres/store.ts';

@@ -1,3 +1,4 @@
+// class: real
 /** Migrating while replicas serve and other sessions hold locks: a `pg_dump`, an idle transaction, another process. */
 import t from 'tap';
 import { migrate, patienceWith, type MigrationWait } from '../../../src/adapters/postgres/schema/migrate.ts';

@@ -1,3 +1,4 @@
+// class: real
 /** Leases and the log while replicas of 0.1.0 run: during the steps that change both, and beside this version. */
 import t from 'tap';
 import { readMigrations } from '../../../src/adapters/postgres/schema/migration-files.ts';

@@ -1,3 +1,4 @@
+// class: real
 /** What a replica can do through PgBouncer in transaction mode, with the one direct session and without it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';

@@ -1,3 +1,4 @@
+// class: real
 /** Real standbys: two of them promoted one after the other, to the same timeline number. */
 import t from 'tap';
 import { openPostgres, type Store } from '../../../src/adapters/postgres/store.ts';

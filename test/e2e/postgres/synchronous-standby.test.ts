@@ -1,3 +1,4 @@
+// class: real
 /** Where `synchronous_standby_names` asks for a standby: no 2xx for what it does not have. */
 import t from 'tap';
 import { openPostgres, type Store } from '../../../src/adapters/postgres/store.ts';

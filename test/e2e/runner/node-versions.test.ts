@@ -1,3 +1,4 @@
+// class: built
 /**
  * The sources run on every Node.js that README names. Tests and benchmarks run them as they are, and Node.js 22 and 24 strip types
  * by a parser of their own, which refuses some of what compilers take.

@@ -1,3 +1,4 @@
+// class: built
 /** A runner that overlooks a failure is worse than none. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// class: built
 /**
  * One life of a sub-account, by the client of this package and by generated ones in Python and Go, against a live gateway: create, list
  * all of 1,000, act as one, usage, mint, rotate, revoke, errors. docs/sdk.md says how the clients are generated; so does this.

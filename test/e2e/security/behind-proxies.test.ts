@@ -1,3 +1,4 @@
+// class: hostile
 import t, { type Test } from 'tap';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';

@@ -1,3 +1,4 @@
+// class: hostile
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import t from 'tap';

@@ -1,3 +1,4 @@
+// class: built
 /** Why a gateway cannot use its store is said in one line with the remedy, alike in `/readyz`, the log and the command line. */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, rmSync, statSync, writeFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// class: built
 /** A certificate that runs out while a gateway runs, is reloaded, or starts. */
 import { copyFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';

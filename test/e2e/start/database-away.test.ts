@@ -1,3 +1,4 @@
+// class: built
 import t from 'tap';
 import { freshDatabase, startPostgres } from '../../support/postgres.ts';
 import { becomes, cli, readiness, startProcess } from '../../support/process.ts';

@@ -1,3 +1,4 @@
+// class: built
 import { execFile, spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// class: built
 /** What `npm start` costs a laptop: ports at once, memory, and the processor while nothing happens. Elapsed time is not asked for. */
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// class: hostile
 /** Every attack of test/security/, against routes that @fastify/http-proxy forwards; memory is measured in a file of its own. */
 process.env['TEST_UPSTREAM_CLIENT'] = 'undici';
 const { readdirSync } = await import('node:fs');

@@ -1,3 +1,4 @@
+// class: real
 /** From each earlier version to this one and back, under load. */
 import t, { type Test } from 'tap';
 import { configFile } from '../../support/config-files.ts';

@@ -1,3 +1,4 @@
+// class: real
 /**
  * The usage that reports show, against what an upstream has counted and clients have received, while the gateway is killed at random moments under load,
  * PostgreSQL is away, Redis is flushed and the disk of the journal is full; and while its workers are.

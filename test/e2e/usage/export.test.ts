@@ -1,3 +1,4 @@
+// class: real
 /** The export of usage by processes that are killed at random moments, to a receiver that is slow and fails now and then. */
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// class: real
 /**
  * Over 10,000 random requests: what `GET /v1/sub-accounts/onboarding` counts for each key is what the access log has of it.
  * TEST_ONBOARDING_REQUESTS says how many there are.

@@ -1,3 +1,4 @@
+// class: real
 import { Redis } from 'ioredis';
 import t from 'tap';
 import { operatorToken } from '../../support/apis.ts';

@@ -1,3 +1,4 @@
+// class: real
 /** Reloads under a stream of requests, one after the other, and while the process ends. */
 import { Agent } from 'node:http';
 import { setFlagsFromString } from 'node:v8';

@@ -1,3 +1,4 @@
+// class: real
 /** The configuration is exchanged under open connections: all of it, or nothing. */
 import { writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';

@@ -1,3 +1,4 @@
+// class: real
 /** SIGHUP makes a process read its file anew: what people send, seen from outside. */
 import { renameSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';

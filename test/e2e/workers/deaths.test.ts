@@ -1,3 +1,4 @@
+// class: real
 /** Workers that end: what they held is all that is lost, and others take their places. */
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// class: real
 /** A worker that is killed under load costs what it held, and nothing else. */
 import { once } from 'node:events';
 import { connect } from 'node:net';

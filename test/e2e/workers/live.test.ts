@@ -1,3 +1,4 @@
+// class: real
 /** A live tail of a gateway of several workers. */
 import t from 'tap';
 import { eventually } from '../../support/eventually.ts';

@@ -1,3 +1,4 @@
+// class: real
 /** Several processes that share the listeners (WORKERS): to the outside they are one gateway, which starts as one or not at all. */
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// class: real
 /** Workers share the portal's port, its brand and its sessions. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

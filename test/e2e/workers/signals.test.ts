@@ -1,3 +1,4 @@
+// class: real
 /** SIGHUP and SIGTERM to the primary: what they mean for all workers. */
 import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import t from 'tap';

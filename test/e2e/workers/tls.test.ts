@@ -1,3 +1,4 @@
+// class: real
 /** TLS with several processes that share the public listener. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// class: real
 /** WebSockets with several processes that share the public listener: each is held by one worker. */
 import t, { type Test } from 'tap';
 import { eventually } from '../../support/eventually.ts';

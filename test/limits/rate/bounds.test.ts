@@ -1,3 +1,4 @@
+// class: pure
 /**
  * The promises of `docs/limits.md`, in virtual time: several replicas with clocks of their own, load that moves, and whatever may
  * come between them and the store. Each run is made from its number; `LIMIT_RUNS` makes more of them.

@@ -1,3 +1,4 @@
+// class: pure
 /** Figures that change while they are in use: by a PATCH, or since a client uses both keys of a rotation, whose figures may differ. */
 import t from 'tap';
 import { noLimits, type Limits } from '../../../src/domain/limits/limits.ts';

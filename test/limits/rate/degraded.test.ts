@@ -1,3 +1,4 @@
+// class: pure
 /** A store of limits that is away, slow or lost in part: what a replica says of that, and how long requests wait. */
 import t, { type Test } from 'tap';
 import { embeddedBuckets } from '../../../src/adapters/embedded/buckets.ts';

@@ -1,3 +1,4 @@
+// class: pure
 /** Taking from limits, in one replica. */
 import t from 'tap';
 import { embeddedBuckets } from '../../../src/adapters/embedded/buckets.ts';

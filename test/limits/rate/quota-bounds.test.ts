@@ -1,3 +1,4 @@
+// class: pure
 /** What is promised of limits by the month, in virtual time. */
 import t from 'tap';
 import { Random } from '../../support/coherence/random.ts';

@@ -1,3 +1,4 @@
+// class: pure
 import t from 'tap';
 import { calendarWindow } from '../../../src/domain/limits/limits.ts';
 import type { TokenAnswer, TokenQuestion } from '../../../src/ports/limits/token-store.ts';

@@ -1,3 +1,4 @@
+// class: pure
 /** What is promised of a quota of units, which are known only when the response comes; in virtual time. */
 import t from 'tap';
 import type { Full, LimitState, Taken } from '../../../src/ports/limits/rate-limiter.ts';

@@ -1,3 +1,4 @@
+// class: pure
 import t from 'tap';
 import { FigureWindow } from '../../../src/ops/live/figure-window.ts';
 import { createRegistry } from '../../../src/ops/metrics.ts';

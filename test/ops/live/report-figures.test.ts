@@ -1,3 +1,4 @@
+// class: pure
 import t from 'tap';
 import { reportFigures } from '../../../src/ops/live/report-figures.ts';
 import type { FigureStore, ReplicaFigures } from '../../../src/ports/replica-figures.ts';

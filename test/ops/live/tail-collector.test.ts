@@ -1,3 +1,4 @@
+// class: pure
 import t from 'tap';
 import { TailCollector } from '../../../src/ops/live/tail-collector.ts';
 import type { RequestParties, RequestRecord } from '../../../src/ports/request-record.ts';

@@ -1,3 +1,4 @@
+// class: pure
 import t from 'tap';
 import { liveTails } from '../../../src/ops/live/tails.ts';
 import type { LiveTail } from '../../../src/ports/live-tails.ts';

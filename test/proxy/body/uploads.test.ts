@@ -1,3 +1,4 @@
+// class: app
 import { randomBytes, randomInt } from 'node:crypto';
 import { createServer, type AddressInfo } from 'node:net';
 import t from 'tap';

@@ -1,3 +1,4 @@
+// class: app
 import t from 'tap';
 import type { CorsConfig } from '../../../src/config.ts';
 import { startGateway } from '../../support/gateway.ts';

@@ -1,3 +1,4 @@
+// class: pure, alone
 import { posix } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';

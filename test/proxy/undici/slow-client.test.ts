@@ -1,3 +1,4 @@
+// class: pure
 /** What the exchange pauses is the socket, never undici's parser: undici 7 ends the process when a paused connection ends. */
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';

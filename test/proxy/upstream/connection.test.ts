@@ -1,3 +1,4 @@
+// class: pure
 import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
 import t from 'tap';

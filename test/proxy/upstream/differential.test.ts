@@ -1,3 +1,4 @@
+// class: pure
 import { request } from 'node:http';
 import { Duplex } from 'node:stream';
 import fc from 'fast-check';

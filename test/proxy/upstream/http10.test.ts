@@ -1,3 +1,4 @@
+// class: real
 import t from 'tap';
 import { eventually, startGateway } from '../../support/gateway.ts';
 import { noGo, noPython, startGoUpstream, startPythonUpstream } from '../../support/foreign-upstreams.ts';

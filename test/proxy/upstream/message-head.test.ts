@@ -1,3 +1,4 @@
+// class: pure
 import fc from 'fast-check';
 import t from 'tap';
 import { requestHead, type OutgoingRequest } from '../../../src/proxy/upstream/message-head.ts';

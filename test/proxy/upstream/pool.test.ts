@@ -1,3 +1,4 @@
+// class: pure
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:https';

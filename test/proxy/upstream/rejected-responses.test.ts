@@ -1,3 +1,4 @@
+// class: pure
 /** Responses that two readers could understand differently. */
 import t from 'tap';
 import { everyByte, readResponses } from '../../support/response-log.ts';

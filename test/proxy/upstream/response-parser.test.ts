@@ -1,3 +1,4 @@
+// class: pure
 import fc from 'fast-check';
 import t from 'tap';
 import { everyByte, readResponses } from '../../support/response-log.ts';

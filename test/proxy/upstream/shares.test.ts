@@ -1,3 +1,4 @@
+// class: pure
 /** Whose connections they are: what tenants have of the connections to one upstream, and in which order they get them. */
 import fc from 'fast-check';
 import type { Socket } from 'node:net';

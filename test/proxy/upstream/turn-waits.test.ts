@@ -1,3 +1,4 @@
+// class: app
 /** How many requests wait for their turn at the connections of a route, and for how long: what the metrics show of it. */
 import { Agent } from 'node:http';
 import t, { type Test } from 'tap';

@@ -1,3 +1,4 @@
+// class: app
 import type { Socket } from 'node:net';
 import t from 'tap';
 import type { WebSocket } from 'ws';

@@ -1,3 +1,4 @@
+// class: pure
 import fc from 'fast-check';
 import t from 'tap';
 import { closeFrame, FrameTracker } from '../../../src/proxy/websocket/frames.ts';

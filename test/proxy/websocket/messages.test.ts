@@ -1,3 +1,4 @@
+// class: app
 import { createHash } from 'node:crypto';
 import t from 'tap';
 import { WebSocket as UndiciWebSocket } from 'undici';

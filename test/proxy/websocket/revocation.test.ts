@@ -1,3 +1,4 @@
+// class: app
 /** A revocation ends what it is about, whatever state it finds the upgrade in. */
 import type { Socket } from 'node:net';
 import t from 'tap';

@@ -1,3 +1,4 @@
+// class: app
 import { once } from 'node:events';
 import type { TLSSocket } from 'node:tls';
 import t from 'tap';

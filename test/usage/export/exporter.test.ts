@@ -1,3 +1,4 @@
+// class: app
 /** The export of usage from a real store to a real receiver; time is the test's. */
 import { randomUUID } from 'node:crypto';
 import t from 'tap';

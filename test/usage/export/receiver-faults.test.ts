@@ -1,3 +1,4 @@
+// class: app
 /** The export of usage to a receiver that fails, hangs or rejects; time is the test's. */
 import t from 'tap';
 import { hourMs } from '../../../src/domain/usage.ts';

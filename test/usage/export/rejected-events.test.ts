@@ -1,3 +1,4 @@
+// class: app
 /** Events that the receiver rejects, alone in their batch or with nothing behind them: which of the two has the fault. */
 import t from 'tap';
 import { hourMs } from '../../../src/domain/usage.ts';

@@ -1,3 +1,4 @@
+// class: pure
 /** Events that each need their own request. */
 import type { ServerResponse } from 'node:http';
 import t from 'tap';

@@ -1,3 +1,4 @@
+// class: pure
 import fc from 'fast-check';
 import t from 'tap';
 import type { AccountId, KeyId } from '../../../src/domain/ids.ts';

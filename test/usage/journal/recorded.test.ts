@@ -1,3 +1,4 @@
+// class: pure
 /** What the journal keeps of what was counted: over a kill, while the store is away, and where the disk does not do what it should. */
 import { chmod, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// class: pure
 /** A journal that another process takes although its owner is alive. */
 import { appendFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

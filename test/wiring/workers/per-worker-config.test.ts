@@ -1,3 +1,4 @@
+// class: pure
 import t from 'tap';
 import { workerConfig } from '../../../src/wiring/workers/per-worker-config.ts';
 import { configFile, goodConfig } from '../../support/config-files.ts';

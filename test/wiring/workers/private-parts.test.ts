@@ -1,3 +1,4 @@
+// class: app
 /** What `docs/maintainers/private-parts.md` lists of Node's cluster is there, and does what it says; workers are processes of their own. */
 import type { ChildProcess } from 'node:child_process';
 import cluster, { type Worker } from 'node:cluster';

@@ -1,3 +1,4 @@
+// class: pure
 /** A reload of all workers: all of them use the configuration, or none does. */
 import t from 'tap';
 import type { Config } from '../../../src/config.ts';

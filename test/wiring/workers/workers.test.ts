@@ -1,3 +1,4 @@
+// class: pure
 /** Which workers run and which take connections. */
 import t from 'tap';
 import type { Unreadiness } from '../../../src/ops/health.ts';

@@ -1,3 +1,4 @@
+// class: real
 /** What the gateway sees of old snapshots with the rights of an ordinary role, on a real PostgreSQL. */
 import { randomBytes } from 'node:crypto';
 import t from 'tap';

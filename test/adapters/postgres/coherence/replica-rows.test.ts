@@ -1,3 +1,4 @@
+// class: app
 /** The rows by which replicas know of each other, on a real PostgreSQL. */
 import { randomUUID } from 'node:crypto';
 import t from 'tap';

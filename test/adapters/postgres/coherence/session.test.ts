@@ -1,3 +1,4 @@
+// class: app
 import t from 'tap';
 import { openPostgres } from '../../../../src/adapters/postgres/store.ts';
 import { createParent, createSub, freshStore, rawSql } from '../../../support/store.ts';

@@ -1,3 +1,4 @@
+// class: app
 import postgres from 'postgres';
 import t from 'tap';
 import { Connection } from '../../../../src/adapters/postgres/connection/connection.ts';

@@ -1,3 +1,4 @@
+// class: app
 /** How many connections to PostgreSQL a replica has, as PostgreSQL counts them. */
 import { randomBytes } from 'node:crypto';
 import t from 'tap';

@@ -1,3 +1,4 @@
+// class: app
 import t from 'tap';
 import { Limit, Pool, type Runner } from '../../../../src/adapters/postgres/connection/pool.ts';
 import type { Sql } from '../../../../src/adapters/postgres/connection/sql.ts';

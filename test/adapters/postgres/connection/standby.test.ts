@@ -1,3 +1,4 @@
+// class: real
 /** One name for the database, which leads to a standby for a while, as after a switchover; no connection is cut. */
 import t from 'tap';
 import { openPostgres, type Store } from '../../../../src/adapters/postgres/store.ts';

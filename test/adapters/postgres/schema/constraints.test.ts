@@ -1,3 +1,4 @@
+// class: app
 import { randomBytes, randomUUID } from 'node:crypto';
 import t from 'tap';
 import { externalIdPattern } from '../../../../src/domain/external-id.ts';

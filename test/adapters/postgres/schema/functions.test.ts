@@ -1,3 +1,4 @@
+// class: app
 /** The database as its files say: functions one by one, steps that were released, and the same catalogue whatever it grew from. */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';

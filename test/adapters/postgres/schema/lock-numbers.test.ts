@@ -1,3 +1,4 @@
+// class: pure
 /** Numbers of advisory locks in the functions of the database. */
 import { readdirSync, readFileSync } from 'node:fs';
 import t from 'tap';

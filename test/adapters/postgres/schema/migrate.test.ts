@@ -1,3 +1,4 @@
+// class: app
 import t from 'tap';
 import { checkSchema, SchemaMismatch } from '../../../../src/adapters/postgres/schema/applied.ts';
 import { migrate } from '../../../../src/adapters/postgres/schema/migrate.ts';

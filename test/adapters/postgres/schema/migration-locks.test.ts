@@ -1,3 +1,4 @@
+// class: app
 /** What a migration may do while replicas serve; docs/maintainers/contributing.md says it in words. */
 import t from 'tap';
 import { readMigrations } from '../../../../src/adapters/postgres/schema/migration-files.ts';

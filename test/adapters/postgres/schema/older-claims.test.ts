@@ -1,3 +1,4 @@
+// class: app
 /** What was done once for an `Idempotency-Key` is not done again, whichever version was asked first. */
 import t from 'tap';
 import {

@@ -1,3 +1,4 @@
+// class: app
 /** Replicas of 0.1.0 call the functions of schema 6 by their names; one may run beside this version on one database. */
 import t from 'tap';
 import type { AccountId, KeyId } from '../../../../src/domain/ids.ts';

@@ -1,3 +1,4 @@
+// class: app
 /** Replicas of several versions on one database: what an older one cannot enforce is not promised. */
 import t from 'tap';
 import { Connection } from '../../../../src/adapters/postgres/connection/connection.ts';

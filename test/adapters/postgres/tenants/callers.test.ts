@@ -1,3 +1,4 @@
+// class: app
 /** Which of two comes first: a change that a key asks for, or what ends the right to it. */
 import t from 'tap';
 import { openPostgres } from '../../../../src/adapters/postgres/store.ts';

@@ -1,3 +1,4 @@
+// class: app
 /** Imports whose statement is cut off, and sent again while the first one may still be at work. */
 import { createHash, randomBytes } from 'node:crypto';
 import t from 'tap';

@@ -1,3 +1,4 @@
+// class: app
 /** No key escapes a revoke of all keys of its account by being made at the same time. */
 import t from 'tap';
 import { digestSecret } from '../../../../src/domain/api-key.ts';
