@@ -38,6 +38,8 @@ export const CHECKS = {
     'prettier/bin/prettier.cjs',
     ...['--check', '--log-level=warn', '--cache', '--cache-location', `${CACHE}/format`, '.'],
   ],
+  // Links, named files and tests, tables: all that can be said about pages and configurations from their text.
+  docs: ['../scripts/docs.mjs'],
   'generated files': ['../scripts/generate.mjs', '--check'],
   // Files, exports and dependencies that nothing uses, and packages that are used without being listed.
   unused: ['knip/bin/knip.js', '--treat-config-hints-as-errors', '--no-progress'],

@@ -1,5 +1,5 @@
 // class: built
-/** The image of `.devcontainer`, built and used by a container engine. What can be said without one is in test/docs/repository.test.ts. */
+/** The image of `.devcontainer`, built and used by a container engine. What can be said without one is in test/docs/rules/repository.ts. */
 import t from 'tap';
 import { fileURLToPath } from 'node:url';
 import { readText } from '../../support/helm.ts';

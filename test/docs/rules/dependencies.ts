@@ -1,8 +1,7 @@
-// class: pure
 import t from 'tap';
 import { readFileSync } from 'node:fs';
 
-const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+const read = (path: string): string => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
 
 t.test(
   'every dependency has a line in docs/maintainers/dependencies.md that says why it is here',

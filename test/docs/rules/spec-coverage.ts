@@ -1,8 +1,7 @@
-// class: pure
 import t from 'tap';
 import { readFileSync } from 'node:fs';
 
-const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+const read = (path: string): string => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
 
 t.test('every test that docs/maintainers/spec-coverage.md names exists, in the file it names', async (t) => {
   const rows = read('docs/maintainers/spec-coverage.md')

@@ -1,10 +1,9 @@
-// class: built
 import t from 'tap';
 import { readFileSync } from 'node:fs';
-import { parts } from '../e2e/clients/matrix.ts';
-import { pinnedVersions } from '../e2e/clients/tools.ts';
+import { parts } from '../../e2e/clients/matrix.ts';
+import { pinnedVersions } from '../../e2e/clients/tools.ts';
 
-const page = readFileSync(new URL('../../docs/clients.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../../docs/clients.md', import.meta.url), 'utf8');
 
 t.test('docs/clients.md has a table for each kind of client, with every client and every case', async (t) => {
   for (const { title, clients, cases } of parts) {

@@ -1,9 +1,8 @@
-// class: pure
 import t from 'tap';
 import { readFileSync } from 'node:fs';
-import { catalogue } from '../../src/domain/problem.ts';
+import { catalogue } from '../../../src/domain/problem.ts';
 
-const page = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../../docs/errors.md', import.meta.url), 'utf8');
 
 t.test(
   'docs/errors.md has one row for every code of the catalogue, with its status, and no other',

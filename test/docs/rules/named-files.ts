@@ -1,8 +1,7 @@
-// class: pure
 import { existsSync, readFileSync } from 'node:fs';
 import t from 'tap';
 
-const root = new URL('../../', import.meta.url);
+const root = new URL('../../../', import.meta.url);
 
 /** Each may name files; one that was moved or deleted would be passed over without a word. */
 const configurations = [

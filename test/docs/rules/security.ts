@@ -1,14 +1,13 @@
-// class: pure
 import { readFileSync, writeFileSync } from 'node:fs';
 import t from 'tap';
-import { guardCells, guardMutations } from '../security/guard-mutations.ts';
+import { guardCells, guardMutations } from '../../security/guard-mutations.ts';
 
 /**
- * `UPDATE_DOCS=1 npm test -- test/docs/security.test.ts` writes attacks and guards anew and keeps what their tests said;
+ * `UPDATE_DOCS=1 npm run check -- docs` writes attacks and guards anew and keeps what their tests said;
  * for a new attack only `npm run weakened` knows that.
  */
 const update = process.env['UPDATE_DOCS'] === '1';
-const page = new URL('../../docs/maintainers/attacks.md', import.meta.url);
+const page = new URL('../../../docs/maintainers/attacks.md', import.meta.url);
 const rows = /(<!-- attacks:.*?-->\n.*\n.*\n)([^]*)(<!-- \/attacks -->)/;
 
 t.test('docs/maintainers/attacks.md names for every attack the line that guards against it', async (t) => {

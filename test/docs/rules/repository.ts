@@ -1,10 +1,9 @@
-// class: pure
 import t from 'tap';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import ts from 'typescript';
 import { parse } from 'yaml';
 
-const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+const read = (path: string): string => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
 
 interface Job {
   readonly needs?: string;
@@ -41,7 +40,7 @@ t.test('the workflow runs .ci/run on the oldest supported Node.js and on newer o
 });
 
 t.test('no command of a page or an example has the token of an operator among its arguments', async (t) => {
-  const root = new URL('../../', import.meta.url);
+  const root = new URL('../../../', import.meta.url);
   const pages = ['docs', 'examples', 'helm'].flatMap((folder) =>
     readdirSync(new URL(folder, root), { recursive: true, encoding: 'utf8' })
       .filter((path) => /\.(?:md|ya?ml|txt)$/.test(path) && !path.includes('node_modules'))
@@ -64,7 +63,7 @@ t.test('no command of a page or an example has the token of an operator among it
 t.test('every folder and file that CODEOWNERS names exists', async (t) => {
   const named = [...read('.github/CODEOWNERS').matchAll(/^\/(\S+)/gm)].map(([, path = '']) => path);
   t.ok(named.length > 5);
-  for (const path of named) t.ok(existsSync(new URL(`../../${path}`, import.meta.url)), path);
+  for (const path of named) t.ok(existsSync(new URL(`../../../${path}`, import.meta.url)), path);
 });
 
 t.test('the update bot holds back only packages that the project has', async (t) => {

@@ -1,8 +1,7 @@
-// class: pure
 import t from 'tap';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
-const root = new URL('../../', import.meta.url);
+const root = new URL('../../../', import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
 
 const pages = [
