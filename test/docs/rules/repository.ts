@@ -33,7 +33,7 @@ t.test('the workflow runs .ci/run on the oldest supported Node.js and on newer o
     oldest,
     'and .nvmrc names the oldest one, so that nothing newer is used by accident',
   );
-  const released = version.replace(/-dev$/, '');
+  const released = version.replace(/[-.]dev$/, '');
   const headings = read('CHANGELOG.md').match(/^## .*/gm) ?? [];
   if (released === version) t.match(headings[0], new RegExp(`^## ${version} – \\d{4}-\\d\\d-\\d\\d$`));
   else t.equal(headings[0], `## Unreleased (${released})`);

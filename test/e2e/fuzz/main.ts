@@ -38,8 +38,7 @@ const { values } = parseArgs({
 });
 
 const modes = { requests: runRequests, responses: runResponses };
-/** Version 0.1.0 called the second mode `answers`. */
-const only = values.only === 'answers' ? 'responses' : values.only;
+const { only } = values;
 
 if (values.help) {
   process.stdout.write(usage);

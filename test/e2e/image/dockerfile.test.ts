@@ -7,7 +7,7 @@ const dockerfile = readText('Dockerfile');
 
 t.test('package, image, chart and examples are of one version', async (t) => {
   const { version } = JSON.parse(readText('package.json')) as { version: string };
-  const released = version.replace(/-dev$/, '');
+  const released = version.replace(/[-.]dev$/, '');
   t.match(dockerfile, `ARG VERSION=${version}\n`);
   for (const chart of ['tenancy-gateway', 'tenancy-gateway-sidecar'])
     t.equal((readYaml(`helm/${chart}/Chart.yaml`) as { appVersion: string }).appVersion, version, chart);

@@ -67,7 +67,7 @@ t.test('what npm packs can be installed into an empty folder, and its command ru
   const command = join(folder, 'node_modules/.bin/tenancy-gateway');
   const say = async (...args: string[]): Promise<string> =>
     (await run(command, args, { cwd: folder })).stdout;
-  const commit = version.endsWith('-dev') ? String.raw`\.[0-9a-f]{12}` : '';
+  const commit = version.endsWith('dev') ? String.raw`\.[0-9a-f]{12}` : '';
   t.match((await say('--version')).trim(), new RegExp(`^${version}${commit}$`));
   t.match(await say('--help'), /^ {2}serve .*run the gateway/m);
   t.match(

@@ -90,7 +90,7 @@ t.test(
     const args = command
       .replaceAll('\\\n', ' ')
       .replace('oci://ghcr.io/OWNER/REPOSITORY/charts', charts)
-      .replace(`--version ${version.replace(/-dev$/, '')} `, `--version ${version} `)
+      .replace(`--version ${version.replace(/[-.]dev$/, '')} `, `--version ${version} `)
       .trim()
       .split(/ +/);
     const { text, complaint } = runHelm(['template', ...args, '--plain-http'], {});
