@@ -7,7 +7,8 @@
 /** @type {Record<string, string[]>} */
 const layers = {
   domain: [],
-  client: [],
+  generated: [],
+  client: ['generated'],
   ports: ['domain'],
   timing: ['ports'],
   config: ['domain'],
@@ -20,7 +21,7 @@ const layers = {
   retention: ['timing', 'ports', 'domain'],
   adapters: ['ports', 'domain'],
   proxy: ['authz', 'limits', 'http', 'http1', 'ports', 'domain'],
-  api: ['authz', 'limits', 'http', 'http1', 'ports', 'domain'],
+  api: ['authz', 'limits', 'http', 'http1', 'ports', 'domain', 'generated'],
   console: ['http', 'domain'],
   portal: ['http', 'domain'],
   ops: ['http', 'timing', 'coherence', 'ports', 'domain'],
@@ -91,7 +92,7 @@ module.exports = {
       from: { path: '^console/' },
       to: {
         path: '^(src|test|scripts|bench)/',
-        pathNot: '^src/(api/reference/documents/operator-types|client/types)[.]ts$',
+        pathNot: '^src/generated/(operator|client)-types[.]ts$',
       },
     },
     {

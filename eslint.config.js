@@ -37,7 +37,7 @@ const NODE_GLOBALS = [
 ];
 
 export default defineConfig(
-  globalIgnores(['dist/', 'data/', '.cache/', '.tap/', 'coverage/']),
+  globalIgnores(['dist/', 'src/generated/', 'data/', '.cache/', '.tap/', 'coverage/']),
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   js.configs.recommended,
   {

@@ -3,12 +3,14 @@
 /** `npm run check [-- NAMES]`: everything that can be said about the sources without running them. */
 import './lib/node-version.mjs';
 import { CHECKS, runCheck } from './lib/checks.mjs';
+import { ensureGenerated } from './lib/generated.mjs';
 import { ensureInstalled } from './lib/install.mjs';
 import { saveResults } from './lib/results.mjs';
 import { fail } from './lib/say.mjs';
 
 try {
   await ensureInstalled();
+  await ensureGenerated();
   const asked = process.argv.slice(2);
   const unknown = asked.filter((name) => !CHECKS[name]);
   if (unknown.length > 0)

@@ -2,7 +2,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { OperatorApi } from './api/operator-api.ts';
 import type { ApiProblem } from './api/problem.ts';
-import type { Operator } from '../../src/api/reference/documents/operator-types.ts';
+import type { Operator } from '../../src/generated/operator-types.ts';
 import { AccountPage } from './pages/account.tsx';
 import { AccountsPage } from './pages/accounts.tsx';
 import { ErasurePage } from './pages/erasure.tsx';

@@ -1,7 +1,7 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { OperatorApi } from './api/operator-api.ts';
-import type { Operator } from '../../src/api/reference/documents/operator-types.ts';
+import type { Operator } from '../../src/generated/operator-types.ts';
 
 /** Role of an operator, from the least to the most. */
 export type Role = Operator['role'];

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildPages, CONSOLE } from './console.mjs';
+import { ensureGenerated } from './generated.mjs';
 import { alone } from './lock.mjs';
 import {
   CONSOLE_FILES,
@@ -36,6 +37,7 @@ const INPUT = [
  * halves the time.
  */
 export async function ensureBuilt() {
+  await ensureGenerated();
   if (isBuilt()) return;
   await alone(async () => {
     if (!isBuilt()) await compile(['--noCheck']);
@@ -43,7 +45,8 @@ export async function ensureBuilt() {
 }
 
 /** Builds in any case, and fails on a type error. */
-export function build() {
+export async function build() {
+  await ensureGenerated();
   return alone(() => compile([]));
 }
 

@@ -24,7 +24,7 @@ import {
   type LimitOptions,
 } from './limit-options.ts';
 import type { Listing } from './operator-api.ts';
-import type { Account, LimitsInForce } from '../api/reference/documents/operator-types.ts';
+import type { Account, LimitsInForce } from '../generated/operator-types.ts';
 import { fields, printable, status, table } from './output.ts';
 import { moreNote, pageOptions, readList, type PageOptions } from './pages.ts';
 import { showSubAccount } from './sub-accounts.ts';

@@ -4,7 +4,7 @@ import { showReceipt } from './change.ts';
 import type { Context } from './context.ts';
 import { exitCode, Failure } from './failure.ts';
 import { accountForms } from './find-account.ts';
-import type { Erasure } from '../api/reference/documents/operator-types.ts';
+import type { Erasure } from '../generated/operator-types.ts';
 import { fields } from './output.ts';
 
 /** Options of commands that delete. */

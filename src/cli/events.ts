@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Context } from './context.ts';
 import { accountFilters, accountForms } from './find-account.ts';
 import type { Listing } from './operator-api.ts';
-import type { Event } from '../api/reference/documents/operator-types.ts';
+import type { Event } from '../generated/operator-types.ts';
 import { fields, printable, printableJson, table } from './output.ts';
 import { moreNote, pageOptions, readList, type PageOptions } from './pages.ts';
 import { pastForms, readPeriod, repeatable } from './times.ts';

@@ -2,7 +2,7 @@ import { parseAccountId } from '../domain/ids.ts';
 import type { Context } from './context.ts';
 import { exitCode, Failure } from './failure.ts';
 import type { GatewayApi, Listing } from './operator-api.ts';
-import type { Account, SubAccount } from '../api/reference/documents/operator-types.ts';
+import type { Account, SubAccount } from '../generated/operator-types.ts';
 
 /** Ids of an account named on the command line. For a parent account, `subAccount` is `null`. */
 export interface FoundAccount {

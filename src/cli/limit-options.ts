@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import { InvalidArgumentError, type Command } from 'commander';
 import { orNull, readNumber } from './account-options.ts';
-import type { Account, LimitsInForce, Plan } from '../api/reference/documents/operator-types.ts';
+import type { Account, LimitsInForce, Plan } from '../generated/operator-types.ts';
 import { table } from './output.ts';
 
 type Given = number | 'unlimited' | false;

@@ -5,7 +5,7 @@ import type { Context } from './context.ts';
 import { Failure } from './failure.ts';
 import { limitsMember, planLimitOptions, showLimits, type LimitOptions } from './limit-options.ts';
 import type { Listing } from './operator-api.ts';
-import type { Plan } from '../api/reference/documents/operator-types.ts';
+import type { Plan } from '../generated/operator-types.ts';
 import { fields, table } from './output.ts';
 import { moreNote, pageOptions, readList, type PageOptions } from './pages.ts';
 

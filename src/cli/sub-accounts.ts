@@ -17,7 +17,7 @@ import { deleteAccount, deleteOptions, type DeleteOptions } from './deletions.ts
 import { accountForms, findParent, findSubAccount } from './find-account.ts';
 import { limitOptions, limitsMember, showLimits, type LimitOptions } from './limit-options.ts';
 import type { Listing } from './operator-api.ts';
-import type { SubAccount } from '../api/reference/documents/operator-types.ts';
+import type { SubAccount } from '../generated/operator-types.ts';
 import { fields, printable, status, table } from './output.ts';
 import { moreNote, pageOptions, readList, type PageOptions } from './pages.ts';
 

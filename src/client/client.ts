@@ -28,7 +28,7 @@ import type {
   UpdateApiKey,
   UpdateSubAccount,
   UsageRow,
-} from './types.ts';
+} from '../generated/client-types.ts';
 
 export { ProblemError } from './problem.ts';
 export type { TransportOptions } from './transport.ts';

@@ -1,4 +1,4 @@
-import type { Problem } from './types.ts';
+import type { Problem } from '../generated/client-types.ts';
 
 /** Thrown if the gateway rejects a call. Holds the problem from the response (RFC 9457). */
 export class ProblemError extends Error {

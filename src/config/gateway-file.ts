@@ -23,7 +23,7 @@ const port = { minimum: 0, maximum: 65_535 };
 
 /**
  * Schema of the file that `CONFIG` names, and the only place that states each setting's name, meaning, range, default
- * and variable. `npm run generate` derives `config/gateway.schema.json`, `config/gateway.yaml`, the list in
+ * and variable. `npm run generate` derives the JSON Schema, `config/gateway.yaml`, the list in
  * `docs/configuration.md` and the chart's schema for `config` from it.
  */
 export const gatewayFile = Type.Object(

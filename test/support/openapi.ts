@@ -47,8 +47,8 @@ function readDocument(file: string): OpenApi {
   return JSON.parse(readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')) as OpenApi;
 }
 
-const parentDocument = readDocument('src/api/reference/documents/sub-accounts.json');
-const operatorDocument = readDocument('src/api/reference/documents/operator.json');
+const parentDocument = readDocument('src/generated/sub-accounts.json');
+const operatorDocument = readDocument('src/generated/operator.json');
 
 /** Every operation of both documents. */
 export function documentedOperations(): readonly Operation[] {

@@ -1,6 +1,6 @@
 import { ApiClient } from './api-client.ts';
 import { problemOf } from './problem.ts';
-import type { Operator, OperatorSession } from '../../../src/api/reference/documents/operator-types.ts';
+import type { Operator, OperatorSession } from '../../../src/generated/operator-types.ts';
 
 /** Path of the operator API, relative to the console's page. */
 export const operatorPrefix = '../admin/v1';

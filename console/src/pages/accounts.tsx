@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { ApiProblem } from '../api/problem.ts';
 import type { Page } from '../api/api-client.ts';
 import type { OperatorApi } from '../api/operator-api.ts';
-import type { Account } from '../../../src/api/reference/documents/operator-types.ts';
+import type { Account } from '../../../src/generated/operator-types.ts';
 import { textOf } from '../form.ts';
 import { formatCount } from '../format.ts';
 import { goTo, linkTo } from '../route.ts';

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { Event } from '../../../src/api/reference/documents/operator-types.ts';
+import type { Event } from '../../../src/generated/operator-types.ts';
 import { goTo, linkTo } from '../route.ts';
 import { Heading } from '../ui/heading.tsx';
 import { EventsPart } from './parts/events.tsx';

@@ -1,5 +1,5 @@
 import type { JSX, TargetedSubmitEvent } from 'preact';
-import type { Explanation } from '../../../src/api/reference/documents/operator-types.ts';
+import type { Explanation } from '../../../src/generated/operator-types.ts';
 import { textOf } from '../form.ts';
 import { formatCount, formatLimit } from '../format.ts';
 import { goTo, linkTo } from '../route.ts';

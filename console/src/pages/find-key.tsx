@@ -2,7 +2,7 @@ import type { JSX, TargetedSubmitEvent } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Page } from '../api/api-client.ts';
 import type { OperatorApi } from '../api/operator-api.ts';
-import type { HeldApiKey } from '../../../src/api/reference/documents/operator-types.ts';
+import type { HeldApiKey } from '../../../src/generated/operator-types.ts';
 import { textOf } from '../form.ts';
 import { keyDigest } from '../key-digest.ts';
 import { mayBeWhole, notAKey, shownEnd, shownStart, unwrapped } from '../key-text.ts';

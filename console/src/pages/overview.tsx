@@ -1,10 +1,5 @@
 import type { JSX } from 'preact';
-import type {
-  Account,
-  EventList,
-  Replica,
-  ReplicaList,
-} from '../../../src/api/reference/documents/operator-types.ts';
+import type { Account, EventList, Replica, ReplicaList } from '../../../src/generated/operator-types.ts';
 import type { Page } from '../api/api-client.ts';
 import { formatAgo, formatCount } from '../format.ts';
 import { linkTo } from '../route.ts';

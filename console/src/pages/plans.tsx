@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Plan } from '../../../src/api/reference/documents/operator-types.ts';
+import type { Plan } from '../../../src/generated/operator-types.ts';
 import { formatCount } from '../format.ts';
 import { linkTo } from '../route.ts';
 import { useMay, useSession } from '../session.ts';

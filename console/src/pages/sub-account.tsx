@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { Account, SubAccount } from '../../../src/api/reference/documents/operator-types.ts';
+import type { Account, SubAccount } from '../../../src/generated/operator-types.ts';
 import { goTo, linkTo } from '../route.ts';
 import { useMay, useSession } from '../session.ts';
 import { Badge } from '../ui/badge.tsx';

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { LimitInForce } from '../../../src/api/reference/documents/operator-types.ts';
+import type { LimitInForce } from '../../../src/generated/operator-types.ts';
 import { formatCount, formatLimit } from '../format.ts';
 import { Table, type Column } from './table.tsx';
 import { Time } from './time.tsx';

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { MintedApiKey } from '../../../src/api/reference/documents/operator-types.ts';
+import type { MintedApiKey } from '../../../src/generated/operator-types.ts';
 import { Copy } from './copy.tsx';
 
 /** Text of the button that closes the secrets of a new key. */

@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Query } from '../api/api-client.ts';
-import type { UsageReport, UsageRow } from '../../../src/api/reference/documents/operator-types.ts';
+import type { UsageReport, UsageRow } from '../../../src/generated/operator-types.ts';
 import { formatCount } from '../format.ts';
 import { useLoad } from '../use-load.ts';
 import { Chart } from './chart.tsx';

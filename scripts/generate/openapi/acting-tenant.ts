@@ -4,6 +4,7 @@ import { ProblemResponses } from './problems.ts';
 import { securitySchemes } from './apis.ts';
 import { problem } from './problem-schema.ts';
 import type { Json } from './types.ts';
+import { version } from './version.ts';
 
 /** What the gateway itself may respond on a proxied path, by the name of its component. */
 const codes: readonly ProblemCode[] = [
@@ -35,10 +36,8 @@ const uuid = '[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-
 /**
  * What the gateway adds to the API behind it, for that API's own OpenAPI document to include: the acting header, the API
  * key, and what the gateway responds in place of the service.
- *
- * @param version of the gateway
  */
-export function actingTenantComponents(version: string): Json {
+export function actingTenantComponents(): Json {
   const problems = new ProblemResponses([codes]);
   problems.of(codes);
   return {

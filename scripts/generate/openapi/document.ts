@@ -7,9 +7,9 @@ import { operatorApi, parentApi, securitySchemes } from './apis.ts';
 import { Examples } from './examples.ts';
 import { folder, Texts } from './texts.ts';
 import type { Api, Json, OperationText } from './types.ts';
+import { version } from './version.ts';
 
 interface Context {
-  readonly version: string;
   readonly texts: Texts;
   readonly faults: string[];
 }
@@ -17,20 +17,17 @@ interface Context {
 /**
  * The OpenAPI documents of the endpoints for parents and of the operator API.
  *
- * @param version of the gateway
  * @throws Error that names everything that routes have and texts lack, and the other way round, what two subjects have, and
  *   examples that their schemas reject
  */
-export async function openApiDocuments(
-  version: string,
-): Promise<{ readonly parents: Json; readonly operators: Json }> {
+export async function openApiDocuments(): Promise<{ readonly parents: Json; readonly operators: Json }> {
   const faults: string[] = [];
   const texts = new Texts(faults);
   // A text of two subjects would have further faults.
   report(faults);
   const documents = {
-    parents: await documentOf(parentApi, { version, texts, faults }),
-    operators: await documentOf(operatorApi, { version, texts, faults }),
+    parents: await documentOf(parentApi, { texts, faults }),
+    operators: await documentOf(operatorApi, { texts, faults }),
   };
   texts.noteUnused();
   report(faults);
@@ -42,7 +39,7 @@ function report(faults: readonly string[]): void {
   if (faults.length > 0) throw new Error(`OpenAPI: ${[...new Set(faults)].join('\n')}`);
 }
 
-async function documentOf(api: Api, { version, texts, faults }: Context): Promise<Json> {
+async function documentOf(api: Api, { texts, faults }: Context): Promise<Json> {
   const { operations } = texts.ofApi(api);
   const routes = await routesOf(api);
   const described = routes.flatMap((route) => {
@@ -69,7 +66,7 @@ async function documentOf(api: Api, { version, texts, faults }: Context): Promis
       [route.method.toLowerCase()]: operation(tools, route, entry, codes),
     };
   return {
-    ...head(api, version),
+    ...head(api),
     paths,
     components: components(api, paths, schemas, problems, { texts, faults }),
   };
@@ -95,7 +92,7 @@ function addSchemas(
       faults.push(`${name}: its route lacks the status ${status}.`);
 }
 
-function head(api: Api, version: string): Json {
+function head(api: Api): Json {
   return {
     openapi: '3.1.1',
     info: {
@@ -114,7 +111,7 @@ function components(
   paths: Json,
   schemas: Schemas,
   problems: ProblemResponses,
-  { texts, faults }: Pick<Context, 'texts' | 'faults'>,
+  { texts, faults }: Context,
 ): Json {
   const named = schemas.components();
   const examples = new Examples(named, faults);

@@ -1,4 +1,4 @@
-import { tokens } from './tokens.ts';
+import { tokens } from '../../generated/tokens.ts';
 
 /** Style sheet of the page. The page's content security policy contains the style sheet's hash. */
 export const style = `${tokens}

@@ -27,7 +27,7 @@ export function operatorReference(app: FastifyInstance, config: ReferenceOptions
 
 /** Serves a document and its HTML page. `npm run generate` generates the document from the routes' schemas. */
 function serve(app: FastifyInstance, name: string, config: ReferenceOptions, title: string | null): void {
-  const file = new URL(`documents/${name}.json`, import.meta.url);
+  const file = new URL(`../../generated/${name}.json`, import.meta.url);
   const names: Named = {
     headerPrefix: config.headers.prefix,
     schemes: config.authentication.schemes,

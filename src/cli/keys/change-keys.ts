@@ -7,7 +7,7 @@ import { exitCode, Failure } from '../failure.ts';
 import { accountForms, findAccount } from '../find-account.ts';
 import { limitOptions, limitsMember, showLimits, type LimitOptions } from '../limit-options.ts';
 import { hintsOf } from './find-keys.ts';
-import type { ApiKey, MintedApiKey } from '../../api/reference/documents/operator-types.ts';
+import type { ApiKey, MintedApiKey } from '../../generated/operator-types.ts';
 import { fields, printable, status } from '../output.ts';
 import { readExpiry, readSeconds } from '../times.ts';
 

@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import { exitCode, Failure } from '../failure.ts';
 import { findAccount } from '../find-account.ts';
 import type { Listing } from '../operator-api.ts';
-import type { ApiKey, HeldApiKey } from '../../api/reference/documents/operator-types.ts';
+import type { ApiKey, HeldApiKey } from '../../generated/operator-types.ts';
 import { fields, printable, status, table } from '../output.ts';
 import { moreNote, pageOptions, readList, type PageOptions } from '../pages.ts';
 

@@ -5,7 +5,7 @@ import { accountForms, findAccount, findParent } from '../find-account.ts';
 import { changeCommands, showMinted, type Minted } from './change-keys.ts';
 import { findCommands, hintsOf, statusOption } from './find-keys.ts';
 import type { Listing } from '../operator-api.ts';
-import type { ApiKey } from '../../api/reference/documents/operator-types.ts';
+import type { ApiKey } from '../../generated/operator-types.ts';
 import { printable, status, table } from '../output.ts';
 import { moreNote, pageOptions, readList, type PageOptions } from '../pages.ts';
 import { readExpiry } from '../times.ts';

@@ -10,7 +10,7 @@ import { inThousands } from '../import/progress.ts';
 import { Report } from '../import/report.ts';
 import { formatOf, rowKinds, type RowFile } from '../import/rows.ts';
 import { gatewayApi } from '../operator-api.ts';
-import type { SubAccount } from '../../api/reference/documents/operator-types.ts';
+import type { SubAccount } from '../../generated/operator-types.ts';
 import { printable, table } from '../output.ts';
 import { commandConfig } from '../target.ts';
 import { PresentSubAccounts } from './plan.ts';

@@ -1,6 +1,6 @@
 import { mergeMetadata, type Metadata } from '../../domain/account.ts';
 import type { GatewayApi, Listing } from '../operator-api.ts';
-import type { SubAccount } from '../../api/reference/documents/operator-types.ts';
+import type { SubAccount } from '../../generated/operator-types.ts';
 
 /** A sub-account as described by a row of the list. */
 export interface WantedSubAccount {

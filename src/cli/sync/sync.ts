@@ -6,7 +6,7 @@ import type { Report } from '../import/report.ts';
 import { readRows, type FileRow, type RowFile } from '../import/rows.ts';
 import { eachOf, patiently } from '../import/send.ts';
 import type { GatewayApi } from '../operator-api.ts';
-import type { SubAccount } from '../../api/reference/documents/operator-types.ts';
+import type { SubAccount } from '../../generated/operator-types.ts';
 import type { PresentSubAccounts, RowAction, WantedSubAccount } from './plan.ts';
 
 /** Milliseconds for which a call is retried while the gateway is busy or unreachable. */

@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import { accountFilters, accountForms } from '../find-account.ts';
 import { exitCode, Failure } from '../failure.ts';
 import type { Listing } from '../operator-api.ts';
-import type { UsageRow } from '../../api/reference/documents/operator-types.ts';
+import type { UsageRow } from '../../generated/operator-types.ts';
 import { printable, table } from '../output.ts';
 import { usageExportCommand } from './export.ts';
 import { usageForgetCommand } from './forget.ts';

@@ -70,7 +70,7 @@ const tokens: Readonly<Record<OperatorRole, string>> = {
 
 const operations = documentedOperations().filter(({ api }) => api === 'operators');
 const document = JSON.parse(
-  readFileSync(new URL('../../../src/api/reference/documents/operator.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../../src/generated/operator.json', import.meta.url), 'utf8'),
 ) as OpenApi;
 /** Nothing is exported here. */
 const usageReplay: UsageReplay = {

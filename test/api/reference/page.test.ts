@@ -17,7 +17,7 @@ const names: Named = {
 };
 
 function read(name: string): string {
-  return readFileSync(new URL(`../../../src/api/reference/documents/${name}.json`, import.meta.url), 'utf8');
+  return readFileSync(new URL(`../../../src/generated/${name}.json`, import.meta.url), 'utf8');
 }
 
 /** Arguments that a shell hands to `curl`. */

@@ -1,10 +1,10 @@
 // class: contract
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import t from 'tap';
 import { runTool, without } from '../../support/openapi-tools.ts';
 
-const documents = ['sub-accounts', 'operator'].map((name) => `src/api/reference/documents/${name}.json`);
+const documents = ['sub-accounts', 'operator'].map((name) => `src/generated/${name}.json`);
 const firstDocument = readFileSync(new URL(`../../../${documents[0]}`, import.meta.url), 'utf8');
 
 /** The first document, with an operation that has no responses. */
@@ -32,22 +32,20 @@ t.test('Spectral finds nothing in the documents', { skip: without('spectral') },
   t.not(lint(damaged(t.testdir())).status, 0, 'one with faults is told');
 });
 
-/** Changes that CHANGELOG names, each because the old behaviour could not stay. */
-const accepted = 'test/e2e/openapi/accepted-changes.txt';
-
 t.test(
   'nothing breaks those who go by the documents of the last release',
   { skip: without('oasdiff') },
   async (t) => {
     const breaking = (base: string, revision: string) =>
-      runTool('oasdiff', ['breaking', '--fail-on=ERR', `--err-ignore=${accepted}`, base, revision]);
-    for (const name of ['sub-accounts', 'operator']) {
-      const { status, output } = breaking(
-        `docs/openapi/released/${name}.json`,
-        `src/api/reference/documents/${name}.json`,
-      );
-      t.equal(status, 0, output);
-    }
+      runTool('oasdiff', ['breaking', '--fail-on=ERR', base, revision]);
+    // A folder with the documents that a release has. surface.txt is compared in any case (`npm run check`).
+    const released = process.env['RELEASED_DOCUMENTS'];
+    if (released === undefined) t.comment('RELEASED_DOCUMENTS names no release to compare with');
+    else
+      for (const document of documents) {
+        const { status, output } = breaking(join(released, basename(document)), document);
+        t.equal(status, 0, output);
+      }
     t.not(breaking(`${documents[0]}`, damaged(t.testdir())).status, 0, 'one that does is told');
   },
 );

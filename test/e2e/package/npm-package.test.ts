@@ -34,6 +34,11 @@ t.test('what npm packs can be installed into an empty folder, and its command ru
     'dist/main.js',
     'dist/client/client.js',
     'dist/client/client.d.ts',
+    'dist/generated/client-types.d.ts',
+    'dist/generated/sub-accounts.json',
+    'dist/generated/operator.json',
+    'dist/generated/acting-tenant.json',
+    'dist/generated/gateway.schema.json',
     'dist/worker.js',
     'config/gateway.yaml',
     'README.md',
@@ -45,7 +50,9 @@ t.test('what npm packs can be installed into an empty folder, and its command ru
     files.filter(
       (file) =>
         !file.startsWith('package/node_modules/') &&
-        /\.map$|(?<!^package\/dist\/client\/\w+\.d)\.ts$|\/\.|^package\/(?:test|src|scripts)\//.test(file),
+        /\.map$|(?<!^package\/dist\/(?:client|generated)\/[\w-]+\.d)\.ts$|\/\.|^package\/(?:test|src|scripts)\//.test(
+          file,
+        ),
     ),
     [],
     'nothing that only its development needs',

@@ -32,8 +32,12 @@ t.test(
     );
     t.same(readdirSync(out).sort(), [
       'SHA256SUMS',
+      'acting-tenant.json',
       'charts',
+      'gateway.schema.json',
       'notes.md',
+      'operator.json',
+      'sub-accounts.json',
       `tenancy-gateway-${version}.cdx.json`,
       `tenancy-gateway-${version}.tgz`,
     ]);

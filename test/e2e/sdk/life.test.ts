@@ -17,7 +17,7 @@ const execute = promisify(execFile);
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const programs = fileURLToPath(new URL('programs/', import.meta.url));
 const cache = join(root, '.cache/sdk');
-const document = join(root, 'src/api/reference/documents/sub-accounts.json');
+const document = join(root, 'src/generated/sub-accounts.json');
 const register = join(root, 'scripts/typescript/register.mjs');
 const many = 1_000;
 

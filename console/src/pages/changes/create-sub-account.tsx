@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { SubAccount } from '../../../../src/api/reference/documents/operator-types.ts';
+import type { SubAccount } from '../../../../src/generated/operator-types.ts';
 import { linkTo } from '../../route.ts';
 import { useSession } from '../../session.ts';
 import type { Closed } from '../../use-dialog.ts';

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { Account, Plan } from '../../../../src/api/reference/documents/operator-types.ts';
+import type { Account, Plan } from '../../../../src/generated/operator-types.ts';
 import { useSession } from '../../session.ts';
 import type { Closed } from '../../use-dialog.ts';
 import { ChangeDialog } from '../../ui/change-dialog.tsx';

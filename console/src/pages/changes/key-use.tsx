@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { HeldApiKey } from '../../../../src/api/reference/documents/operator-types.ts';
+import type { HeldApiKey } from '../../../../src/generated/operator-types.ts';
 import { Time } from '../../ui/time.tsx';
 import { LastDay } from './last-day.tsx';
 import { OpenNow } from './open-now.tsx';

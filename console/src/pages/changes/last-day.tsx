@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import type { Query } from '../../api/api-client.ts';
-import type { UsageRow } from '../../../../src/api/reference/documents/operator-types.ts';
+import type { UsageRow } from '../../../../src/generated/operator-types.ts';
 import { formatCount } from '../../format.ts';
 import { useSession } from '../../session.ts';
 import { useLoad } from '../../use-load.ts';

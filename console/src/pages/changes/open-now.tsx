@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { ReplicaList } from '../../../../src/api/reference/documents/operator-types.ts';
+import type { ReplicaList } from '../../../../src/generated/operator-types.ts';
 import { watch, type TailState } from '../../api/live.ts';
 import { counted } from '../../format.ts';
 import { useSession } from '../../session.ts';

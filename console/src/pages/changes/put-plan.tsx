@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import type { OperatorApi } from '../../api/operator-api.ts';
 import { ApiProblem } from '../../api/problem.ts';
-import type { Plan } from '../../../../src/api/reference/documents/operator-types.ts';
+import type { Plan } from '../../../../src/generated/operator-types.ts';
 import { textOf } from '../../form.ts';
 import { useSession } from '../../session.ts';
 import { ChangeDialog } from '../../ui/change-dialog.tsx';

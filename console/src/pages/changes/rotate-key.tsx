@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { HeldApiKey, RotatedApiKey } from '../../../../src/api/reference/documents/operator-types.ts';
+import type { HeldApiKey, RotatedApiKey } from '../../../../src/generated/operator-types.ts';
 import { useSession } from '../../session.ts';
 import type { Closed } from '../../use-dialog.ts';
 import { ChangeDialog } from '../../ui/change-dialog.tsx';

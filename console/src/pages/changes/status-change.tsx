@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { Account, SubAccount } from '../../../../src/api/reference/documents/operator-types.ts';
+import type { Account, SubAccount } from '../../../../src/generated/operator-types.ts';
 import { counted } from '../../format.ts';
 import { useSession } from '../../session.ts';
 import type { Closed } from '../../use-dialog.ts';

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { Account, SubAccount } from '../../../../src/api/reference/documents/operator-types.ts';
+import type { Account, SubAccount } from '../../../../src/generated/operator-types.ts';
 import { linkTo } from '../../route.ts';
 import { Copy } from '../../ui/copy.tsx';
 import { Time } from '../../ui/time.tsx';

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { Erasure } from '../../../../src/api/reference/documents/operator-types.ts';
+import type { Erasure } from '../../../../src/generated/operator-types.ts';
 import { counted } from '../../format.ts';
 import { useSession } from '../../session.ts';
 import { Show } from '../../ui/loaded.tsx';

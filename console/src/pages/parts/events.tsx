@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import type { Query } from '../../api/api-client.ts';
-import type { Event } from '../../../../src/api/reference/documents/operator-types.ts';
+import type { Event } from '../../../../src/generated/operator-types.ts';
 import { linkTo } from '../../route.ts';
 import { useSession } from '../../session.ts';
 import { EventChange, shown } from '../../ui/event-change.tsx';

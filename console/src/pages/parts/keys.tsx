@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { HeldApiKey } from '../../../../src/api/reference/documents/operator-types.ts';
+import type { HeldApiKey } from '../../../../src/generated/operator-types.ts';
 import { keyHint } from '../../format.ts';
 import { linkTo } from '../../route.ts';
 import { useSession } from '../../session.ts';

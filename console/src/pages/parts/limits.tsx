@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { LimitsInForce } from '../../../../src/api/reference/documents/operator-types.ts';
+import type { LimitsInForce } from '../../../../src/generated/operator-types.ts';
 import { useSession } from '../../session.ts';
 import { LimitTable } from '../../ui/limit-table.tsx';
 import { Show } from '../../ui/loaded.tsx';

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { UsageReport } from '../../../../src/api/reference/documents/operator-types.ts';
+import type { UsageReport } from '../../../../src/generated/operator-types.ts';
 import { useSession } from '../../session.ts';
 import { PeriodChoice, UsageOverTime } from '../../ui/usage-over-time.tsx';
 

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { MintedApiKey } from '../../../../src/client/types.ts';
+import type { MintedApiKey } from '../../../../src/generated/client-types.ts';
 import { textOf, timeOf } from '../../form.ts';
 import { ChangeDialog } from '../../ui/change-dialog.tsx';
 import { Field } from '../../ui/field.tsx';

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { MintedApiKey } from '../../../../src/client/types.ts';
+import type { MintedApiKey } from '../../../../src/generated/client-types.ts';
 import { Secrets } from '../../ui/secrets.tsx';
 import { useHold } from '../session.ts';
 

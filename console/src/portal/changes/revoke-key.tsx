@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { ApiKey } from '../../../../src/client/types.ts';
+import type { ApiKey } from '../../../../src/generated/client-types.ts';
 import { ChangeDialog } from '../../ui/change-dialog.tsx';
 import { Time } from '../../ui/time.tsx';
 import type { Closed } from '../../use-dialog.ts';

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { ApiKey, MintedApiKey } from '../../../../src/client/types.ts';
+import type { ApiKey, MintedApiKey } from '../../../../src/generated/client-types.ts';
 import { timeOf } from '../../form.ts';
 import { ChangeDialog } from '../../ui/change-dialog.tsx';
 import { OverlapField } from '../../ui/overlap-field.tsx';

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { UsageRow } from '../../../../src/client/types.ts';
+import type { UsageRow } from '../../../../src/generated/client-types.ts';
 import { Heading } from '../../ui/heading.tsx';
 import { Paged } from '../../ui/paged.tsx';
 import { Table, type Column } from '../../ui/table.tsx';

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { ApiKey } from '../../../../src/client/types.ts';
+import type { ApiKey } from '../../../../src/generated/client-types.ts';
 import { keyHint } from '../../format.ts';
 import { Copy } from '../../ui/copy.tsx';
 import { Heading } from '../../ui/heading.tsx';

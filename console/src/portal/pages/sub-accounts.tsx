@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { SubAccount } from '../../../../src/client/types.ts';
+import type { SubAccount } from '../../../../src/generated/client-types.ts';
 import { textOf } from '../../form.ts';
 import { goTo, linkTo } from '../../route.ts';
 import { Badge } from '../../ui/badge.tsx';

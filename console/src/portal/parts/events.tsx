@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { Event } from '../../../../src/client/types.ts';
+import type { Event } from '../../../../src/generated/client-types.ts';
 import { EventChange, shown } from '../../ui/event-change.tsx';
 import { Paged } from '../../ui/paged.tsx';
 import { Table, type Column } from '../../ui/table.tsx';

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { ApiKey } from '../../../../src/client/types.ts';
+import type { ApiKey } from '../../../../src/generated/client-types.ts';
 import { keyHint } from '../../format.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Paged } from '../../ui/paged.tsx';

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { UsageRow } from '../../../../src/client/types.ts';
+import type { UsageRow } from '../../../../src/generated/client-types.ts';
 import { formatCount } from '../../format.ts';
 import { queryOf } from '../../ui/usage-over-time.tsx';
 import { useLoad } from '../../use-load.ts';

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { LimitsInForce } from '../../../../src/client/types.ts';
+import type { LimitsInForce } from '../../../../src/generated/client-types.ts';
 import { LimitTable } from '../../ui/limit-table.tsx';
 import { Show } from '../../ui/loaded.tsx';
 import { useLoad } from '../../use-load.ts';

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { UsageReport } from '../../../../src/client/types.ts';
+import type { UsageReport } from '../../../../src/generated/client-types.ts';
 import { PeriodChoice, UsageOverTime } from '../../ui/usage-over-time.tsx';
 import { usePortal } from '../session.ts';
 

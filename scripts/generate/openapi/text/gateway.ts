@@ -1,4 +1,5 @@
 import type { Subject } from '../types.ts';
+import { version } from '../version.ts';
 
 /** Replicas and the version of the gateway, and sessions of operators. */
 export const gateway: Subject = {
@@ -69,7 +70,7 @@ export const gateway: Subject = {
             host: 'gateway-0',
             self: true,
             state: 'live',
-            version: '1.0.0',
+            version,
             lease_ms: 3000,
             lease_age_ms: 412,
             clock_offset_ms: 3,
@@ -104,7 +105,7 @@ export const gateway: Subject = {
       Operator: {
         operator: 'operator',
         role: 'admin',
-        version: '1.0.0',
+        version,
         replica_id: '5f6d2f0e-52b5-4f0e-9a59-0b7f6e2f9a10',
         session: null,
       },
