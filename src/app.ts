@@ -24,7 +24,7 @@ import { notFound } from './http/not-found.ts';
 import { usualProblemForm } from './http/problem-body.ts';
 import { fastifyOptions, quiet } from './http/fastify-options.ts';
 import { requestIds, trustedPeers } from './http/trusted-proxies.ts';
-import { shedLoad, type Pressure } from './limits/load-shedding.ts';
+import { shedLoad, shedStrangers, type Pressure } from './limits/load-shedding.ts';
 import { healthRoutes, type Unreadiness } from './ops/health.ts';
 import type { Logger } from './ops/logger.ts';
 import { metricsRoute } from './ops/metrics-route.ts';
@@ -150,7 +150,11 @@ export async function publicServer(
   let findOperation: FindOperation = unknownOperation;
   const destinationOf = destinations(config, ingress, (method, path) => findOperation(method, path));
   // The API reference is public, so it is registered outside the plugin that requires a key.
-  if (config.reference.enabled) app.register(parentReference, { ...config, prefix: managementPath });
+  if (config.reference.enabled)
+    app.register(async (open) => {
+      shedStrangers(open, shedding, config.trustedProxies);
+      await open.register(parentReference, { ...config, prefix: managementPath });
+    });
   app.register(async (scope) => {
     noteKeyUse(scope, deps.counting);
     const onOperations = (find: FindOperation): void => void (findOperation = find);
@@ -259,7 +263,10 @@ export async function portalServer(
   observeReplies(app, (url) => url ?? 'none', deps.observePortal);
   const shedding = shedLoad(app, config.limits, deps.pressure);
   continueBeforeBodies(app);
-  app.register(portalPage, deps);
+  app.register(async (open) => {
+    shedStrangers(open, shedding, config.trustedProxies);
+    await open.register(portalPage, deps);
+  });
   app.register(portalApi, { ...deps, shedding, prefix: '/api' });
   await made(app);
   return {

@@ -13,7 +13,7 @@ import { clientAddresses, networkOf } from '../http/trusted-proxies.ts';
 import { noteOutcome, outcomeOf } from '../http/outcome.ts';
 import { headerValues } from '../domain/header-names.ts';
 import { decideWithLookups, type Evaluate } from '../ports/directory.ts';
-import { overloaded } from '../limits/load-shedding.ts';
+import { overloaded, shedsStranger } from '../limits/load-shedding.ts';
 import { SteadyRate } from '../limits/steady-rate.ts';
 import type { RequestOrigin } from '../ports/changes.ts';
 import type { UsageSink } from '../ports/usage.ts';
@@ -114,10 +114,8 @@ function guardHook({ config, directory, clock, shedding }: GuardDeps, rates: Rat
   const actingName = acting.toLowerCase();
   const rule = { name: acting, required: config.management.requireActingHeader };
 
-  // Whether to shed a call without a known caller, that is, reject it with 503. While CPU time is short, each client
-  // network gets a share of such calls; calls beyond the share are shed. The guard sheds no call with a known caller.
-  const isShed = (request: FastifyRequest): boolean =>
-    shedding.shares !== null && !shedding.shares.admitsStranger(networkOf(addressOf(request.raw)));
+  // The guard sheds no call with a known caller.
+  const isShed = (request: FastifyRequest): boolean => shedsStranger(shedding, addressOf(request.raw));
 
   return (request, reply, done) => {
     const { rawHeaders } = request.raw;

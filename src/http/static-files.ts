@@ -3,14 +3,19 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
-/** A file as browsers get it. */
+/** A file as clients get it. All responses share its bytes. */
 export interface StaticFile {
   readonly type: string;
-  readonly bytes: Buffer;
-  readonly gzipped: Buffer;
-  /** `ETag`. Weak, because the compressed file has the same one. */
-  readonly etag: string;
   readonly cacheControl: string;
+  readonly plain: Representation;
+  readonly gzipped: Representation;
+}
+
+/** A form of a file. */
+export interface Representation {
+  readonly bytes: Buffer;
+  /** Strong `ETag`, which no other form and no other content has. */
+  readonly etag: string;
 }
 
 const types: Readonly<Record<string, string>> = {
@@ -35,12 +40,16 @@ export function readStaticFiles(folder: URL): ReadonlyMap<string, StaticFile> {
 }
 
 /** Makes a file of its content. Browsers keep it without asking again only if its name has a hash. */
-export function staticFile(name: string, type: string, bytes: Buffer): StaticFile {
+export function staticFile(name: string, type: string, content: string | Buffer): StaticFile {
+  const bytes = Buffer.from(content);
   return {
     type,
-    bytes,
-    gzipped: gzipSync(bytes, { level: 9 }),
-    etag: `W/"${createHash('sha256').update(bytes).digest('base64url')}"`,
     cacheControl: hashed.test(name) ? 'public, max-age=31536000, immutable' : 'no-cache',
+    plain: representation(bytes),
+    gzipped: representation(gzipSync(bytes, { level: 9 })),
   };
+}
+
+function representation(bytes: Buffer): Representation {
+  return { bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url')}"` };
 }

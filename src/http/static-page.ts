@@ -3,7 +3,7 @@ import { ProblemError } from '../domain/problem.ts';
 import { notFound } from './not-found.ts';
 import { readStaticFiles, type StaticFile } from './static-files.ts';
 
-/** Headers of a page that is served to browsers. */
+/** Headers of a document that is served to browsers. */
 export type PageHeaders = Readonly<Record<string, string>>;
 
 /**
@@ -44,36 +44,52 @@ export function fileSender(folder: URL, headers: PageHeaders): SendFile {
   };
 }
 
-/** Sends a file, compressed if the browser takes that, or a 304 if the browser has it already. */
-export function sendFile(
-  file: StaticFile,
+/** Makes the handler that sends one file. @param make makes the file, on the first request */
+export function fileHandler(
+  make: () => StaticFile,
+  headers: PageHeaders,
+): (request: FastifyRequest, reply: FastifyReply) => FastifyReply {
+  let file: StaticFile | undefined;
+  return (request, reply) => sendFile((file ??= make()), headers, request, reply);
+}
+
+/** Sends a file, compressed if the client prefers that, or a 304 if the client has it already. */
+function sendFile(
+  { type, cacheControl, plain, gzipped }: StaticFile,
   headers: PageHeaders,
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  reply.headers({
-    ...headers,
-    etag: file.etag,
-    'cache-control': file.cacheControl,
-    vary: 'Accept-Encoding',
-  });
-  if (isKnown(request.headers['if-none-match'], file)) return reply.code(304).send();
-  reply.type(file.type);
-  return acceptsGzip(request.headers['accept-encoding'])
-    ? reply.header('content-encoding', 'gzip').send(file.gzipped)
-    : reply.send(file.bytes);
+  const isGzip = prefersGzip(request.headers['accept-encoding']);
+  const { bytes, etag } = isGzip ? gzipped : plain;
+  reply.headers({ ...headers, etag, 'cache-control': cacheControl, vary: 'Accept-Encoding' });
+  if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send();
+  if (isGzip) reply.header('content-encoding', 'gzip');
+  return reply.type(type).send(bytes);
 }
 
-/** Whether a browser has the file already (`If-None-Match`, RFC 9110 §13.1.2). */
-function isKnown(tags: string | undefined, { etag }: StaticFile): boolean {
+/** Whether a client has the file already (`If-None-Match`, RFC 9110 §13.1.2). */
+function isKnown(tags: string | undefined, etag: string): boolean {
+  return itemsOf(tags).some((tag) => tag === '*' || tag.replace(/^W\//, '') === etag);
+}
+
+/** Whether `Accept-Encoding` has gzip, and no higher weight for what is not compressed (RFC 9110 §12.5.3). */
+function prefersGzip(codings: string | string[] | undefined): boolean {
+  const weights = new Map(
+    itemsOf(codings?.toString()).map((item) => {
+      const [coding = '', weight = 'q=1'] = item.toLowerCase().split(';', 2);
+      return [coding.trim(), Number(/^\s*q=([01](?:\.\d{0,3})?)$/.exec(weight)?.[1] ?? 0)];
+    }),
+  );
+  const gzip = weights.get('gzip') ?? weights.get('x-gzip') ?? weights.get('*') ?? 0;
+  return gzip > 0 && gzip >= (weights.get('identity') ?? 0);
+}
+
+/** Most characters of a list that strangers send. Without a longer one, a file is sent whole and uncompressed. */
+const mostCharacters = 1_024;
+
+/** Returns the items of a list in a header; none if the list is too long to be worth reading. */
+function itemsOf(list = ''): string[] {
   // A regular expression for blanks around commas would read a long row of blanks again from each of them.
-  return (tags ?? '')
-    .split(',')
-    .map((tag) => tag.trim())
-    .some((tag) => tag === '*' || tag === etag);
-}
-
-/** Whether `Accept-Encoding` has gzip with a weight above 0 (RFC 9110 §12.5.3). */
-function acceptsGzip(codings: string | string[] | undefined): boolean {
-  return /(?:^|,)\s*gzip\s*(?:$|,|;\s*q=(?!0(?:\.0*)?\s*(?:$|,)))/i.test(String(codings));
+  return list.length > mostCharacters ? [] : list.split(',').map((item) => item.trim());
 }

@@ -3,6 +3,7 @@ import { getHeapStatistics } from 'node:v8';
 import type { FastifyInstance } from 'fastify';
 import type { LimitsConfig } from '../config.ts';
 import { ProblemError, type Problem } from '../domain/problem.ts';
+import { clientAddresses, networkOf } from '../http/trusted-proxies.ts';
 import { FairShares } from './shedding-order.ts';
 
 type Limits = Pick<LimitsConfig, 'maxEventLoopDelayMs' | 'maxHeapBytes' | 'maxMemoryBytes'>;
@@ -101,6 +102,26 @@ function watchProcess(app: FastifyInstance): () => Pressure {
     const { used_heap_size: heapBytes, external_memory: outsideBytes } = getHeapStatistics();
     return { delayMs, heapBytes, memoryBytes: heapBytes + outsideBytes };
   };
+}
+
+/**
+ * Counts a request without a known caller, and returns whether to shed it: while CPU time is short, each client network
+ * gets a share of such requests.
+ */
+export function shedsStranger({ shares }: Shedding, address: string | undefined): boolean {
+  return shares !== null && !shares.admitsStranger(networkOf(address));
+}
+
+/** Sheds requests to `app` as those of strangers. For routes that need no key. */
+export function shedStrangers(
+  app: FastifyInstance,
+  shedding: Shedding,
+  trustedProxies: readonly string[],
+): void {
+  const addressOf = clientAddresses(trustedProxies);
+  app.addHook('onRequest', (request, _reply, done) => {
+    done(shedsStranger(shedding, addressOf(request.raw)) ? new ProblemError(overloaded) : undefined);
+  });
 }
 
 /** Problem for a request that is shed. */

@@ -2,8 +2,8 @@ import type { FastifyInstance } from 'fastify';
 import type { PortalConfig } from '../config.ts';
 import { ProblemError } from '../domain/problem.ts';
 import { notFound } from '../http/not-found.ts';
-import { staticFile } from '../http/static-files.ts';
-import { fileSender, pageHeaders, sendFile } from '../http/static-page.ts';
+import { staticFile, type StaticFile } from '../http/static-files.ts';
+import { fileHandler, fileSender, pageHeaders } from '../http/static-page.ts';
 import { brandStyle } from './brand.ts';
 
 /** Folder of the files that `npm run build` makes of the portal's page. */
@@ -26,20 +26,25 @@ export function portalPage(app: FastifyInstance, options: PortalPageOptions, don
   const { portal, files = builtFiles } = options;
   const headers = pageHeaders(portal.frameAncestors);
   const send = fileSender(files, headers);
-  const style = staticFile('brand.css', 'text/css; charset=utf-8', Buffer.from(brandStyle(portal.accent)));
-  const logo = portal.logo && staticFile('logo', portal.logo.type, Buffer.from(portal.logo.base64, 'base64'));
+  const { name, links, logo } = portal;
+  const style = (): StaticFile =>
+    staticFile('brand.css', 'text/css; charset=utf-8', brandStyle(portal.accent));
+  const picture = (): StaticFile => {
+    if (logo === null) throw new ProblemError(notFound);
+    return staticFile('logo', logo.type, Buffer.from(logo.base64, 'base64'));
+  };
   const logoHeaders = { ...headers, 'content-security-policy': logoPolicy };
-  const brand = { name: portal.name, links: portal.links, has_logo: logo !== null };
+  const brand = (): StaticFile =>
+    staticFile(
+      'brand',
+      'application/json; charset=utf-8',
+      JSON.stringify({ name, links, has_logo: logo !== null }),
+    );
 
   app.get('/', (request, reply) => send('index.html', request, reply));
-  app.get('/brand.css', (request, reply) => sendFile(style, headers, request, reply));
-  app.get('/logo', (request, reply) => {
-    if (logo === null) throw new ProblemError(notFound);
-    return sendFile(logo, logoHeaders, request, reply);
-  });
-  app.get('/api/brand', (_request, reply) =>
-    reply.headers({ 'cache-control': 'no-cache', 'x-content-type-options': 'nosniff' }).send(brand),
-  );
+  app.get('/brand.css', fileHandler(style, headers));
+  app.get('/logo', fileHandler(picture, logoHeaders));
+  app.get('/api/brand', fileHandler(brand, { 'x-content-type-options': 'nosniff' }));
   app.get<{ Params: { name: string } }>('/:name', (request, reply) =>
     send(request.params.name, request, reply),
   );

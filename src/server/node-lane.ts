@@ -31,6 +31,12 @@ function laneOf({ socket }: IncomingMessage): NodeLane {
 }
 
 /**
+ * Maximum number of bytes to hand to the socket at once. TLS keeps a copy of what the client has not taken, and only a
+ * piece that the client has taken whole counts as progress.
+ */
+const mostAtOnce = 32 * 1024;
+
+/**
  * A connection that carries one request to a handler in the form of `node:http`. The client's own connection stays with
  * its reader. Node gets the request written anew from what the reader has read, without `Upgrade` and `Expect`. If Node
  * reads another method, target or length in it, the connection ends.
@@ -133,9 +139,12 @@ export class NodeLane extends Duplex implements BodyReader, Breakable {
     if (this.#readsBody && !this.#isOver) this.#request.resumeBody();
   }
 
-  override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
+  override _write(chunk: Buffer, encoding: BufferEncoding, done: (error?: Error | null) => void): void {
     if (this.#isOver) return done();
-    this.#own.writeBytes(chunk, this.#response?.statusCode ?? 0, done);
+    const rest = chunk.subarray(mostAtOnce);
+    const written = (error?: Error | null): void => (error ? done(error) : this._write(rest, encoding, done));
+    const piece = rest.length === 0 ? chunk : chunk.subarray(0, mostAtOnce);
+    this.#own.writeBytes(piece, this.#response?.statusCode ?? 0, rest.length === 0 ? done : written);
   }
 
   override _final(done: () => void): void {

@@ -66,29 +66,6 @@ t.test('the public listener has no console: its paths go to the upstream, with a
   }
 });
 
-t.test('a file is compressed and kept as the browser says', async (t) => {
-  const path = `/console/${files.find((name) => name.endsWith('.js'))}`;
-  const plain = await internal('GET', path);
-  for (const [accept, encoding] of [
-    ['gzip', 'gzip'],
-    ['br, gzip;q=0.5', 'gzip'],
-    ['gzip;q=0', undefined],
-    ['gzip; q=0.0, br', undefined],
-    ['x-gzip2', undefined],
-  ] as const) {
-    const { headers } = await internal('GET', path, { headers: { 'accept-encoding': accept } });
-    t.equal(headers['content-encoding'], encoding, accept);
-  }
-  const etag = String(plain.headers.etag);
-  for (const [tags, expected] of [
-    [etag, 304],
-    [`"other", ${etag}`, 304],
-    ['*', 304],
-    ['"other"', 200],
-  ] as const)
-    t.equal((await internal('GET', path, { headers: { 'if-none-match': tags } })).status, expected, tags);
-});
-
 t.test('without an operator there is no console', async (t) => {
   const closed = await startApis(t, { adminToken: null });
   const call = httpClient(t, closed.internalOrigin);

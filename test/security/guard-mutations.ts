@@ -92,8 +92,8 @@ export const guardMutations: readonly GuardMutation[] = [
   {
     attack: 'costly-values',
     source: 'src/http/static-page.ts',
-    guard: ".split(',')\n    .map((tag) => tag.trim())",
-    instead: '.split(/\\s*,\\s*/)',
+    guard: "return list.length > mostCharacters ? [] : list.split(',').map((item) => item.trim());",
+    instead: 'return list.split(/\\s*,\\s*/);',
   },
   {
     attack: 'costly-values',
@@ -365,8 +365,8 @@ export const guardMutations: readonly GuardMutation[] = [
   {
     attack: 'portal-page',
     source: 'src/portal/portal-page.ts',
-    guard: 'return sendFile(logo, logoHeaders, request, reply);',
-    instead: 'return sendFile(logo, headers, request, reply);',
+    guard: "app.get('/logo', fileHandler(picture, logoHeaders));",
+    instead: "app.get('/logo', fileHandler(picture, headers));",
   },
   {
     attack: 'portal-reach',
@@ -403,6 +403,25 @@ export const guardMutations: readonly GuardMutation[] = [
     source: 'src/proxy/ingress/preflight.ts',
     guard: 'head.bodyLength === 0 &&',
     instead: '',
+  },
+  {
+    attack: 'reference-flood',
+    source: 'src/http/static-page.ts',
+    guard: 'return reply.type(type).send(bytes);',
+    instead: 'return reply.type(type).send(Buffer.from(bytes));',
+  },
+  {
+    attack: 'reference-flood',
+    source: 'src/server/node-lane.ts',
+    guard: 'const rest = chunk.subarray(mostAtOnce);',
+    instead: 'const rest = chunk.subarray(chunk.length);',
+  },
+  {
+    attack: 'reference-flood',
+    source: 'src/limits/load-shedding.ts',
+    guard:
+      'done(shedsStranger(shedding, addressOf(request.raw)) ? new ProblemError(overloaded) : undefined);',
+    instead: 'done();',
   },
   {
     attack: 'rejected-half-body',

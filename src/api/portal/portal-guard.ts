@@ -6,8 +6,8 @@ import { noSuch } from '../../domain/no-such.ts';
 import type { PortalPermission, PortalSession } from '../../domain/portal.ts';
 import { ProblemError, type Problem } from '../../domain/problem.ts';
 import { noteOutcome } from '../../http/outcome.ts';
-import { networkOf, type ClientAddress } from '../../http/trusted-proxies.ts';
-import { overloaded, type Shedding } from '../../limits/load-shedding.ts';
+import type { ClientAddress } from '../../http/trusted-proxies.ts';
+import { overloaded, shedsStranger, type Shedding } from '../../limits/load-shedding.ts';
 import type { ChangeCaller, RequestOrigin } from '../../ports/changes.ts';
 import type { PortalSessionStore } from '../../ports/portal-sessions.ts';
 import type { RoutesWith } from '../rest/typebox.ts';
@@ -76,8 +76,8 @@ export function requireSession(app: FastifyInstance, deps: PortalGuardDeps): voi
  *
  * @throws ProblemError `overloaded`
  */
-export function admitStranger({ shares }: Shedding, address: string | undefined): void {
-  if (shares !== null && !shares.admitsStranger(networkOf(address))) throw new ProblemError(overloaded);
+export function admitStranger(shedding: Shedding, address: string | undefined): void {
+  if (shedsStranger(shedding, address)) throw new ProblemError(overloaded);
 }
 
 /**

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../../config.ts';
+import { staticFile, type StaticFile } from '../../http/static-files.ts';
+import { fileHandler } from '../../http/static-page.ts';
 import { described, type Named } from './described.ts';
 import { pageOf, pagePolicy } from './page.ts';
 import type { Described } from './operation-index.ts';
@@ -37,26 +39,17 @@ function serve(app: FastifyInstance, name: string, config: ReferenceOptions, tit
     title,
   };
   const document = described(readFileSync(file, 'utf8'), names);
-  app.get('/openapi.json', (_request, reply) =>
-    reply
-      .type('application/json; charset=utf-8')
-      .headers({ 'cache-control': 'no-cache', 'x-content-type-options': 'nosniff' })
-      .send(document),
+  const json = (): StaticFile => staticFile('openapi.json', 'application/json; charset=utf-8', document);
+  const page = (): StaticFile =>
+    staticFile('docs', 'text/html; charset=utf-8', pageOf(JSON.parse(document) as Described));
+  const headers = { 'x-content-type-options': 'nosniff' };
+  app.get('/openapi.json', fileHandler(json, headers));
+  app.get(
+    '/docs',
+    fileHandler(page, {
+      ...headers,
+      'referrer-policy': 'no-referrer',
+      'content-security-policy': pagePolicy,
+    }),
   );
-  let page: string | undefined;
-  app.get('/docs', (_request, reply) => {
-    // The page is rendered on the first request, because most gateways never serve it.
-    page ??= pageOf(JSON.parse(document) as Described);
-    return reply
-      .type('text/html; charset=utf-8')
-      .headers({
-        ...{
-          'cache-control': 'no-cache',
-          'x-content-type-options': 'nosniff',
-          'referrer-policy': 'no-referrer',
-        },
-        'content-security-policy': pagePolicy,
-      })
-      .send(page);
-  });
 }
