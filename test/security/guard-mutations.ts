@@ -417,13 +417,6 @@ export const guardMutations: readonly GuardMutation[] = [
     instead: 'const rest = chunk.subarray(chunk.length);',
   },
   {
-    attack: 'reference-flood',
-    source: 'src/limits/load-shedding.ts',
-    guard:
-      'done(shedsStranger(shedding, addressOf(request.raw)) ? new ProblemError(overloaded) : undefined);',
-    instead: 'done();',
-  },
-  {
     attack: 'rejected-half-body',
     source: 'src/server/client-connection.ts',
     guard:

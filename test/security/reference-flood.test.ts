@@ -1,4 +1,4 @@
-// class: app
+// class: app, alone
 /** Strangers who ask for the API reference, which needs no key: what one takes from others without reading anything. */
 import type { Socket } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
