@@ -26,7 +26,7 @@ try {
     if (process.argv.includes('--check')) {
       const stale = files.filter(({ file, text }) => read(file) !== text).map(({ file }) => file);
       if (stale.length > 0) throw new Error(`Stale, run \`npm run generate\`: ${stale.join(', ')}`);
-      const { checkAgainstRelease } = await import('./generate/released.mjs');
+      const { checkAgainstRelease } = await import('./generate/released.ts');
       checkAgainstRelease();
     } else for (const { file, text } of files) if (writeIfChanged(file, text)) say(`Wrote ${file}.`);
   }

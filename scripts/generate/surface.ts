@@ -71,6 +71,23 @@ export function surface(documents: readonly Json[]): string {
   return `${[...new Set(lines)].sort().join('\n')}\n`;
 }
 
+interface Compared {
+  /** Lines of {@link surface}, of a release and now. */
+  readonly released: string;
+  readonly present: string;
+  readonly changelog: string;
+}
+
+/** Returns the lines that are gone and that the changelog does not quote between backticks. */
+export function goneUnannounced({ released, present, changelog }: Compared): readonly string[] {
+  const kept = new Set(linesOf(present));
+  return linesOf(released).filter((line) => !kept.has(line) && !changelog.includes(`\`${line}\``));
+}
+
+function linesOf(text: string): string[] {
+  return text.split('\n').filter(Boolean);
+}
+
 function apiLines({ paths, components }: Document): string[] {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { surface } from '../../../scripts/generate/surface.ts';
+import { goneUnannounced, surface } from '../../../scripts/generate/surface.ts';
 
 const id = { type: 'string', format: 'uuid' };
 const account = {
@@ -68,5 +68,14 @@ t.test(
 
 t.test('a setting has a line with its type, its default and its variable', (t) => {
   t.ok(surface([]).split('\n').includes('setting listen.port: integer 0..65535 = 8080 [PORT]'));
+  t.end();
+});
+
+t.test('a line that a release has goes only if the changelog quotes it; new lines are free', (t) => {
+  const released = 'body Account.id: string\nbody Account.name: string\n';
+  const present = 'body Account.id: string\nbody Account.plan?: string\n';
+  const gone = (changelog: string): readonly string[] => goneUnannounced({ released, present, changelog });
+  t.same(gone('- Accounts have plans.'), ['body Account.name: string']);
+  t.same(gone('- `body Account.name: string` is gone.'), []);
   t.end();
 });

@@ -1,0 +1,31 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { inProject } from '../lib/project.mjs';
+import { say } from '../lib/say.mjs';
+import { goneUnannounced } from './surface.ts';
+
+/**
+ * Compares surface.txt with that of the last release that git knows here.
+ *
+ * @throws Error that has each line of the release that is gone and that CHANGELOG.md does not quote
+ */
+export function checkAgainstRelease(): void {
+  const [tag] = git('tag', '--list', 'v[1-9]*', '--sort=-v:refname').split('\n');
+  if (!tag) {
+    say('There is no tag of a release from 1.0.0 on to compare surface.txt with.');
+    return;
+  }
+  const [present, changelog] = [read('surface.txt'), read('CHANGELOG.md')];
+  const gone = goneUnannounced({ released: git('show', `${tag}:surface.txt`), present, changelog });
+  if (gone.length > 0)
+    throw new Error(`${tag} has these, and CHANGELOG.md does not say why they are gone:\n${gone.join('\n')}`);
+}
+
+function read(file: string): string {
+  return readFileSync(inProject(file), 'utf8');
+}
+
+/** Output of git, empty if it fails. */
+function git(...args: string[]): string {
+  return spawnSync('git', args, { cwd: inProject('.'), encoding: 'utf8' }).stdout ?? '';
+}
