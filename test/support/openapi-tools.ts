@@ -1,6 +1,6 @@
 /** Programs that look at OpenAPI documents, as scripts/ci-tools.sh brings them. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -14,12 +14,6 @@ export function openApiTool(name: 'redocly' | 'spectral' | 'oasdiff' | 'schemath
   ]
     .map((file) => root + file)
     .find((file) => existsSync(file));
-}
-
-/** A file of a package that was brought; `undefined` where it was not. */
-export function openApiFile(name: string): string | undefined {
-  const file = `${root}.cache/tools/openapi/node_modules/${name}`;
-  return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
 }
 
 /** For `{ skip }` of a test: false where the tool is here. */

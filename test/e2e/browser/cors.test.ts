@@ -1,7 +1,7 @@
 // class: ui
 import t from 'tap';
 import type { CorsConfig } from '../../../src/config.ts';
-import { chromium, servePage, visit, withoutChromium } from '../../support/browser.ts';
+import { openBrowser, withoutChromium } from '../../support/browser.ts';
 import { startGateway } from '../../support/gateway.ts';
 import { startUpstream } from '../../support/upstreams.ts';
 
@@ -39,11 +39,13 @@ t.test(
       });
       response.end('{}');
     });
-    const given = { gateway: '', fetches: [] as object[] };
-    const page = await servePage(t, script, given);
-    const stranger = await servePage(t, script, given);
+    const site = () =>
+      startUpstream(t, (_request, response) => {
+        response.setHeader('content-type', 'text/html').end('<!doctype html>');
+      });
+    const [page, stranger] = [await site(), await site()];
     const cors: CorsConfig = {
-      origins: [page.origin],
+      origins: [page.url],
       headers: ['Authorization', 'Content-Type', 'X-Service-Acting-Tenant'],
       expose: ['X-Request-Id', 'X-Service-Resolved-Tenant'],
       credentials: false,
@@ -94,18 +96,21 @@ t.test(
         { status: 200, readable },
       ],
     ];
-    Object.assign(given, {
-      gateway: `http://127.0.0.1:${port}`,
-      fetches: cases.map(([, fetches]) => fetches),
-    });
+    const browser = await openBrowser(t);
+    const resultsOf = async ({ url }: { readonly url: string }): Promise<unknown[]> => {
+      const given = { gateway: `http://127.0.0.1:${port}`, fetches: cases.map(([, fetches]) => fetches) };
+      const opened = await browser.newPage();
+      await opened.goto(url);
+      return opened.evaluate(`(async (given) => {${script}})(${JSON.stringify(given)})`);
+    };
 
-    const results = (await visit(chromium ?? '', page)) as unknown[];
+    const results = await resultsOf(page);
     for (const [i, [name, , expected]] of cases.entries()) t.same(results[i], expected, name);
     const preflights = finished.filter(({ method, path }) => method === 'OPTIONS' && path === '/thing');
     t.equal(preflights.length, 1, 'the browser remembers a preflight');
 
     const before = upstream.heads;
-    const strangers = (await visit(chromium ?? '', stranger)) as unknown[];
+    const strangers = await resultsOf(stranger);
     for (const [i, [name]] of cases.entries()) t.equal(strangers[i], blocked, `${name}, for a stranger`);
     t.equal(upstream.heads, before, 'none of them came to the upstream');
   },

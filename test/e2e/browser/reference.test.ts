@@ -1,104 +1,47 @@
 // class: ui
-/** The reference pages in a real browser. PAGE_PICTURE=<file.png> keeps a picture of the first one. */
-import { writeFileSync } from 'node:fs';
-import t, { type Test } from 'tap';
+/** The reference pages in a real browser. */
+import type { Page } from 'playwright-core';
+import t from 'tap';
+import { inTwoViews, looked } from '../../support/accessibility.ts';
 import { startApis } from '../../support/apis.ts';
-import { chromium, withoutChromium } from '../../support/browser.ts';
-import { openTab, type Tab } from '../../support/devtools.ts';
-import { openApiFile } from '../../support/openapi-tools.ts';
 import { documentedOperations } from '../../support/openapi.ts';
-
-const axe = openApiFile('axe-core/axe.min.js');
-
-interface Violation {
-  readonly id: string;
-  readonly impact: string;
-  readonly help: string;
-  readonly nodes: readonly { readonly html: string }[];
-}
+import { openBrowser, watched, withoutChromium } from '../../support/browser.ts';
 
 t.test('the reference pages', { skip: withoutChromium }, async (t) => {
   const apis = await startApis(t);
-  const tab = await openTab(t, chromium ?? '');
-  for (const [api, origin, path] of [
-    ['parents', apis.origin, '/v1/sub-accounts/docs'],
-    ['operators', apis.internalOrigin, '/admin/v1/docs'],
-  ] as const) {
-    for (const width of [1280, 400]) {
-      tab.send('Log.clear').catch(() => undefined);
-      await tab.open(origin + path, width);
-      const wide = await tab.evaluate(
-        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+  const browser = await openBrowser(t);
+  for (const [api, url] of [
+    ['parents', `${apis.origin}/v1/sub-accounts/docs`],
+    ['operators', `${apis.internalOrigin}/admin/v1/docs`],
+  ] as const)
+    await t.test(api, async (t) => {
+      const { page, faults } = watched(await browser.newPage());
+      const asked: string[] = [];
+      page.on('request', (request) => asked.push(request.url()));
+      await page.goto(url);
+      await looked(t, page, api, inTwoViews);
+      const operations = documentedOperations().filter((operation) => operation.api === api);
+      t.ok(operations.length > 0);
+      for (const { id, method, path } of operations)
+        for (const words of [id, `${method} ${path}`])
+          if (!(await found(page, words)).includes(id)) t.fail(`${words} is not found`);
+      t.same(await found(page, 'no such operation'), []);
+      t.equal(await page.locator('#found').textContent(), 'Nothing found');
+      t.same(
+        asked.filter((address) => !address.startsWith('data:')),
+        [url],
+        'nothing was asked for but the page itself',
       );
-      t.equal(wide, 0, `${path} at ${width} px: nothing is wider than the page`);
-      await accessible(tab, `${path} at ${width} px`, t);
-    }
-    await searched(tab, api, t);
-  }
-  await picture(tab, `${apis.origin}/v1/sub-accounts/docs`);
-
-  const urls = tab.events
-    .filter(({ method }) => method === 'Network.requestWillBeSent')
-    .map(({ params }) => (params as { request: { url: string } }).request.url);
-  const pages = urls.filter((url) => !url.startsWith('data:'));
-  t.ok(pages.length >= 4);
-  t.same(
-    pages.filter((url) => !/^http:\/\/127\.0\.0\.1:\d+\/(?:v1\/sub-accounts|admin\/v1)\/docs$/.test(url)),
-    [],
-    'nothing was asked for but the pages themselves',
-  );
-  const policy = tab.events.filter(({ params }) =>
-    JSON.stringify(params ?? '').includes('Content Security Policy'),
-  );
-  t.same(policy, [], 'and nothing was kept from happening');
-  const issues = tab.events.filter(({ method }) => method === 'Audits.issueAdded');
-  t.same(
-    issues.filter(({ params }) => JSON.stringify(params).includes('ContentSecurityPolicyIssue')),
-    [],
-  );
+      t.same(faults, [], 'and nothing was kept from happening');
+    });
 });
 
-async function accessible(tab: Tab, where: string, t: Pick<Test, 'same' | 'pass'>): Promise<void> {
-  if (axe === undefined)
-    return void t.pass(where, {
-      skip: `NO axe-core ON THIS MACHINE: not tried on ${where}. scripts/ci-tools.sh brings it`,
-    });
-  await tab.evaluate(axe);
-  const { violations } = (await tab.evaluate('axe.run(document)')) as { violations: readonly Violation[] };
-  const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-  t.same(
-    serious.map(({ id, help, nodes }) => ({ id, help, first: nodes[0]?.html })),
-    [],
-    `${where}: axe-core finds nothing serious`,
-  );
-}
-
-async function searched(tab: Tab, api: string, t: Pick<Test, 'same' | 'equal'>): Promise<void> {
-  for (const { id, method, path, api: of } of documentedOperations()) {
-    if (of !== api) continue;
-    for (const words of [id, `${method} ${path}`]) {
-      const found = await tab.evaluate(`(() => {
-        const search = document.getElementById('search');
-        search.value = ${JSON.stringify(words)};
-        search.dispatchEvent(new Event('input'));
-        return [...document.querySelectorAll('article:not([hidden])')].map(({ id }) => id);
-      })()`);
-      t.equal((found as string[]).includes(id), true, `${words} is found`);
-    }
-  }
-  const none = await tab.evaluate(`(() => {
+/** The operations that a page shows for what is typed into its search. */
+function found(page: Page, words: string): Promise<string[]> {
+  return page.evaluate(`(() => {
     const search = document.getElementById('search');
-    search.value = 'no such operation';
+    search.value = ${JSON.stringify(words)};
     search.dispatchEvent(new Event('input'));
-    return [document.getElementById('found').textContent, document.querySelectorAll('article:not([hidden])').length];
+    return [...document.querySelectorAll('article:not([hidden])')].map(({ id }) => id);
   })()`);
-  t.same(none, ['Nothing found', 0]);
-}
-
-async function picture(tab: Tab, url: string): Promise<void> {
-  const file = process.env['PAGE_PICTURE'];
-  if (file === undefined) return;
-  await tab.open(url, 1280);
-  const { data } = (await tab.send('Page.captureScreenshot', { format: 'png' })) as { data: string };
-  writeFileSync(file, Buffer.from(data, 'base64'));
 }

@@ -1,12 +1,12 @@
 /** Two whole gateways with a portal, a parent with customers, and a browser to look at them. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import type { Store } from '../../../src/adapters/postgres/store.ts';
-import { openBrowser } from '../../console/support/world.ts';
 import { operatorToken } from '../../support/apis.ts';
 import { configFile } from '../../support/config-files.ts';
 import { httpClient, type Call, type HttpResponse } from '../../support/http-client.ts';
+import { loaded, openBrowser, watched, type WatchedPage } from '../../support/browser.ts';
 import { everyPermission } from '../../support/portal.ts';
 import { becomes, startProcess, type GatewayProcess } from '../../support/process.ts';
 import type { Scope } from '../../support/servers.ts';
@@ -149,36 +149,29 @@ async function created(response: Promise<HttpResponse>): Promise<Body> {
   return body;
 }
 
-/** A page of the portal, with everything that went wrong in it. */
-export interface OpenedPage {
-  readonly page: Page;
-  /** Exceptions of scripts, and violations of the content security policy. */
-  readonly faults: readonly string[];
+/** Opens an address in a browser of the test's own, and waits for the page. */
+export async function visit(t: Scope, { browser }: PortalWorld, url: string): Promise<WatchedPage> {
+  const context = await browser.newContext({ viewport: { width: 1000, height: 900 } });
+  t.teardown(() => context.close());
+  const visited = watched(await context.newPage());
+  await visited.page.goto(url);
+  await visited.page.locator('main h1').waitFor();
+  return visited;
 }
 
-/** Opens an address in a browser of its own, and waits for the page. */
-export async function visit(
-  { browser }: Pick<PortalWorld, 'browser'>,
-  url: string,
-  options: BrowserContextOptions = {},
-): Promise<OpenedPage> {
-  const context = await browser.newContext({ viewport: { width: 1000, height: 900 }, ...options });
-  const page = await context.newPage();
-  const faults: string[] = [];
-  page.on('pageerror', (error) => faults.push(error.message));
-  page.on('console', (message) => {
-    if (message.text().includes('Content Security Policy')) faults.push(message.text());
-  });
-  await page.goto(url);
-  await page.locator('main h1').waitFor();
-  return { page, faults };
+/** Makes a link to the portal and opens it. @param body see {@link PortalWorld.link} */
+export async function openPortal(t: Scope, world: PortalWorld, body?: Body): Promise<WatchedPage> {
+  return visit(t, world, (await world.link(body)).url);
 }
 
 /** Goes to a place of the session, and waits until it has loaded everything. @param hash its address after `#/` */
 export async function goTo(page: Page, hash: string): Promise<void> {
-  await page.evaluate(`location.hash = ${JSON.stringify(`#/${hash}`)}`);
-  // The place before it has gone when the address has arrived in the page.
-  await page.evaluate('new Promise((resolve) => setTimeout(resolve, 50))');
-  await page.locator('main h1').waitFor();
-  await page.locator('.loading').first().waitFor({ state: 'detached' });
+  // The page draws the place when it hears of it, and asks for what it shows behind the next frame.
+  await page.evaluate(`new Promise((arrived) => {
+    const to = ${JSON.stringify(`#/${hash}`)};
+    if (location.hash === to) arrived();
+    addEventListener('hashchange', () => requestAnimationFrame(() => setTimeout(arrived)), { once: true });
+    location.hash = to;
+  })`);
+  await loaded(page);
 }

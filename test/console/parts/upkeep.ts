@@ -1,16 +1,12 @@
 // class: ui
 /** Plans, metadata and deletions in the console, by keyboard where a form has more than one control. */
 import type { Page } from 'playwright-core';
-import t from 'tap';
-import { chromium, withoutChromium } from '../support/browser.ts';
-import { makeParent, open, signIn, startWorld, type World } from './support/world.ts';
+import type { Test } from 'tap';
+import { open, openConsole } from '../support/page.ts';
+import { makeParent, type World } from '../support/world.ts';
 
-const skip = chromium === undefined && withoutChromium;
-
-type Test = Pick<typeof t, 'equal' | 'same' | 'match' | 'test'>;
-
-t.test('upkeep', { skip }, async (t) => {
-  const world = await startWorld(t);
+/** @param world without plans */
+export async function upkeep(t: Test, world: World): Promise<void> {
   await t.test('a plan is made, given to an account, changed and deleted', (t) => plansLife(t, world));
   await t.test('metadata is added, changed and removed, and nothing else is sent', (t) => metadata(t, world));
   await t.test('a suspended account is deleted once its name is typed, and its erasure is shown', (t) =>
@@ -19,7 +15,7 @@ t.test('upkeep', { skip }, async (t) => {
   await t.test('a deactivated sub-account is deleted, and its parent stays', (t) =>
     subAccountDeleted(t, world),
   );
-});
+}
 
 /** Waits for the receipt in the open dialog. */
 async function done(page: Page, text: string): Promise<string> {
@@ -36,8 +32,7 @@ async function close(page: Page): Promise<void> {
 async function plansLife(t: Test, world: World): Promise<void> {
   const { id, apiKey } = await makeParent(world, 'Planned');
   await world.statuses(apiKey);
-  const { page, faults } = await signIn(world);
-  await page.getByRole('link', { name: 'Plans' }).click();
+  const { page, faults } = await openConsole(t, world, 'plans');
   await page.getByText('There are no plans.').waitFor();
   const create = page.getByRole('button', { name: 'Create a plan' });
   await create.click();
@@ -87,7 +82,7 @@ async function plansLife(t: Test, world: World): Promise<void> {
 
 async function metadata(t: Test, world: World): Promise<void> {
   const { id, subIds } = await makeParent(world, 'Described');
-  const { page, faults } = await signIn(world);
+  const { page, faults } = await openConsole(t, world);
   for (const [hash, path] of [
     [`accounts/${id}`, `/accounts/${id}`],
     [`accounts/${id}/sub-accounts/${subIds[0]}`, `/accounts/${id}/sub-accounts/${subIds[0]}`],
@@ -136,8 +131,7 @@ async function metadata(t: Test, world: World): Promise<void> {
 async function accountDeleted(t: Test, world: World): Promise<void> {
   const { id, apiKey } = await makeParent(world, 'Doomed "Ltd" (x)');
   await world.statuses(apiKey);
-  const { page, faults } = await signIn(world);
-  await open(page, `accounts/${id}`);
+  const { page, faults } = await openConsole(t, world, `accounts/${id}`);
   t.equal(await page.getByRole('button', { name: 'Delete' }).count(), 0, 'not while it is active');
   await world.operator('POST', `/accounts/${id}/suspend`);
   await open(page, `accounts/${id}`);
@@ -156,7 +150,7 @@ async function accountDeleted(t: Test, world: World): Promise<void> {
   await page.getByRole('link', { name: 'Follow the erasure' }).click();
   await page.getByRole('heading', { name: 'Deleted account' }).waitFor();
   await page.getByText(/^names, metadata and addresses are/).waitFor();
-  await page.goto(`${page.url().split('#')[0]}#/events?type=account.deleted`);
+  await open(page, 'events?type=account.deleted');
   const row = page.getByRole('region', { name: 'Events' }).getByRole('row').nth(1);
   await row.getByRole('link').click();
   await page.getByRole('heading', { name: 'Deleted account' }).waitFor();
@@ -168,8 +162,7 @@ async function subAccountDeleted(t: Test, world: World): Promise<void> {
   const { id, subIds } = await makeParent(world, 'Keeps one');
   const path = `/accounts/${id}/sub-accounts/${subIds[0]}`;
   await world.operator('POST', `${path}/deactivate`);
-  const { page, faults } = await signIn(world);
-  await open(page, `accounts/${id}/sub-accounts/${subIds[0]}`);
+  const { page, faults } = await openConsole(t, world, `accounts/${id}/sub-accounts/${subIds[0]}`);
   await page.getByRole('button', { name: 'Delete' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name of the account').fill('Keeps one, customer 1');

@@ -1,19 +1,15 @@
 // class: ui
 /** The runbook for a leaked key, in the console: paste it, open it, revoke it. */
 import type { Page } from 'playwright-core';
-import t from 'tap';
-import { chromium, withoutChromium } from '../support/browser.ts';
-import { tabTo } from '../support/keyboard.ts';
-import { makeParent, open, signIn, startWorld } from './support/world.ts';
+import type { Test } from 'tap';
+import { tabTo } from '../../support/keyboard.ts';
+import { open, openConsole } from '../support/page.ts';
+import { makeParent, type World } from '../support/world.ts';
 
-const skip = chromium === undefined && withoutChromium;
-
-t.test('a leaked key', { skip }, async (t) => {
-  const world = await startWorld(t);
-
+export async function leakedKey(t: Test, world: World): Promise<void> {
   await t.test('it is found and revoked by keyboard alone, and never sent', async (t) => {
     const { apiKey } = await makeParent(world, 'Leaky Ltd');
-    const { page } = await signIn(world);
+    const { page } = await openConsole(t, world);
     const sent = sentBy(page);
     const { keyboard } = page;
     await tabTo(page, page.getByRole('link', { name: 'Find a key' }));
@@ -41,8 +37,7 @@ t.test('a leaked key', { skip }, async (t) => {
 
   await t.test('it is found by its first and last characters', async (t) => {
     const { apiKey } = await makeParent(world, 'Prefix Partners');
-    const { page } = await signIn(world);
-    await page.getByRole('link', { name: 'Find a key' }).click();
+    const { page } = await openConsole(t, world, 'keys');
     await page.getByLabel('Its first characters').fill(apiKey.slice(0, 8));
     await page.getByLabel('Its last four').fill(apiKey.slice(-4));
     await page.getByRole('button', { name: 'Find', exact: true }).click();
@@ -58,7 +53,7 @@ t.test('a leaked key', { skip }, async (t) => {
 
   await t.test('it is found in whatever people copy it with, and never sent', async (t) => {
     const { apiKey, keyId } = await makeParent(world, 'Copied Company');
-    const { page } = await signIn(world);
+    const { page } = await openConsole(t, world);
     const sent = sentBy(page);
     const heading = page.getByRole('heading', { name: "Copied Company's key" });
     for (const [label, text] of [
@@ -96,9 +91,8 @@ t.test('a leaked key', { skip }, async (t) => {
   });
 
   await t.test('a client secret and an empty search are no keys, and the page says so', async (t) => {
-    const { page } = await signIn(world);
+    const { page } = await openConsole(t, world, 'keys');
     const sent = sentBy(page);
-    await open(page, 'keys');
     await page.getByRole('button', { name: 'Find', exact: true }).click();
     await page.getByRole('alert').getByText('Paste a key, or type').waitFor();
     const secret = `tgs_${'7s'.repeat(19)}x`;
@@ -112,14 +106,13 @@ t.test('a leaked key', { skip }, async (t) => {
   });
 
   await t.test('a key that nobody has is not found, and the page says what that means', async (t) => {
-    const { page } = await signIn(world);
-    await page.getByRole('link', { name: 'Find a key' }).click();
+    const { page } = await openConsole(t, world, 'keys');
     await page.getByLabel('The key').fill('tgw_of_another_gateway');
     await page.getByRole('button', { name: 'Find', exact: true }).click();
     await page.getByText('No key matches.').waitFor();
     t.pass();
   });
-});
+}
 
 /** Collects everything that a page sends from now on. */
 function sentBy(page: Page): readonly string[] {
