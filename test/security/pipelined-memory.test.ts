@@ -32,7 +32,9 @@ for (const tls of [undefined, certificate.a]) {
     t.equal((await other.response()).status, 200, 'others are served');
     slow[0]?.end('last');
     t.equal((await client.response()).body.length, 4_000_004);
-    for (let i = 0; i < 998; i++) t.equal((await client.response()).status, 401);
+    const statuses: number[] = [];
+    for (let i = 0; i < 998; i++) statuses.push((await client.response()).status);
+    t.same(new Set(statuses), new Set([401]));
     t.equal(upstream.heads, 2);
   });
 }

@@ -52,17 +52,21 @@ t.test('nothing under a claimed prefix falls to the catch-all beside it, whateve
     ['/v1/things/1/2/3?x', []],
     [`/v1/things/${'x'.repeat(5000)}`, []],
   ];
+  const wrong: string[] = [];
   for (const [path, served] of paths) {
     for (const method of methods) {
       hooked.length = 0;
       const { status, text, headers } = await call(method, path);
-      const name = `${method} ${path.slice(0, 40)}`;
-      t.equal(status, served.includes(method) ? 200 : served.length > 0 ? 405 : 404, name);
-      if (status === 405) t.equal(headers.allow, served.join(', '), name);
-      t.not(text, 'PROXIED', name);
-      t.same(hooked, [`${method} ${path}`], `${name}: the hooks of the owner ran`);
+      const expected = served.includes(method) ? 200 : served.length > 0 ? 405 : 404;
+      const right =
+        status === expected &&
+        (status !== 405 || headers.allow === served.join(', ')) &&
+        text !== 'PROXIED' &&
+        hooked.join() === `${method} ${path}`;
+      if (!right) wrong.push(`${method} ${path.slice(0, 40)}: ${status} ${text}, hooks: ${hooked.join()}`);
     }
   }
+  t.same(wrong, []);
   t.equal((await call('GET', '/v1/thing')).text, 'PROXIED', 'the control');
   t.equal((await call('GET', '/v1/things-else')).text, 'PROXIED');
 });

@@ -33,6 +33,7 @@ const anything = fc.string({
 
 t.test('nothing in a request ends a line early, or goes out as something else', async (t) => {
   let passed = 0;
+  const wrong: string[] = [];
   fc.assert(
     fc.property(anything, anything, anything, anything, (method, target, name, value) => {
       for (const request of [
@@ -50,15 +51,18 @@ t.test('nothing in a request ends a line early, or goes out as something else', 
           continue;
         }
         passed += 1;
-        t.equal(Buffer.from(head, 'latin1').toString('latin1'), head);
-        t.notMatch(head.replaceAll('\r\n', ''), /[\r\n\0]/);
         const lines = head.split('\r\n');
-        t.match(lines[0], /^[^ ]+ [^ ]+ HTTP\/1\.1$/);
-        t.ok(lines.length <= 4 + request.headers.length / 2);
+        const sound =
+          Buffer.from(head, 'latin1').toString('latin1') === head &&
+          !/[\r\n\0]/.test(lines.join('')) &&
+          /^[^ ]+ [^ ]+ HTTP\/1\.1$/.test(lines[0] ?? '') &&
+          lines.length <= 4 + request.headers.length / 2;
+        if (!sound) wrong.push(head);
       }
     }),
     { numRuns: 500 },
   );
+  t.same(wrong, []);
   t.ok(passed > 500, `${passed} went out`);
 });
 
