@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+
 /** For every attack in this folder the line that guards against it, and what the line becomes when it is taken away. */
 export interface GuardMutation {
   /** File of this folder. */
@@ -12,6 +14,30 @@ export interface GuardMutation {
 export function guardCells({ attack, source, guard }: GuardMutation): string {
   const line = guard.replace(/\s+/g, ' ').replaceAll('|', '\\|').replaceAll('`', '´');
   return `| ${attack} | ${source.replace(/^src\//, '')}: \`${line}\` |`;
+}
+
+/** The page that says what the test of each attack said without its guard. */
+export const securityPage = new URL('../../docs/maintainers/attacks.md', import.meta.url);
+
+/** The third column of its table, by {@link guardCells}. */
+export function saidByGuard(): ReadonlyMap<string, string> {
+  const rows = /<!-- attacks:.*?-->\n.*\n.*\n([^]*)<!-- \/attacks -->/.exec(
+    readFileSync(securityPage, 'utf8'),
+  );
+  return new Map(
+    (rows?.[1] ?? '')
+      .trim()
+      .split('\n')
+      .map((row) => {
+        const [, attack, guard, said = ''] = cellsOf(row);
+        return [`| ${attack} | ${guard} |`, said];
+      }),
+  );
+}
+
+/** The cells of a row of Markdown: an empty one, attack, guard, what the test said. */
+export function cellsOf(row: string): string[] {
+  return row.split(/(?<!\\)\|/).map((cell) => cell.trim());
 }
 
 export const guardMutations: readonly GuardMutation[] = [
