@@ -10,7 +10,7 @@ const reads = ['GET', 'HEAD', 'OPTIONS'];
 const acting = (value: string) => ({ headers: { 'X-Service-Acting-Tenant': value } });
 
 t.test('the acting header', async (t) => {
-  const { call, last, parent: newParent } = await startReplicas(t);
+  const { call, last, parent: newParent } = await startReplicas(t, '', 'Basic, password');
 
   t.test('rule 1: while no sub-account is active, writes need no header', async (t) => {
     const parent = await newParent();

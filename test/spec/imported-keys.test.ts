@@ -39,7 +39,7 @@ t.test('a key that every replica remembers as unknown is accepted by each from t
 });
 
 t.test('a revoked key that is imported again stays revoked on every replica', async (t) => {
-  const { call, operator, parent: newParent } = await startReplicas(t);
+  const { call, operator, parent: newParent } = await startReplicas(t, '', 'Basic, user name');
   const parent = await newParent();
   const key = `acme_live_${randomUUID()}`;
   const send = () =>

@@ -4,7 +4,7 @@ import { startReplicas } from '../support/replicas.ts';
 
 // Limits that one replica sets and another one keeps.
 
-const { call, operator, parent: newParent } = await startReplicas(t);
+const { call, operator, parent: newParent } = await startReplicas(t, '', 'Token');
 
 /** Status of a request at the replica that did not make the change, and what it says of limits. */
 async function sent(key: string, acting?: string): Promise<readonly [number, string | undefined, unknown]> {

@@ -5,7 +5,7 @@ import { startReplicas } from '../support/replicas.ts';
 // The ten operations (spec section 4), through whole gateways: what is done on one replica is read on the other.
 
 t.test('managing sub-accounts', async (t) => {
-  const { call, upstream, parent: newParent } = await startReplicas(t);
+  const { call, upstream, parent: newParent } = await startReplicas(t, '', 'ApiKey');
   const parent = await newParent();
   const read = (path: string) => call('GET', `/v1/sub-accounts${path}`, { key: parent.key });
 

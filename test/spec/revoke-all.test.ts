@@ -15,7 +15,7 @@ const {
   operator,
   origin,
   parent: newParent,
-} = await startReplicas(t, `routes: [{prefix: /stream, upstream: "${streams.url}"}]`);
+} = await startReplicas(t, `routes: [{prefix: /stream, upstream: "${streams.url}"}]`, 'Basic, user name');
 
 /** Codes of a request with each key at each replica; 200 for a good key. */
 async function atBoth(keys: readonly string[]): Promise<readonly unknown[]> {

@@ -16,7 +16,7 @@ const {
   operator,
   origin,
   parent: newParent,
-} = await startReplicas(t, `routes: [{prefix: /stream, upstream: "${streams.url}"}]`);
+} = await startReplicas(t, `routes: [{prefix: /stream, upstream: "${streams.url}"}]`, 'ApiKey');
 
 /** A key of a sub-account, and what its parent does with it. */
 interface Minted {

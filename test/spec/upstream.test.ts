@@ -17,7 +17,7 @@ const forged = [
 ];
 
 t.test('what an upstream sees', async (t) => {
-  const { call, internal, last, parent: newParent } = await startReplicas(t);
+  const { call, internal, last, parent: newParent } = await startReplicas(t, '', 'Token');
   const parent = await newParent();
 
   t.test('identity comes from the gateway alone, under its own names', async (t) => {

@@ -1,4 +1,4 @@
-/** How API keys are sent in `Authorization`, and how this run sends them: the tests of attacks and of the spec run with each form. */
+/** How API keys are sent in `Authorization`, and how this run sends them: at night the tests of the spec run with each form. */
 import { challengesOf, usualSchemes, type AuthorizationScheme } from '../../src/domain/authorization.ts';
 
 interface CredentialForm {
@@ -20,8 +20,16 @@ export function basic(text: string): string {
   return `Basic ${Buffer.from(text, 'latin1').toString('base64')}`;
 }
 
-const form: CredentialForm =
-  credentialForms[(process.env['TEST_CREDENTIAL_FORM'] ?? 'Bearer') as keyof typeof credentialForms];
+/** Name of a form. */
+export type FormName = keyof typeof credentialForms;
+
+const given = process.env['TEST_CREDENTIAL_FORM'] as FormName | undefined;
+const form = formOf('Bearer');
+
+/** The form of this run, or the one with this name if the run has none. */
+export function formOf(name: FormName): CredentialForm {
+  return credentialForms[given ?? name];
+}
 
 /** The value of `Authorization` with which this run sends a key. */
 export const authorizationOf = form.of;

@@ -1,9 +1,10 @@
 /** Whole gateways as they run in production, several over one PostgreSQL and one Redis, before one real upstream. */
+import type { AuthorizationScheme } from '../../src/domain/authorization.ts';
 import { openLog } from '../../src/ops/logger.ts';
 import { startGateway } from '../../src/wiring/start.ts';
 import { makeParents, operatorToken, type Apis } from './apis.ts';
 import { configFile, goodConfig } from './config-files.ts';
-import { acceptedSchemes, authorizationOf } from './credential-forms.ts';
+import { acceptedSchemes, formOf, type FormName } from './credential-forms.ts';
 import { httpClient, type Call } from './http-client.ts';
 import { freshDatabase } from './postgres.ts';
 import { freshRedis } from './redis.ts';
@@ -32,8 +33,11 @@ export interface Replicas {
   readonly last: () => Received;
 }
 
-/** @param yaml the configuration file of both, beside what the environment says */
-export async function startReplicas(t: Scope, yaml = ''): Promise<Replicas> {
+/**
+ * @param yaml the configuration file of both, beside what the environment says
+ * @param keys how they are sent: the files of test/spec have different forms, so that a run has all of them
+ */
+export async function startReplicas(t: Scope, yaml = '', keys: FormName = 'Bearer'): Promise<Replicas> {
   const upstream = await startUpstream(t);
   const client = upstreamClient === 'native' ? '' : `route_defaults: { client: ${upstreamClient} }\n`;
   const env = {
@@ -45,7 +49,9 @@ export async function startReplicas(t: Scope, yaml = ''): Promise<Replicas> {
     ADMIN_TOKEN: operatorToken,
     CONFIG: configFile(t, `${yaml}\n${client}${neverShed}`),
   };
-  const [first, second] = [await start(t, env), await start(t, env)];
+  const { scheme, of: authorizationOf } = formOf(keys);
+  const schemes = [...new Set([...acceptedSchemes, scheme])];
+  const [first, second] = [await start(t, env, schemes), await start(t, env, schemes)];
   const internal = httpClient(t, first.internalOrigin);
   const operator: Call = (method, path, more) =>
     internal(method, `/admin/v1${path}`, { key: operatorToken, ...more });
@@ -75,8 +81,9 @@ const neverShed = 'limits:\n  max_event_loop_delay_ms: 0\n  changes_per_second: 
 async function start(
   t: Scope,
   env: Record<string, string>,
+  schemes: readonly AuthorizationScheme[],
 ): Promise<{ origin: string; internalOrigin: string }> {
-  const config = { ...goodConfig(env), authentication: { schemes: acceptedSchemes } };
+  const config = { ...goodConfig(env), authentication: { schemes } };
   const gateway = await startGateway(config, openLog('silent').logger);
   t.teardown(() => gateway.stop());
   await gateway.begun;

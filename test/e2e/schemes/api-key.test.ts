@@ -1,4 +1,4 @@
-// class: hostile
+// class: night
 /** The tests of the specification, and the attacks on heads and paths, with keys in this form. */
 process.env['TEST_CREDENTIAL_FORM'] = 'ApiKey';
 const { importTests } = await import('./import-tests.ts');
