@@ -1,12 +1,27 @@
 // class: hostile
-/** Every attack of test/security/, against routes that @fastify/http-proxy forwards; memory is measured in a file of its own. */
+/** Where the clients differ, heads, bodies and their framing, attacks against routes that @fastify/http-proxy forwards. */
 process.env['TEST_UPSTREAM_CLIENT'] = 'undici';
-const { readdirSync } = await import('node:fs');
+const { importAttacks } = await import('./import-attacks.ts');
 
-/** Files that have a process to themselves: what other files load and leave behind would be measured, too. */
-const alone = ['guard-mutations', 'header-name-memory'];
-const folder = new URL('../../security/', import.meta.url);
-for (const file of readdirSync(folder).sort()) {
-  if (!file.endsWith('.test.ts') || alone.some((name) => file.startsWith(name))) continue;
-  await import(new URL(file, folder).href);
-}
+const attacks = [
+  'connection-strips-trusted-header',
+  'error-body-leak',
+  'expect-continue',
+  'forwarded-spoofing',
+  'header-count',
+  'header-size',
+  'hop-by-hop-from-upstream',
+  'http-pipelining',
+  'limit-said-by-upstream',
+  'method-override',
+  'poisoned-connection',
+  'request-smuggling',
+  'response-splitting-by-upstream',
+  'retry-on-503',
+  'rewritten-path',
+  'tiny-chunks',
+  'tls-unverified',
+  'trailers',
+  'underscore-headers',
+];
+await importAttacks((attack) => attacks.includes(attack));

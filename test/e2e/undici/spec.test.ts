@@ -1,4 +1,4 @@
-// class: hostile
+// class: night
 /** The suite of the spec, the table of acting rules included, against routes that @fastify/http-proxy forwards. */
 process.env['TEST_UPSTREAM_CLIENT'] = 'undici';
 const { readdirSync } = await import('node:fs');
