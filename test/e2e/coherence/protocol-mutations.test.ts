@@ -19,12 +19,14 @@ const usualFaults: Partial<Faults> = {
   loss: 0.02,
   slow: 0.05,
 };
-/** Most are noticed in the first run; the rarest race needs a few. */
+/** Most are noticed in the first run; the rarest race needs a few, if its seed has changed with the simulation. */
 const mostRuns = 60;
+/** The first seeds that are tried, where it is not 1. */
+const seeds: Readonly<Record<string, number>> = {};
 
 for (const [name, mutation] of Object.entries(mutations)) {
   t.test(`the checker notices: ${name}`, async (t) => {
-    t.ok(await caught(usualFaults, mutation));
+    t.ok(await caught(usualFaults, mutation, seeds[name]));
   });
 }
 
@@ -61,8 +63,8 @@ const pruneByTheClock: ProtocolMutation = {
   }),
 };
 
-async function caught(faults: Partial<Faults>, mutation: ProtocolMutation = {}): Promise<boolean> {
-  for (let seed = 1; seed <= mostRuns; seed++) {
+async function caught(faults: Partial<Faults>, mutation: ProtocolMutation = {}, first = 1): Promise<boolean> {
+  for (const seed of new Set([first, ...Array.from({ length: mostRuns }, (_, i) => i + 1)])) {
     const { stale, outlived } = await simulate({
       seed,
       virtualMs,
@@ -70,7 +72,10 @@ async function caught(faults: Partial<Faults>, mutation: ProtocolMutation = {}):
       ...mutation.circumstances,
       mutation,
     });
-    if (stale.length + outlived > 0) return true;
+    if (stale.length + outlived > 0) {
+      console.error('SEED', seed);
+      return true;
+    }
   }
   return false;
 }
