@@ -1,0 +1,4 @@
+// class: night
+import { testDocuments } from './schemathesis.ts';
+
+testDocuments(15);

@@ -1,0 +1,4 @@
+// class: night
+import { testBehind } from './proxy-tests.ts';
+
+testBehind(['haproxy']);
