@@ -86,7 +86,9 @@ t.test(
 
     for (const response of responses) {
       // A path is repeated to the client that sent it; nothing else of a request is.
-      t.notOk(tells(response.replaceAll(`/key-in-path/${key}`, '')), response.slice(0, 80));
+      t.notOk(tells(response.replaceAll(`/key-in-path/${key}`, '')), 'the key, in a response', {
+        response: response.slice(0, 80),
+      });
     }
     t.notOk(tells(log.text.replaceAll(`/key-in-path/${key}`, '')), 'the log');
     for (const { rawHeaders } of upstream.received) t.notOk(tells(rawHeaders.join('\n')));
