@@ -22,7 +22,14 @@ const usualFaults: Partial<Faults> = {
 /** Most are noticed in the first run; the rarest race needs a few, if its seed has changed with the simulation. */
 const mostRuns = 60;
 /** The first seeds that are tried, where it is not 1. */
-const seeds: Readonly<Record<string, number>> = {};
+const seeds: Readonly<Record<string, number>> = {
+  countTooEarly: 10,
+  forgiveClocksTooLittle: 3,
+  registerAndReadInOne: 32,
+  trustRestoredRows: 3,
+  understateTheLease: 2,
+  waitByTheOwnLease: 18,
+};
 
 for (const [name, mutation] of Object.entries(mutations)) {
   t.test(`the checker notices: ${name}`, async (t) => {
@@ -72,10 +79,7 @@ async function caught(faults: Partial<Faults>, mutation: ProtocolMutation = {}, 
       ...mutation.circumstances,
       mutation,
     });
-    if (stale.length + outlived > 0) {
-      console.error('SEED', seed);
-      return true;
-    }
+    if (stale.length + outlived > 0) return true;
   }
   return false;
 }
