@@ -22,4 +22,5 @@ t.test('the gateway accepts the configuration and the variables of the example',
   });
 });
 
-testProxies(proxies.slice(0, 1));
+// `scripts/ci-tools.sh` brings it, and it asks /readyz.
+testProxies(proxies.filter(({ name }) => name === 'Caddy'));
