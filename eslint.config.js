@@ -23,6 +23,15 @@ const noDefaultExport = {
   message: 'A default export has a different name wherever it is imported. Name it.',
 };
 
+const nodeHttp = {
+  name: 'node:http',
+  allowTypeImports: true,
+  message: 'It would load what nobody needs. Import it from src/http1/node-http.ts.',
+};
+const useTimers = 'Use Timers or Intervals of src/ports/timers.ts.';
+const timers = ['setTimeout', 'setInterval'].map((name) => ({ name, message: useTimers }));
+const timerModules = ['node:timers', 'node:timers/promises'].map((name) => ({ name, message: useTimers }));
+
 /** Those that the scripts use; nothing checks types there while they are edited. */
 const NODE_GLOBALS = [
   'AbortController',
@@ -89,18 +98,16 @@ export default defineConfig(
   {
     files: ['src/**/*.ts'],
     rules: {
-      '@typescript-eslint/no-restricted-imports': [
-        'error',
-        {
-          paths: [
-            {
-              name: 'node:http',
-              allowTypeImports: true,
-              message: 'It would load what nobody needs. Import it from src/http1/node-http.ts.',
-            },
-          ],
-        },
-      ],
+      '@typescript-eslint/no-restricted-imports': ['error', { paths: [nodeHttp] }],
+    },
+  },
+  {
+    // A timer that is passed in can be a test's.
+    files: ['src/**/*.ts'],
+    ignores: ['src/ports/timers.ts', 'src/client/**'],
+    rules: {
+      'no-restricted-globals': ['error', ...timers],
+      '@typescript-eslint/no-restricted-imports': ['error', { paths: [nodeHttp, ...timerModules] }],
     },
   },
   {

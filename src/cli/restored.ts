@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { storeCause } from '../adapters/postgres/connection/causes.ts';
 import { SchemaMismatch } from '../adapters/postgres/schema/applied.ts';
 import { openPostgres, type Store } from '../adapters/postgres/store.ts';
 import { leaseWaitMs } from '../coherence/timing.ts';
+import { pause } from '../ports/timers.ts';
 import type { Context } from './context.ts';
 import { exitCode, Failure } from './failure.ts';
 import { commandConfig } from './target.ts';
@@ -64,7 +64,7 @@ async function waitForLeases(
   note(`Marked. Waiting ${(waitMs / 1000).toFixed(1)} s, until every lease from before has run out …`);
   // A timer may fire slightly early, so the loop waits out any remaining time.
   const until = performance.now() + waitMs;
-  for (let left = waitMs; left > 0; left = until - performance.now()) await sleep(Math.ceil(left));
+  for (let left = waitMs; left > 0; left = until - performance.now()) await pause(Math.ceil(left));
   return waitMs;
 }
 

@@ -39,9 +39,11 @@ export interface Timing {
  */
 const proveMs = 480_000;
 
-/** Derives all durations from the configured lease duration, in milliseconds. */
-export function timingFor(leaseMs: number): Timing {
-  const storeMs = storeMsFor(leaseMs);
+/**
+ * Derives all durations from the configured lease duration, in milliseconds.
+ * @param storeMs deadline with which the store was opened
+ */
+export function timingFor(leaseMs: number, storeMs = storeMsFor(leaseMs)): Timing {
   return {
     leaseMs,
     marginMs: marginMsOf(leaseMs),

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { systemTimers } from '../ports/timers.ts';
 import { guardedOn } from './guarded.ts';
 
 /**
@@ -25,9 +26,7 @@ export function hangUp(socket: Socket, most: typeof mostDiscarded = mostDiscarde
   discardInput(socket, most.bytes);
   const cut = guardedOn(socket, () => void socket.destroy());
   socket.setTimeout(most.silentMs, cut);
-  const timer = setTimeout(cut, most.ms).unref();
-  const closed = (): void => clearTimeout(timer);
-  socket.once('close', guardedOn(socket, closed));
+  socket.once('close', guardedOn(socket, systemTimers.after(most.ms, cut)));
 }
 
 /** Discards up to `mostBytes` of further input, and destroys the connection if more arrives. */

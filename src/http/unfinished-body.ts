@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Problem } from '../domain/problem.ts';
+import { systemTimers } from '../ports/timers.ts';
 import { guardedOn } from './guarded.ts';
 
 /** Problem that a client gets if its body stops arriving. */
@@ -18,16 +19,15 @@ export function watchBody(request: IncomingMessage, silentMs: number, onSilent: 
   const { socket } = request;
   let [read, left] = [socket.bytesRead, looks];
   const look = (): void => {
-    if (request.complete || socket.destroyed) return clearInterval(timer);
+    if (request.complete || socket.destroyed) return stop();
     left = socket.bytesRead === read ? left - 1 : looks;
     read = socket.bytesRead;
     if (left >= 0) return;
-    clearInterval(timer);
+    stop();
     onSilent();
   };
-  const timer = setInterval(guardedOn(socket, look), silentMs / looks).unref();
-  const closed = (): void => clearInterval(timer);
-  request.once('close', guardedOn(socket, closed));
+  const stop = systemTimers.every(silentMs / looks, guardedOn(socket, look));
+  request.once('close', guardedOn(socket, stop));
 }
 
 /** Whether a request has a body (RFC 9112 §6.3). */

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import type { LimitsConfig } from '../config.ts';
 import { ProblemError, type Problem } from '../domain/problem.ts';
 import { clientAddresses, networkOf } from '../http/trusted-proxies.ts';
+import { systemTimers, type Intervals } from '../ports/timers.ts';
 import { FairShares } from './shedding-order.ts';
 
 type Limits = Pick<LimitsConfig, 'maxEventLoopDelayMs' | 'maxHeapBytes' | 'maxMemoryBytes'>;
@@ -52,10 +53,11 @@ export function shedLoad(
   app: FastifyInstance,
   limits: Limits,
   look: () => Pressure = watchProcess(app),
+  intervals: Intervals = systemTimers,
 ): Shedding {
   const next = overload(limits);
   const shedding = { active: false, shares: null as FairShares | null };
-  const timer = setInterval(() => {
+  const stop = intervals.every(windowMs, () => {
     const level = next(look());
     const tooMuch = level !== 'none';
     const { active, shares } = shedding;
@@ -63,8 +65,8 @@ export function shedLoad(
     if (shares === null) shedding.shares = tooMuch ? new FairShares() : null;
     // While all requests are rejected, it is unknown how many each parent sends. So the shares stay as they are.
     else if (!active && !shares.endWindow(tooMuch) && !tooMuch) shedding.shares = null;
-  }, windowMs).unref();
-  app.addHook('onClose', async () => clearInterval(timer));
+  });
+  app.addHook('onClose', async () => stop());
   app.addHook('onRequest', (_request, _reply, done) => {
     done(shedding.active ? new ProblemError(overloaded) : undefined);
   });

@@ -1,4 +1,5 @@
 import pino, { type Logger } from 'pino';
+import { systemTimers } from '../ports/timers.ts';
 import { describeError } from './redact.ts';
 
 export type { Logger };
@@ -67,7 +68,7 @@ export function openLog(level: string, fd = 1, worker?: number): Log {
       if (closing) return;
       closing = true;
       lines.close();
-      setTimeout(done, closeMs);
+      systemTimers.after(closeMs, done);
       output.once('close', done);
       // `flushSync` would lose lines that are currently being written.
       output.end();
@@ -93,7 +94,7 @@ class Lines {
   readonly #output: pino.DestinationStream;
   readonly #most: number;
   #batch = '';
-  #timer: NodeJS.Timeout | undefined;
+  #callOff: (() => void) | null = null;
   #closed = false;
 
   constructor(output: pino.DestinationStream, most: number) {
@@ -111,7 +112,7 @@ class Lines {
     this.#makeRoom(line);
     this.#batch += line;
     if (this.#batch.length >= this.#most) this.#flush();
-    else this.#timer ??= setTimeout(() => this.#flush(), batchMs);
+    else this.#callOff ??= systemTimers.after(batchMs, () => this.#flush());
   }
 
   close(): void {
@@ -125,8 +126,8 @@ class Lines {
   }
 
   #flush(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#callOff?.();
+    this.#callOff = null;
     if (this.#batch !== '' && !this.#closed) this.#output.write(this.#batch);
     this.#batch = '';
   }

@@ -13,6 +13,7 @@ import type { RateLimiter } from '../ports/limits/rate-limiter.ts';
 import type { RequestObserver } from '../ports/request-record.ts';
 import type { Tracer } from '../ports/tracer.ts';
 import type { UsageSink } from '../ports/usage.ts';
+import { systemTimers } from '../ports/timers.ts';
 import type { ActiveExchanges } from './active-exchanges.ts';
 import { FailureLog, type FailureLogger } from './failure-log.ts';
 import { corsPolicy } from './headers/cors.ts';
@@ -129,11 +130,14 @@ export async function openProxy({
   const noteBytes = guarded({ broke }, () => exchanges.noteBytes());
   const check = guarded({ broke }, (nowMs: number) => exchanges.check(nowMs));
   // After a stall, what has arrived meanwhile is read before anything is found to be late.
-  const checkSoon = guarded({ broke }, () => void setTimeout(check, 0, clock.monotonicMs()));
+  const checkSoon = guarded({ broke }, () => {
+    const nowMs = clock.monotonicMs();
+    systemTimers.after(0, () => check(nowMs));
+  });
   const noteUse = guarded({ broke }, () => exchanges.noteUse());
   const uncollect = deps.usage.onCollect(noteBytes);
-  const checking = setInterval(checkSoon, checkInterval(config)).unref();
-  const noting = setInterval(noteUse, useNotedEveryMs).unref();
+  const stopChecking = systemTimers.every(checkInterval(config), checkSoon);
+  const stopNoting = systemTimers.every(useNotedEveryMs, noteUse);
 
   return {
     take(index, head, response, opensWebSocket) {
@@ -142,8 +146,8 @@ export async function openProxy({
       new Kind(route, response, newRequestId(response.request)).start(head);
     },
     close: async () => {
-      clearInterval(checking);
-      clearInterval(noting);
+      stopChecking();
+      stopNoting();
       unfollow();
       uncollect();
       for (const { upstream } of routes) upstream.close();

@@ -3,6 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { createSecureContext, createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
 import type { LimitsConfig, ListenConfig } from '../config.ts';
 import { guarded, guardedConnection, guardedOn, reportFaults } from '../http/guarded.ts';
+import { systemTimers } from '../ports/timers.ts';
 import { ClientConnection } from './client-connection.ts';
 import { SendBuffer } from './send-buffer.ts';
 import type { Application, Served } from './served.ts';
@@ -63,21 +64,24 @@ export function createListener(
   if (tls !== null) secureSockets.follow(server as TlsServer);
   server.maxConnections = limits.maxConnections;
 
-  let checking: NodeJS.Timeout | undefined;
+  let stopChecking = (): void => undefined;
   const broke = (error: unknown): void => served.application.broke(error);
   const check = guarded({ broke }, (nowMs: number) => {
     for (const connection of connections) connection.check(nowMs);
     secureSockets.check(nowMs, served.limits.headTimeoutMs);
   });
   // After a stall, what has arrived meanwhile is read before anything is found to be late.
-  const checkSoon = guarded({ broke }, () => void setTimeout(check, 0, performance.now()));
+  const checkSoon = guarded({ broke }, () => {
+    const nowMs = performance.now();
+    systemTimers.after(0, () => check(nowMs));
+  });
   const checkEvery = ({ headTimeoutMs, keepAliveMs }: Served['limits']): void => {
-    clearInterval(checking);
+    stopChecking();
     const everyMs = Math.max(20, Math.min(mostCheckMs, headTimeoutMs / 2, keepAliveMs / 2));
-    checking = setInterval(checkSoon, everyMs).unref();
+    stopChecking = systemTimers.every(everyMs, checkSoon);
   };
   checkEvery(limits);
-  server.on('close', () => clearInterval(checking));
+  server.on('close', () => stopChecking());
 
   return {
     server,

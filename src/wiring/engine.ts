@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import type { Registry } from 'prom-client';
 import { startCoherence, type CoherenceSnapshot } from '../coherence/coherence.ts';
 import type { CoherenceEvents } from '../coherence/events.ts';
+import { timingFor } from '../coherence/timing.ts';
 import type { Config } from '../config.ts';
 import { coherenceMetrics } from '../ops/coherence-metrics.ts';
 import type { Unreadiness } from '../ops/health.ts';
@@ -22,6 +23,7 @@ import { openCache } from './cache.ts';
 import { makeCounting, UsageLeft } from './usage/counting.ts';
 import { makeExporting } from './usage/export.ts';
 import { lateCoherence } from './late-coherence.ts';
+import type { Patience } from './patience.ts';
 import { makeReadiness, type Readiness } from './readiness.ts';
 import { makeRetention } from './retention.ts';
 import type { Store } from './store.ts';
@@ -34,6 +36,7 @@ export interface EngineParts {
   readonly timers: Timers;
   readonly logger: Logger;
   readonly registry: Registry;
+  readonly patience: Patience;
 }
 
 /** The parts between the store and the listeners: decisions, limits, usage. */
@@ -89,7 +92,8 @@ const quotaShare = 0.1;
  * to connect.
  */
 export async function makeEngine(parts: EngineParts): Promise<Engine> {
-  const { config, store, registry, ...tools } = parts;
+  const { config, store, registry, patience, ...tools } = parts;
+  const timing = timingFor(config.coherence.leaseMs, patience.deadlines.coherenceMs);
   const coherence = lateCoherence(tools.clock);
   const counted = coherenceMetrics(registry, () => coherence.snapshot());
   const readiness = makeReadiness({ missing: () => starting.missing(), holdsLease: () => coherence.ready() });
@@ -115,7 +119,7 @@ export async function makeEngine(parts: EngineParts): Promise<Engine> {
     await counting.begin();
     const about = { version: version(), host: hostname() };
     const read = { log: store.log, source: store.facts, cache, config: config.coherence, events, about };
-    coherence.begin(startCoherence({ ...tools, ...read, randomId: randomUUID }));
+    coherence.begin(startCoherence({ ...tools, ...read, timing, randomId: randomUUID }));
     limiter.start();
     retention.start();
     exporting.start();

@@ -27,6 +27,7 @@ import { EchoRoute } from './echo/echo-route.ts';
 import { makeEngine, type Engine } from './engine.ts';
 import { makeTails } from './live-tails.ts';
 import { ensureOperatorToken } from './operator-token.ts';
+import type { Patience } from './patience.ts';
 import type { Stage, Stages } from './stages.ts';
 import { measured, openStore, type Store } from './store.ts';
 import { openTracing } from './tracing.ts';
@@ -67,12 +68,13 @@ export async function openServices(
   logger: Logger,
   stages: Stages<Stage>,
   workers: WorkerGroup | null,
+  patience: Patience,
 ): Promise<Services> {
   const [clock, timers] = [systemClock, systemTimers];
   const registry = createRegistry();
   const opened = await stages.open(
     'store',
-    () => openStore(given, logger),
+    () => openStore(given, logger, patience.deadlines),
     (store) => store.close(),
   );
   const store = measured(opened, registry, clock);
@@ -91,7 +93,7 @@ export async function openServices(
   );
   const engine = await stages.open(
     'engine',
-    () => makeEngine({ config, store, clock, timers, logger, registry }),
+    () => makeEngine({ config, store, clock, timers, logger, registry, patience }),
     (engine) => engine.stop(),
   );
   const operatorTokens = new OperatorTokens(config.operators);

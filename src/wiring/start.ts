@@ -7,6 +7,7 @@ import type { Address } from '../server/listen.ts';
 import type { WorkerGroup } from './worker-group.ts';
 import { refuseTakenPrefix } from './key-prefix.ts';
 import { openFigures } from './figures.ts';
+import { usualPatience, type Patience } from './patience.ts';
 import { openListeners } from './listeners.ts';
 import { openServices } from './services.ts';
 import { shutdownOrder, Stages, type Stage } from './stages.ts';
@@ -50,9 +51,10 @@ export async function startGateway(
   logger: Logger,
   stages = new Stages<Stage>(shutdownOrder, (step, stage) => logger.debug({ stage }, step)),
   workers: WorkerGroup | null = null,
+  patience: Patience = usualPatience,
 ): Promise<RunningGateway> {
   try {
-    const services = await openServices(given, logger, stages, workers);
+    const services = await openServices(given, logger, stages, workers, patience);
     const listeners = await openListeners(services, stages, workers);
     const { applications, publicAddress, internalAddress, portalAddress, prepare } = listeners;
     certificateMetrics(services.registry, () => applications.config.certificates);

@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts';
-import { openPostgres, type Store } from '../adapters/postgres/store.ts';
+import { openPostgres, type Deadlines, type Store } from '../adapters/postgres/store.ts';
 import { storeMsFor } from '../coherence/timing.ts';
 import type { Registry } from 'prom-client';
 import type { Logger } from '../ops/logger.ts';
@@ -15,9 +15,13 @@ export type { Store };
 export async function openStore(
   { store, coherence }: Pick<Config, 'store' | 'coherence'>,
   logger: Pick<Logger, 'info'>,
+  deadlines: Partial<Deadlines>,
 ): Promise<Store> {
   if (store.kind === 'postgres') {
-    return openPostgres({ ...store, deadlines: { coherenceMs: storeMsFor(coherence.leaseMs) } });
+    return openPostgres({
+      ...store,
+      deadlines: { coherenceMs: storeMsFor(coherence.leaseMs), ...deadlines },
+    });
   }
   // The import is dynamic, because the container image does not contain the embedded store.
   const { openEmbedded } = await import('../adapters/embedded/store.ts').catch(explain);

@@ -26,6 +26,7 @@ import { listening } from './listening.ts';
 import { OneReplicaLimiter } from './one-replica-limiter.ts';
 import type { Scope } from './servers.ts';
 import { freshStore } from './store.ts';
+import { unhurried } from './unhurried.ts';
 import { unpaced } from './unpaced.ts';
 
 export const operatorToken = 'operator-token-for-tests';
@@ -105,7 +106,7 @@ export interface Apis {
 
 /** Starts both APIs on a database of their own; everything ends with the test. */
 export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Apis> {
-  const store = options.store ?? (await freshStore(t)).store;
+  const store = options.store ?? (await freshStore(t, unhurried)).store;
   const waitedFor: Seq[] = [];
   const around = options.around ?? ((part) => part);
   const base = goodConfig();

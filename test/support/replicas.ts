@@ -11,6 +11,7 @@ import { freshRedis } from './redis.ts';
 import type { Scope } from './servers.ts';
 import { migrated } from './store.ts';
 import { upstreamClient } from './upstream-client-option.ts';
+import { unhurried } from './unhurried.ts';
 import { startUpstream, type Received, type Upstream } from './upstreams.ts';
 
 export interface Replicas {
@@ -42,6 +43,7 @@ export async function startReplicas(t: Scope, yaml = '', keys: FormName = 'Beare
   const client = upstreamClient === 'native' ? '' : `route_defaults: { client: ${upstreamClient} }\n`;
   const env = {
     PORT: '0',
+    COHERENCE_LEASE_MS: '60000',
     INTERNAL_PORT: '0',
     DATABASE_URL: await freshDatabase(t, migrated),
     REDIS_URL: await freshRedis(t),
@@ -75,7 +77,7 @@ export async function startReplicas(t: Scope, yaml = '', keys: FormName = 'Beare
   };
 }
 
-/** The machine that runs the tests may stand still for a second; that is not what they are about. */
+/** The machine that runs the tests may stand still for seconds; that is not what they are about. */
 const neverShed = 'limits:\n  max_event_loop_delay_ms: 0\n  changes_per_second: 0\n  reads_per_second: 0\n';
 
 async function start(
@@ -84,7 +86,7 @@ async function start(
   schemes: readonly AuthorizationScheme[],
 ): Promise<{ origin: string; internalOrigin: string }> {
   const config = { ...goodConfig(env), authentication: { schemes } };
-  const gateway = await startGateway(config, openLog('silent').logger);
+  const gateway = await startGateway(config, openLog('silent').logger, undefined, null, unhurried);
   t.teardown(() => gateway.stop());
   await gateway.begun;
   return {

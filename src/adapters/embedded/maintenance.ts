@@ -1,4 +1,5 @@
 import type { Runner } from '../postgres/connection/pool.ts';
+import { systemTimers } from '../../ports/timers.ts';
 
 const checkpointEveryMs = 5 * 60_000;
 const vacuumEvery = 12;
@@ -9,13 +10,12 @@ const vacuumEvery = 12;
  */
 export function startMaintenance(db: Runner): { stop(): void } {
   let rounds = 0;
-  const timer = setInterval(() => {
+  const stop = systemTimers.every(checkpointEveryMs, () => {
     rounds += 1;
     // If a round fails, the next one makes up for it.
     tidy(db, rounds % vacuumEvery === 0).catch(() => undefined);
-  }, checkpointEveryMs);
-  timer.unref();
-  return { stop: () => clearInterval(timer) };
+  });
+  return { stop };
 }
 
 /**

@@ -4,7 +4,7 @@ import { mkdtemp, open, readdir, rename, rm, symlink } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve as absolute } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { pause } from '../../ports/timers.ts';
 
 /** Thrown if another process holds the folder's lock. */
 export class FolderInUse extends Error {
@@ -79,7 +79,7 @@ async function goesFirst(path: string, hasLowerName: boolean): Promise<boolean> 
       return false;
     }
     if (state === 'holding' || hasLowerName) return true;
-    await sleep(askAgainMs);
+    await pause(askAgainMs);
   }
 }
 

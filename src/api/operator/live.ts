@@ -7,6 +7,7 @@ import { invalidField } from '../../http/invalid-request.ts';
 import type { LiveTail, LiveTails } from '../../ports/live-tails.ts';
 import type { TailFilter } from '../../ports/tails.ts';
 import { closed } from '../rest/typebox.ts';
+import { systemTimers } from '../../ports/timers.ts';
 import { problemOfCaller, type OperatorAccess, type OperatorApp } from './operator-token.ts';
 
 export interface LiveDeps {
@@ -94,11 +95,13 @@ function streamOf(tail: LiveTail, mayGoOn: () => Promise<boolean>): Readable {
   async function* texts(): AsyncGenerator<string> {
     try {
       for await (const text of eventsOf(tail, mayGoOn)) {
-        const stalled = setTimeout(() => stream.destroy(new Error('the client takes nothing')), stalledMs);
+        const callOff = systemTimers.after(stalledMs, () =>
+          stream.destroy(new Error('the client takes nothing')),
+        );
         try {
           yield text;
         } finally {
-          clearTimeout(stalled);
+          callOff();
         }
       }
     } catch {

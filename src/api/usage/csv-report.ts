@@ -6,6 +6,7 @@ import { invalidField } from '../../http/invalid-request.ts';
 import type { Page } from '../../ports/tenant-store.ts';
 import type { UsageQuery, UsageReportRow } from '../../ports/usage.ts';
 import { prefersCsv } from '../rest/accept.ts';
+import { systemTimers } from '../../ports/timers.ts';
 import { csvLine, type Cell } from './csv.ts';
 import {
   readKept,
@@ -88,11 +89,13 @@ export async function sendCsv<Group extends UsageGroup>(
         const body = rowToBody(row, groupBy);
         text += csvLine(names.map((name) => body[name] ?? null));
       }
-      const stalled = setTimeout(() => stream.destroy(new Error('the client takes nothing')), stalledMs);
+      const callOff = systemTimers.after(stalledMs, () =>
+        stream.destroy(new Error('the client takes nothing')),
+      );
       try {
         yield text;
       } finally {
-        clearTimeout(stalled);
+        callOff();
       }
       text = '';
       const last = page.rows.at(-1);

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { exitCode, Failure } from '../failure.ts';
+import { pause } from '../../ports/timers.ts';
 
 /** How long to keep retrying a call. */
 export interface Patience {
@@ -33,7 +33,7 @@ export async function patiently<T>(
       const waitS = waitOf(error);
       if (waitS === undefined || isFinal(error) || performance.now() + waitS * 1000 > until) throw error;
       onWait?.(waitS, (error as Failure).message);
-      await sleep(waitS * 1000);
+      await pause(waitS * 1000);
     }
   }
 }

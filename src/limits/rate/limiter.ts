@@ -12,7 +12,7 @@ import type { TokenStore } from '../../ports/limits/token-store.ts';
 import type { Timers } from '../../ports/timers.ts';
 import { applyLimits, LimitedByKind, newLimited, type Limited } from './limited.ts';
 import type { Portion } from './portion.ts';
-import { Questions } from './questions.ts';
+import { Questions, usualPatience, type LimiterPatience } from './questions.ts';
 import { retryAfterS, scarcer, stateOf } from './states.ts';
 import { tellStores } from './telling.ts';
 import { WaitingRequest, type WaitingParts } from './waiting-request.ts';
@@ -27,6 +27,7 @@ export interface LimiterParts {
   /** Returns the number of running replicas, this one included; `null` if it is unknown. */
   readonly replicas: () => number | null;
   readonly events?: LimiterEvents;
+  readonly patience?: LimiterPatience;
   /** Approximate maximum number of accounts and keys to keep in memory. */
   readonly mostTracked?: number;
 }
@@ -62,19 +63,19 @@ export class SharedRateLimiter implements RateLimiter {
   #stopLooking: () => void = () => undefined;
 
   constructor(parts: LimiterParts) {
-    const { clock, timers, events = {}, mostTracked = 200_000 } = parts;
+    const { clock, timers, events = {}, patience = usualPatience, mostTracked = 200_000 } = parts;
     this.#parts = parts;
     this.#limited = new LimitedByKind(mostTracked, (limited, isFull) => this.#mayForget(limited, isFull));
     const replicas = (): number => parts.replicas() ?? unknownReplicas;
     const common = {
-      ...{ clock, timers, replicas },
+      ...{ clock, timers, patience, replicas },
       onAway: (away: boolean, error: unknown) => events.onDegraded?.(away, error),
       onAnswered: (questions: number, ms: number) => events.onAnswered?.(questions, ms),
     };
     this.#buckets = new Questions({ ...common, store: parts.buckets });
     this.#quotas = new Questions({ ...common, store: parts.quotas });
     this.#waiting = {
-      ...{ timers, replicas, nowMs: () => clock.monotonicMs() },
+      ...{ timers, replicas, answerMs: patience.answerMs, nowMs: () => clock.monotonicMs() },
       questionsOf: (portion) => this.#questionsOf(portion),
     };
   }

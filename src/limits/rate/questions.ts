@@ -3,10 +3,15 @@ import type { TokenAnswer, TokenStore } from '../../ports/limits/token-store.ts'
 import type { Timers } from '../../ports/timers.ts';
 import type { Portion } from './portion.ts';
 
-/** Milliseconds that a request waits for the store's answer. After that, the store is treated as unreachable. */
-export const patienceMs = 25;
-/** Milliseconds after which a call to the store is abandoned. */
-const giveUpMs = 300;
+/** How long the limiter waits for its shared store, in milliseconds. */
+export interface LimiterPatience {
+  /** Time that a request waits for the store's answer. After that, the store is treated as unreachable. */
+  readonly answerMs: number;
+  /** Time after which a call to the store is abandoned. */
+  readonly callMs: number;
+}
+
+export const usualPatience: LimiterPatience = { answerMs: 25, callMs: 300 };
 /** Milliseconds between two attempts to reach an unreachable store. */
 const retryMs = 1_000;
 /** Milliseconds between two checks for tokens to give back. */
@@ -18,6 +23,7 @@ export interface QuestionsParts {
   readonly store: TokenStore;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly timers: Timers;
+  readonly patience: LimiterPatience;
   /** Returns the number of running replicas, this one included. */
   readonly replicas: () => number;
   readonly onAway: (away: boolean, error: unknown) => void;
@@ -57,7 +63,7 @@ export class Questions {
 
   /** Whether the store is treated as unreachable for this limit, so that requests do not wait for its answer. */
   isAway(portion: Portion, nowMs: number): boolean {
-    if (this.#isAway || nowMs - this.#beganMs > patienceMs) return true;
+    if (this.#isAway || nowMs - this.#beganMs > this.#parts.patience.answerMs) return true;
     const until = this.#unreached.size === 0 ? undefined : this.#unreached.get(portion);
     return until !== undefined && nowMs < until;
   }
@@ -187,10 +193,11 @@ export class Questions {
     this.#parts.onAway(false, null);
   }
 
-  /** Settles like `answer`, or rejects after `giveUpMs`. */
+  /** Settles like `answer`, or rejects after `callMs`. */
   #inTime<T>(answer: Promise<T>): Promise<T> {
+    const { timers, patience } = this.#parts;
     return new Promise((resolve, reject) => {
-      const callOff = this.#parts.timers.after(giveUpMs, () => reject(new Error('the store is too slow')));
+      const callOff = timers.after(patience.callMs, () => reject(new Error('the store is too slow')));
       answer.finally(callOff).then(resolve, reject);
     });
   }

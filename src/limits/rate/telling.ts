@@ -1,16 +1,15 @@
 import type { Portion } from './portion.ts';
-import { patienceMs } from './questions.ts';
 import type { WaitingParts } from './waiting-request.ts';
 
 /**
- * Tells the stores of these portions what this replica has spent, and then calls `told`. Also calls it after 25 ms, and
- * if a store does not answer. The stores hear of it later then.
+ * Tells the stores of these portions what this replica has spent, and then calls `told`. Also calls it after `answerMs`,
+ * and if a store does not answer. The stores hear of it later then.
  *
  * @returns `true` if there is nothing to wait for, so that `told` is not called: no portions, or unreachable stores
  */
 export function tellStores(
   portions: readonly Portion[],
-  { questionsOf, timers, nowMs }: Omit<WaitingParts, 'replicas'>,
+  { questionsOf, timers, answerMs, nowMs }: Omit<WaitingParts, 'replicas'>,
   told: () => void,
 ): boolean {
   let open = 0;
@@ -29,7 +28,7 @@ export function tellStores(
     questions.ask(portion);
   }
   if (open === 0) return true;
-  callOff = timers.after(patienceMs, () => {
+  callOff = timers.after(answerMs, () => {
     if (open <= 0) return;
     open = 0;
     told();

@@ -1,11 +1,13 @@
 import type { Timers } from '../../ports/timers.ts';
 import type { Portion } from './portion.ts';
-import { patienceMs, type Questions } from './questions.ts';
+import type { Questions } from './questions.ts';
 
 export interface WaitingParts {
   /** Returns the {@link Questions} for the store that holds this limit. */
   readonly questionsOf: (portion: Portion) => Questions;
   readonly timers: Timers;
+  /** Milliseconds that a request waits for the stores' answers. */
+  readonly answerMs: number;
   readonly nowMs: () => number;
   /** Returns the number of running replicas, this one included. */
   readonly replicas: () => number;
@@ -46,7 +48,7 @@ export class WaitingRequest {
   end(later: () => void): boolean {
     if (this.#open.size === 0) return true;
     this.#later = later;
-    this.#callOff = this.#parts.timers.after(patienceMs, () => this.#giveUp());
+    this.#callOff = this.#parts.timers.after(this.#parts.answerMs, () => this.#giveUp());
     return false;
   }
 

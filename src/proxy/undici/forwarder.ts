@@ -12,6 +12,7 @@ import { UpstreamTimeout } from '../upstream/errors.ts';
 import { Pool } from '../upstream/pool.ts';
 import { maxResponseHeadBytes } from '../upstream/response-parser.ts';
 import type { PoolOptions, UpstreamClient } from '../upstream/upstream-client.ts';
+import { systemTimers } from '../../ports/timers.ts';
 import { ClientConnection, type Connector } from './client-connection.ts';
 import { ForwardedRequest } from './forwarded-request.ts';
 
@@ -128,16 +129,16 @@ function connectorOf(address: Address, connectMs: number): Connector {
   return (_options, done) => {
     const { socket, ready } = openConnection(address, {});
     const late = guardedOn(socket, () => void socket.destroy(new UpstreamTimeout('accept a connection')));
-    const timer = setTimeout(late, connectMs);
+    const callOff = systemTimers.after(connectMs, late);
     let over = false;
     const failed = guardedOn(socket, (error: Error) => {
-      clearTimeout(timer);
+      callOff();
       if (over) return;
       over = true;
       done(error, null);
     });
     const connected = (): void => {
-      clearTimeout(timer);
+      callOff();
       done(null, socket);
       over = true;
       socket.off('error', failed);

@@ -1,6 +1,7 @@
 import { connect as connectTcp, type OnReadOpts, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { guardedOn } from '../../http/guarded.ts';
+import { systemTimers } from '../../ports/timers.ts';
 import { Connection } from './connection.ts';
 import { UpstreamTimeout } from './errors.ts';
 import type { ConnectionParts } from './hand-overs.ts';
@@ -95,13 +96,13 @@ export function connector(
     socket.on('error', guardedOn(socket, rejected));
     let over = false;
     const settle = (made: Connection | Error): void => {
-      clearTimeout(timer);
+      callOff();
       if (over) return;
       over = true;
       done(made);
     };
     const late = guardedOn(socket, () => void socket.destroy(new UpstreamTimeout('accept a connection')));
-    const timer = setTimeout(late, connectMs);
+    const callOff = systemTimers.after(connectMs, late);
     const made = (): void => settle(new Connection(socket, reading, { host, owner, ...parts }));
     const closed = (): void => settle(new Error('the upstream closed the connection'));
     socket.once(ready, guardedOn(socket, made));

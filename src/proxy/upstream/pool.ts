@@ -1,6 +1,7 @@
 import type { AccountId } from '../../domain/ids.ts';
 import { Fault, guarded } from '../../http/guarded.ts';
 import type { Shares, SharingPool } from '../../limits/shares.ts';
+import { systemTimers } from '../../ports/timers.ts';
 import { UpstreamTimeout } from './errors.ts';
 import type { AdmittedAs, OutgoingRequest } from './message-head.ts';
 import { IdleOrder, Slot, type OwnConnections } from './slots.ts';
@@ -35,7 +36,7 @@ export class Pool<Handler extends Failing> implements SharingPool {
   readonly #slots = new Set<Slot<Handler>>();
   readonly #idle = new IdleOrder<Handler>();
   readonly #waiting: WaitingRequests<Handler, OwnConnections<Handler>>;
-  readonly #sweep: NodeJS.Timeout;
+  readonly #stopSweeping: () => void;
   #serving = false;
   #closed = false;
 
@@ -45,7 +46,7 @@ export class Pool<Handler extends Failing> implements SharingPool {
     this.#waiting = new WaitingRequests(options.clock, options.shares.waits);
     this.#shares.join(this);
     const tidy = guarded({ broke: options.report }, () => this.#tidy());
-    this.#sweep = setInterval(tidy, 1000).unref();
+    this.#stopSweeping = systemTimers.every(1000, tidy);
   }
 
   /** Sends a request on one of its owner's idle connections, or makes the request wait for a connection. */
@@ -80,7 +81,7 @@ export class Pool<Handler extends Failing> implements SharingPool {
   /** Ends all connections, even those in use. Waiting requests fail. */
   close(): void {
     this.#closed = true;
-    clearInterval(this.#sweep);
+    this.#stopSweeping();
     this.#waiting.fail(Infinity, () => new Error('the upstream is closed'));
     for (const { connection, giveUp } of [...this.#slots]) {
       if (connection === null) giveUp?.();

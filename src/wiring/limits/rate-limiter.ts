@@ -10,6 +10,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { RateLimiter } from '../../ports/limits/rate-limiter.ts';
 import type { Timers } from '../../ports/timers.ts';
 import type { Registry } from 'prom-client';
+import type { Patience } from '../patience.ts';
 import type { Store } from '../store.ts';
 
 interface LimiterParts {
@@ -20,6 +21,7 @@ interface LimiterParts {
   readonly logger: Logger;
   readonly registry: Registry;
   readonly randomId: () => string;
+  readonly patience: Patience;
   /** Returns the known replicas, including this one; `null` before the store is reached. */
   readonly snapshot: () => CoherenceSnapshot | null;
 }
@@ -35,14 +37,14 @@ export interface OpenLimiter extends RateLimiter {
  * the database. With the embedded store, the buckets are in this process's memory.
  */
 export async function openLimiter(parts: LimiterParts): Promise<OpenLimiter> {
-  const { config, store, clock, timers, logger, registry, randomId, snapshot } = parts;
+  const { config, store, clock, timers, logger, registry, randomId, patience, snapshot } = parts;
   // Only this process can use an embedded store, so the buckets need not be shared.
   const isShared = config.store.kind !== 'embedded';
   const redis = isShared && config.redisUrl !== null ? await openRedis(config.redisUrl) : null;
   const buckets = isShared ? (redis ?? store.buckets) : embeddedBuckets(clock);
   const events = limiterMetrics(registry, () => limiter, logger);
   const limiter = new SharedRateLimiter({
-    ...{ buckets, quotas: store.quotas(randomId()), clock, timers, events },
+    ...{ buckets, quotas: store.quotas(randomId()), clock, timers, events, patience: patience.limiter },
     replicas: () => (isShared ? replicasOf(snapshot()) : 1),
   });
   return {

@@ -6,6 +6,7 @@ import { valuesOf } from '../../ops/summed-metrics.ts';
 import { Intake } from '../../server/intake.ts';
 import type { WorkerGroup } from '../worker-group.ts';
 import type { RunningGateway } from '../start.ts';
+import { systemTimers } from '../../ports/timers.ts';
 import { beatMs, type FromWorker, type ToWorker } from './messages.ts';
 
 /** Milliseconds between a worker's checks of whether it is still ready. */
@@ -58,7 +59,7 @@ export class PrimaryLink implements WorkerGroup {
       tell({ kind: 'state', unready });
     };
     look();
-    setInterval(look, lookMs).unref();
+    systemTimers.every(lookMs, look);
   }
 
   unready(own: () => readonly Unreadiness[]): () => readonly Unreadiness[] {

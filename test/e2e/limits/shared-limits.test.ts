@@ -17,7 +17,7 @@ import { becomes, startProcess } from '../../support/process.ts';
 import { startRedis } from '../../support/redis.ts';
 import { valueOf } from '../../support/scrape.ts';
 import { startUpstream } from '../../support/upstreams.ts';
-import { patienceMs } from '../../../src/limits/rate/questions.ts';
+import { usualPatience } from '../../../src/limits/rate/questions.ts';
 import { ReplicaLoad, type Tenant } from './support/replica-load.ts';
 import {
   answeredParts,
@@ -36,7 +36,7 @@ const figures: Record<string, unknown> = { rate, burst: rate };
  * Milliseconds from which on a request may have waited in vain for the store; and for how many after it a replica may
  * still go by its share.
  */
-const lateness = { lateMs: patienceMs - 5, afterLateMs: 1_500 };
+const lateness = { lateMs: usualPatience.answerMs - 5, afterLateMs: 1_500 };
 
 const first = [0.9, 0.05, 0.05];
 const second = [0.05, 0.9, 0.05];

@@ -1,3 +1,4 @@
+import { systemTimers } from '../../../ports/timers.ts';
 import type { Hints } from './hints.ts';
 import { Connection } from '../connection/connection.ts';
 import type { Runner } from '../connection/pool.ts';
@@ -23,7 +24,7 @@ export class Session implements Runner {
   #wanted = false;
   /** Connection on which LISTEN was sent. */
   #listening: object | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #callOff: () => void = () => undefined;
   #closed = false;
 
   /**
@@ -57,12 +58,12 @@ export class Session implements Runner {
 
   async close(): Promise<void> {
     this.#closed = true;
-    clearTimeout(this.#timer);
+    this.#callOff();
     await this.#connection.close();
   }
 
   async #listen(): Promise<void> {
-    clearTimeout(this.#timer);
+    this.#callOff();
     const listening = this.#send((sql) => sql`listen tenancy_gateway_coherence`);
     this.#listening = this.#connection.current;
     try {
@@ -83,7 +84,7 @@ export class Session implements Runner {
 
   #lost(): void {
     this.#listening = undefined;
-    clearTimeout(this.#timer);
-    if (this.#wanted && !this.#closed) this.#timer = setTimeout(() => void this.#listen(), retryMs);
+    this.#callOff();
+    if (this.#wanted && !this.#closed) this.#callOff = systemTimers.after(retryMs, () => void this.#listen());
   }
 }

@@ -1,3 +1,4 @@
+import { systemTimers } from '../../../ports/timers.ts';
 import { unavailable, storeFailure } from './failure.ts';
 import type { Connect, ConnectionExtra, Sql, Work } from './sql.ts';
 
@@ -32,15 +33,15 @@ export class Connection {
     const sql = (this.#sql ??= this.#open());
     this.#running += 1;
     const unreplicated = this.#unreplicated;
-    let timer: NodeJS.Timeout | undefined;
     let running: PromiseLike<T> | undefined;
+    let callOff = (): void => undefined;
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
+      callOff = systemTimers.after(deadlineMs, () => {
         // The late statement still needs its arguments, so `releaseArguments` must not get the statement.
         running = undefined;
         this.#giveUp(sql);
         reject(unavailable(new Error(`no response from the store within ${deadlineMs} ms`)));
-      }, deadlineMs);
+      });
     });
     try {
       running = work(sql);
@@ -53,7 +54,7 @@ export class Connection {
       throw storeFailure(error);
     } finally {
       this.#running -= 1;
-      clearTimeout(timer);
+      callOff();
       releaseArguments(running);
     }
   }

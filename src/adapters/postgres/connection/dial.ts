@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { pause } from '../../../ports/timers.ts';
 
 /** Address that postgres.js has read from the URL. If there are several hosts, they are tried in turn. */
 export interface Address {
@@ -20,7 +20,7 @@ export function dialer(): (address: Address) => Promise<Socket> {
   let lastMs = -Infinity;
   return async ({ host, port, path }) => {
     const waitMs = lastMs + pauseMs - performance.now();
-    if (waitMs > 0) await sleep(waitMs);
+    if (waitMs > 0) await pause(waitMs);
     lastMs = performance.now();
     if (path) return connect(path);
     const turn = attempts++ % host.length;

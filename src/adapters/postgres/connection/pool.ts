@@ -1,5 +1,6 @@
 import { RoundRobin } from '../../../domain/round-robin.ts';
 import type { PoolState } from '../../../ports/pool-state.ts';
+import { systemTimers } from '../../../ports/timers.ts';
 import { tooManyRequests, unavailable } from './failure.ts';
 import { Connection } from './connection.ts';
 import type { Connect, Work } from './sql.ts';
@@ -148,19 +149,19 @@ export class Pool {
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
         take: (connection) => {
-          clearTimeout(timer);
+          callOff();
           count(line, 1);
           resolve(connection);
         },
       };
-      const timer = setTimeout(() => {
+      const callOff = systemTimers.after(limitMs, () => {
         this.#waiting.remove(line.name, waiter);
         this.#forget(line);
         // If other statements of this kind and tenant have succeeded during the wait, the store is responding, and the
         // tenant has sent too many.
         if (line.tenant !== undefined && line.ended > endedBefore) return reject(tooManyRequests());
         reject(unavailable(new Error(`no free connection to the store within ${limitMs} ms`)));
-      }, limitMs);
+      });
       this.#waiting.add(line.name, waiter);
     });
   }

@@ -1,0 +1,12 @@
+import type { Patience } from '../../src/wiring/patience.ts';
+
+const longMs = 600_000;
+
+/**
+ * Patience of a gateway under test that no slow machine exhausts: tests of behaviour expect an answer, however late it
+ * is. Tests of a deadline pass that deadline.
+ */
+export const unhurried: Patience = {
+  deadlines: { coherenceMs: longMs, queryMs: longMs, tokensMs: longMs },
+  limiter: { answerMs: longMs, callMs: longMs },
+};
