@@ -14,6 +14,7 @@ import type { RequestObserver } from '../ports/request-record.ts';
 import type { Tracer } from '../ports/tracer.ts';
 import type { UsageSink } from '../ports/usage.ts';
 import { systemTimers } from '../ports/timers.ts';
+import { checkEvery } from '../timing/check.ts';
 import type { ActiveExchanges } from './active-exchanges.ts';
 import { FailureLog, type FailureLogger } from './failure-log.ts';
 import { corsPolicy } from './headers/cors.ts';
@@ -129,14 +130,9 @@ export async function openProxy({
   const unfollow = exchanges.follow(directory);
   const noteBytes = guarded({ broke }, () => exchanges.noteBytes());
   const check = guarded({ broke }, (nowMs: number) => exchanges.check(nowMs));
-  // After a stall, what has arrived meanwhile is read before anything is found to be late.
-  const checkSoon = guarded({ broke }, () => {
-    const nowMs = clock.monotonicMs();
-    systemTimers.after(0, () => check(nowMs));
-  });
   const noteUse = guarded({ broke }, () => exchanges.noteUse());
   const uncollect = deps.usage.onCollect(noteBytes);
-  const stopChecking = systemTimers.every(checkInterval(config), checkSoon);
+  const stopChecking = checkEvery(checkInterval(config), () => clock.monotonicMs(), check);
   const stopNoting = systemTimers.every(useNotedEveryMs, noteUse);
 
   return {

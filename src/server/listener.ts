@@ -3,7 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { createSecureContext, createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
 import type { LimitsConfig, ListenConfig } from '../config.ts';
 import { guarded, guardedConnection, guardedOn, reportFaults } from '../http/guarded.ts';
-import { systemTimers } from '../ports/timers.ts';
+import { checkEvery } from '../timing/check.ts';
 import { ClientConnection } from './client-connection.ts';
 import { SendBuffer } from './send-buffer.ts';
 import type { Application, Served } from './served.ts';
@@ -70,17 +70,12 @@ export function createListener(
     for (const connection of connections) connection.check(nowMs);
     secureSockets.check(nowMs, served.limits.headTimeoutMs);
   });
-  // After a stall, what has arrived meanwhile is read before anything is found to be late.
-  const checkSoon = guarded({ broke }, () => {
-    const nowMs = performance.now();
-    systemTimers.after(0, () => check(nowMs));
-  });
-  const checkEvery = ({ headTimeoutMs, keepAliveMs }: Served['limits']): void => {
+  const startChecking = ({ headTimeoutMs, keepAliveMs }: Served['limits']): void => {
     stopChecking();
     const everyMs = Math.max(20, Math.min(mostCheckMs, headTimeoutMs / 2, keepAliveMs / 2));
-    stopChecking = systemTimers.every(everyMs, checkSoon);
+    stopChecking = checkEvery(everyMs, () => performance.now(), check);
   };
-  checkEvery(limits);
+  startChecking(limits);
   server.on('close', () => stopChecking());
 
   return {
@@ -96,7 +91,7 @@ export function createListener(
         if (renewed !== null) (server as TlsServer).setSecureContext(renewed);
         server.maxConnections = nextLimits.maxConnections;
         served.replace(next, nextLimits);
-        checkEvery(nextLimits);
+        startChecking(nextLimits);
       };
     },
   };

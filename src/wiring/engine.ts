@@ -93,7 +93,6 @@ const quotaShare = 0.1;
  */
 export async function makeEngine(parts: EngineParts): Promise<Engine> {
   const { config, store, registry, patience, ...tools } = parts;
-  const timing = timingFor(config.coherence.leaseMs, patience.deadlines.coherenceMs);
   const coherence = lateCoherence(tools.clock);
   const counted = coherenceMetrics(registry, () => coherence.snapshot());
   const readiness = makeReadiness({ missing: () => starting.missing(), holdsLease: () => coherence.ready() });
@@ -118,11 +117,10 @@ export async function makeEngine(parts: EngineParts): Promise<Engine> {
     // Counting starts before this replica serves requests, so that reports wait for the counts of those requests.
     await counting.begin();
     const about = { version: version(), host: hostname() };
+    const timing = timingFor(config.coherence.leaseMs, patience.deadlines.coherenceMs);
     const read = { log: store.log, source: store.facts, cache, config: config.coherence, events, about };
     coherence.begin(startCoherence({ ...tools, ...read, timing, randomId: randomUUID }));
-    limiter.start();
-    retention.start();
-    exporting.start();
+    for (const part of [limiter, retention, exporting]) part.start();
   };
   // Only this process can open an embedded store, so this process has to migrate the store.
   const starting = bringUp({ ...tools, store, migrate: config.migrate || alone, alone, begin });
