@@ -25,7 +25,8 @@ export function describeRun(results, seconds) {
   return (
     `\n${results.length} test files, ${passed + failed} assertions: ${passed} passed, ${failed} failed` +
     `${skipped > 0 ? `, ${skipped} skipped` : ''} (${seconds.toFixed(1)} s)` +
-    [...new Set(results.flatMap(({ reasons }) => reasons))].map((reason) => `\nskipped: ${reason}`).join('')
+    [...new Set(results.flatMap(({ reasons }) => reasons))].map((reason) => `\nskipped: ${reason}`).join('') +
+    results.flatMap(({ file, failures }) => failures.map(({ name }) => `\nfailed: ${file}: ${name}`)).join('')
   );
 }
 

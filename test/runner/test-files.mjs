@@ -21,7 +21,7 @@ export function testFiles({ wanted, classes }) {
 }
 
 /** Paths of all test files from the project's root. */
-export function allTestFiles() {
+function allTestFiles() {
   return readdirSync(inProject('test'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.test.ts'))
     .map((name) => join('test', name))

@@ -4,6 +4,9 @@ import t from 'tap';
 import { eventually, startGateway } from '../support/gateway.ts';
 import { rawClient, requestText } from '../support/raw-client.ts';
 import { startRawUpstream, startUpstream } from '../support/upstreams.ts';
+import { Random, seedOfRun } from '../support/coherence/random.ts';
+
+const drawn = new Random(seedOfRun);
 
 t.test(
   'requests pipelined with different keys each get their own identity and their own response',
@@ -144,7 +147,7 @@ t.test('requests of many tenants at once over few upstream connections are never
     setTimeout(() => {
       busy -= 1;
       response.end(text);
-    }, Math.random() * 5);
+    }, drawn.next() * 5);
   });
   const { port, directory } = await startGateway(t, {
     routes: { '/': { upstream: upstream.url, connections: 3 } },

@@ -7,6 +7,9 @@ import type { Holder, MemoryDirectory } from './memory-directory.ts';
 import { rawRequest, requestText } from './raw-client.ts';
 import type { Scope } from './servers.ts';
 import { startTcpUpstream } from './upstreams.ts';
+import { Random, seedOfRun } from './coherence/random.ts';
+
+const drawn = new Random(seedOfRun);
 
 /** Requests whose responses the upstream follows with bytes that belong to no response, in a packet of their own. */
 const poisons = ['HEAD /', 'GET /204', 'GET /304', 'GET /surplus', 'OPTIONS /surplus'] as const;
@@ -56,7 +59,7 @@ function nameOf(resolved: string, caller: string): string {
 /** The response, and a moment later what nobody asked for: after the gateway has put the connection by, with luck. */
 function later(socket: Socket, response: string, stray: string): void {
   socket.write(response);
-  setTimeout(() => socket.destroyed || socket.write(stray), Math.random() * 3);
+  setTimeout(() => socket.destroyed || socket.write(stray), drawn.next() * 3);
 }
 
 /** Who asks: by whose key, and as which account. */

@@ -13,6 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import t, { type Test } from 'tap';
 import { operatorToken } from '../../support/apis.ts';
+import { Random, seedOfRun } from '../../support/coherence/random.ts';
 import { eventually } from '../../support/eventually.ts';
 import { httpClient } from '../../support/http-client.ts';
 import { startPostgres } from '../../support/postgres.ts';
@@ -24,6 +25,7 @@ import { rawSql } from '../../support/store.ts';
 import { unusedPort } from '../../servers/unused-port.mjs';
 import { CountingUpstream, startNumberedLoad, unitsOf } from './support/numbered-load.ts';
 
+const drawn = new Random(seedOfRun);
 const kills = Number(process.env['TEST_USAGE_KILLS'] ?? 3);
 const perSecond = Number(process.env['TEST_USAGE_RATE'] ?? 300);
 const awayS = Number(process.env['TEST_USAGE_AWAY_S'] ?? 6);
@@ -32,7 +34,7 @@ t.test('what an upstream got is in the report, once, whatever happens', { timeou
   const setting = await start(t);
   const { gateway, postgres, redis, load, disk } = setting;
   for (let kill = 0; kill < kills; kill++) {
-    await sleep(500 + Math.random() * 2_500);
+    await sleep(500 + drawn.next() * 2_500);
     if (kill % 5 === 1) await redis.flushall();
     if (kill === 1) {
       await postgres.stop();
@@ -78,14 +80,14 @@ t.test(
     const { gateway, load } = setting;
     let workersKilled = 0;
     for (let kill = 0; kill < kills; kill++) {
-      await sleep(500 + Math.random() * 2_000);
+      await sleep(500 + drawn.next() * 2_000);
       const [victim] = gateway.workers();
       if (victim === undefined) throw new Error('there is no worker');
       process.kill(victim, 'SIGKILL');
       workersKilled += 1;
       // The primary forks another one, which takes over the journal that this one left.
       await eventually(() => gateway.workers().length === 2 && !gateway.workers().includes(victim));
-      await sleep(500 + Math.random() * 1_000);
+      await sleep(500 + drawn.next() * 1_000);
       const all = gateway.workers();
       await gateway.kill();
       for (const pid of all) if (existsSync(`/proc/${pid}`)) process.kill(pid, 'SIGKILL');

@@ -12,6 +12,9 @@ import { cli, startProcess, tempFolder } from '../../support/process.ts';
 import { createParent, createSub, freshStore, rawSql } from '../../support/store.ts';
 import { addUsage, usageRow } from '../../support/usage-rows.ts';
 import { startUsageReceiver } from '../../support/usage-receiver.ts';
+import { Random, seedOfRun } from '../../support/coherence/random.ts';
+
+const drawn = new Random(seedOfRun);
 
 const kills = 6;
 const hours = 40;
@@ -86,7 +89,7 @@ t.test(
       const before = receiver.pushes.length;
       const { program } = await startProcess(t, env);
       await receiver.got(before + 10);
-      await sleep(Math.random() * 300);
+      await sleep(drawn.next() * 300);
       await program.kill('SIGKILL');
       await giveUpTurn();
     }

@@ -1,3 +1,6 @@
+/** What tests draw by: of the commit, or drawn at night. The runner prints it, and `TEST_SEED` gives it again. */
+export const seedOfRun = Number(process.env['TEST_SEED'] ?? 1);
+
 /** Repeatable randomness: the same seed gives the same run (mulberry32). */
 export class Random {
   #state: number;
