@@ -1,6 +1,6 @@
-import { styleText } from 'node:util';
 import type { Context } from './context.ts';
 import type { Change, Receipt } from './operator-api.ts';
+import { styled } from './output.ts';
 
 /**
  * Makes a change and outputs its result and receipt. In JSON the receipt is in the member `enforced`.
@@ -23,9 +23,7 @@ export function showReceipt({ replicas, ms, unheard, streams }: Receipt): string
     `In force on ${count(replicas, 'replica')} after ${ms} ms.`,
     ...(unheard === 0
       ? []
-      : [
-          styleText('yellow', `${count(unheard, 'replica')} did not confirm, so its lease had to end first.`),
-        ]),
+      : [styled('yellow', `${count(unheard, 'replica')} did not confirm, so its lease had to end first.`)]),
     ...(streams === 0 ? [] : [`${count(streams, 'open stream')} ended.`]),
   ].join(' ');
 }

@@ -36,7 +36,7 @@ export async function deleteAccount(
   { id, path, losses }: Deletion,
   { yes }: DeleteOptions,
 ): Promise<void> {
-  if (yes !== true) await confirm(id, losses);
+  if (yes !== true) await confirm(context, id, losses);
   const { enforced } = await context.api().change<null>('DELETE', path);
   context
     .output()
@@ -52,11 +52,11 @@ export async function deleteAccount(
 }
 
 /** Asks the user to type the id. */
-async function confirm(id: string, losses: string): Promise<void> {
+async function confirm({ stdin, stderr }: Context, id: string, losses: string): Promise<void> {
   const question = `${losses}\nThis cannot be undone.`;
-  if (process.stdin.isTTY !== true)
+  if (stdin.isTTY !== true)
     throw new Failure(exitCode.usage, `${question} Nothing was deleted.`, 'Run it again with --yes.');
-  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  const lines = createInterface({ input: stdin, output: stderr });
   const typed = await lines.question(`${question}\nType the id to go on: `);
   lines.close();
   if (typed.trim() !== id) throw new Failure(exitCode.failed, 'That is not the id. Nothing was deleted.');

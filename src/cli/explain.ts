@@ -1,7 +1,6 @@
-import { styleText } from 'node:util';
 import type { Command } from 'commander';
 import type { Context } from './context.ts';
-import { fields, printable } from './output.ts';
+import { fields, printable, styled } from './output.ts';
 
 interface Options {
   readonly keyId: string;
@@ -89,8 +88,8 @@ function show(explanation: Explanation, names: ReadonlyMap<string, string>): str
   const { limits = [], ended_by: ended, facts } = explanation;
   const named = (id: string): string => printable([id, names.get(id) ?? []].flat().join('  '));
   const decision = allowed
-    ? styleText('green', `allowed, as ${named(tenant ?? '')}`)
-    : styleText('red', `refused, ${status ?? ''} ${reason}`);
+    ? styled('green', `allowed, as ${named(tenant ?? '')}`)
+    : styled('red', `refused, ${status ?? ''} ${reason}`);
   return fields([
     ['request', printable(`${request.method} ${request.path}`)],
     ['route', request.route],

@@ -1,8 +1,7 @@
-import { styleText } from 'node:util';
 import { InvalidArgumentError, type Command } from 'commander';
 import { orNull, readNumber } from './account-options.ts';
 import type { Account, LimitsInForce, Plan } from '../generated/operator-types.ts';
-import { table } from './output.ts';
+import { styled, table } from './output.ts';
 
 type Given = number | 'unlimited' | false;
 
@@ -101,7 +100,7 @@ export function showLimits(limits: Account['limits'] | Plan['limits']): string {
 export function showInForce({ data }: LimitsInForce): string {
   if (data.length === 0) return 'There is no limit.';
   const rows = data.map(({ limited, per, unit, limit, used, left, resets_at: resetsAt }) => [
-    ...[limited, unit, per, String(limit), String(used), left === 0 ? styleText('red', '0') : String(left)],
+    ...[limited, unit, per, String(limit), String(used), left === 0 ? styled('red', '0') : String(left)],
     resetsAt,
   ]);
   return table(['LIMIT OF', 'COUNTS', 'PER', 'LIMIT', 'USED', 'LEFT', 'ALL AGAIN AT'], rows);

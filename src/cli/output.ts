@@ -1,6 +1,7 @@
-import { styleText } from 'node:util';
+import { stripVTControlCharacters, styleText } from 'node:util';
 import Table from 'cli-table3';
 import type { Failure } from './failure.ts';
+import type { Surroundings, TextStream } from './surroundings.ts';
 
 /** Output of a command: text for people or JSON for programs. */
 export interface Output {
@@ -16,27 +17,38 @@ export interface Output {
   failure(failure: Failure): void;
 }
 
-/**
- * Makes an output that writes to stdout and stderr. It uses no colours if there is no terminal or `NO_COLOR` is set.
- */
-export function standardOutput(json: boolean): Output {
+/** Makes an output that writes to stdout and stderr, with colours only where they are terminals that show them. */
+export function standardOutput(
+  { stdout, stderr }: Pick<Surroundings, 'stdout' | 'stderr'>,
+  json: boolean,
+): Output {
   return {
     result: (value, text) => {
-      process.stdout.write(`${json ? printableJson(value, 2) : text()}\n`);
+      stdout.write(`${json ? printableJson(value, 2) : shownOn(stdout, text())}\n`);
     },
     note: (text) => {
-      if (!json) process.stdout.write(`${text}\n`);
+      if (!json) stdout.write(`${text}\n`);
     },
     failure: ({ message, hint, code, details }) => {
       if (json) {
-        process.stderr.write(`${printableJson({ error: message, hint, exit_code: code, ...details }, 2)}\n`);
+        stderr.write(`${printableJson({ error: message, hint, exit_code: code, ...details }, 2)}\n`);
         return;
       }
-      const red = styleText('red', 'error:', { stream: process.stderr });
+      const red = shownOn(stderr, styled('red', 'error:'));
       const advice = hint === undefined ? '' : `\n${printableLines(hint)}\n`;
-      process.stderr.write(`${red} ${printableLines(message)}\n${advice}`);
+      stderr.write(`${red} ${printableLines(message)}\n${advice}`);
     },
   };
+}
+
+/** Colours a text; {@link standardOutput} takes the colours out again if its stream does not show them. */
+export function styled(format: 'bold' | 'dim' | 'green' | 'red' | 'yellow', text: string): string {
+  return styleText(format, text, { validateStream: false });
+}
+
+function shownOn(stream: TextStream, text: string): string {
+  const showsColours = styleText('bold', '', { stream }) !== '';
+  return showsColours ? text : stripVTControlCharacters(text);
 }
 
 /**
@@ -68,7 +80,7 @@ export function table(headings: readonly string[], rows: readonly (readonly stri
   const edges = { top: '', 'top-mid': '', 'top-left': '', 'top-right': '', left: '', right: '' };
   const bottom = { bottom: '', 'bottom-mid': '', 'bottom-left': '', 'bottom-right': '' };
   const grid = new Table({
-    head: headings.map((heading) => styleText('bold', heading)),
+    head: headings.map((heading) => styled('bold', heading)),
     chars: { ...plain, ...edges, ...bottom },
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
   });
@@ -83,10 +95,10 @@ export function table(headings: readonly string[], rows: readonly (readonly stri
 /** Formats names and values, one pair per line. */
 export function fields(pairs: readonly (readonly [string, string])[]): string {
   const width = Math.max(...pairs.map(([name]) => name.length));
-  return pairs.map(([name, value]) => `${styleText('dim', name.padEnd(width))}  ${value}`).join('\n');
+  return pairs.map(([name, value]) => `${styled('dim', name.padEnd(width))}  ${value}`).join('\n');
 }
 
 /** Colours a status: `active` green, every other status yellow. */
 export function status(text: string): string {
-  return styleText(text === 'active' ? 'green' : 'yellow', text);
+  return styled(text === 'active' ? 'green' : 'yellow', text);
 }

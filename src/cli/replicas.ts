@@ -1,7 +1,6 @@
-import { styleText } from 'node:util';
 import type { Command } from 'commander';
 import type { Context } from './context.ts';
-import { table } from './output.ts';
+import { styled, table } from './output.ts';
 
 interface Replica {
   readonly id: string;
@@ -44,13 +43,13 @@ export function replicasCommand(program: Command, context: Context): void {
 
 function show({ position, complete, data, silent = [] }: Replicas): string {
   const rows = data.map((replica) => [
-    replica.self ? `${replica.id} ${styleText('dim', '(asked)')}` : replica.id,
+    replica.self ? `${replica.id} ${styled('dim', '(asked)')}` : replica.id,
     replica.host ?? '–',
     stateOf(replica),
     `${(replica.lease_age_ms / 1000).toFixed(1)} s of ${replica.lease_ms / 1000} s`,
     clockOf(replica),
     String(replica.applied),
-    replica.lag === 0 ? '0' : styleText('yellow', String(replica.lag)),
+    replica.lag === 0 ? '0' : styled('yellow', String(replica.lag)),
     replica.version ?? '–',
   ]);
   return [
@@ -79,13 +78,13 @@ function show({ position, complete, data, silent = [] }: Replicas): string {
 function clockOf({ clock_offset_ms: ms = null }: Replica): string {
   if (ms === null) return '–';
   const text = `${ms < 0 ? '−' : '+'}${(Math.abs(ms) / 1000).toFixed(1)} s`;
-  return Math.abs(ms) > 1_000 ? styleText('yellow', text) : text;
+  return Math.abs(ms) > 1_000 ? styled('yellow', text) : text;
 }
 
 const colours = { live: 'green', leaving: 'yellow', lapsed: 'red' } as const;
 
 function stateOf({ state }: Replica): string {
-  return styleText(colours[state], state);
+  return styled(colours[state], state);
 }
 
 const lapsedNote =

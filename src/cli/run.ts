@@ -19,6 +19,7 @@ import { replicasCommand } from './replicas.ts';
 import { restoredCommand } from './restored.ts';
 import { serveCommand } from './serve.ts';
 import { subAccountCommands } from './sub-accounts.ts';
+import type { Surroundings, TextStream } from './surroundings.ts';
 import { findTarget, type Target } from './target.ts';
 import { syncCommand } from './sync/command.ts';
 import { usageCommand } from './usage/usage.ts';
@@ -30,8 +31,13 @@ interface GlobalOptions {
   readonly url?: string;
 }
 
-/** Runs one command line. Never throws: it writes errors out and returns the exit code. */
-export async function run(args: readonly string[]): Promise<ExitCode> {
+/**
+ * Runs one command line. Never throws: it writes errors out and returns the exit code.
+ *
+ * @param args words after the name of the program
+ */
+export async function run(args: readonly string[], surroundings: Surroundings): Promise<ExitCode> {
+  const { env, stdin, stdout, stderr } = surroundings;
   const program = new Command('tenancy-gateway')
     .description('Run and operate Tenancy Gateway: accounts, keys, migrations, configuration.')
     .version(version(), '-V, --version')
@@ -45,13 +51,20 @@ export async function run(args: readonly string[]): Promise<ExitCode> {
     .showHelpAfterError('(--help lists the commands)')
     .configureHelp({ showGlobalOptions: true })
     .exitOverride()
+    .configureOutput({
+      writeOut: (text) => stdout.write(text),
+      writeErr: (text) => stderr.write(text),
+      getOutHelpWidth: () => widthOf(stdout),
+      getErrHelpWidth: () => widthOf(stderr),
+    })
     .addHelpText('after', notes);
 
   const options = (): GlobalOptions => program.opts<GlobalOptions>();
-  const output = (): Output => standardOutput(options().json === true || options().output === 'json');
-  const target = (): Target => findTarget(process.env, options().url);
+  const output = (): Output =>
+    standardOutput(surroundings, options().json === true || options().output === 'json');
+  const target = (): Target => findTarget(env, options().url);
   const context: Context = {
-    env: process.env,
+    ...{ env, stdin, stdout, stderr },
     api: () => operatorApi(target()),
     target,
     output,
@@ -69,6 +82,11 @@ export async function run(args: readonly string[]): Promise<ExitCode> {
     output().failure(failure);
     return failure.code;
   }
+}
+
+/** Columns at which a help text wraps. */
+function widthOf({ isTTY, columns = 80 }: TextStream): number {
+  return isTTY === true ? columns : 80;
 }
 
 /** Adds every command of `tenancy-gateway`. */

@@ -1,4 +1,3 @@
-import { styleText } from 'node:util';
 import type { Command } from 'commander';
 import {
   accountBody,
@@ -18,7 +17,7 @@ import { accountForms, findParent, findSubAccount } from './find-account.ts';
 import { limitOptions, limitsMember, showLimits, type LimitOptions } from './limit-options.ts';
 import type { Listing } from './operator-api.ts';
 import type { SubAccount } from '../generated/operator-types.ts';
-import { fields, printable, status, table } from './output.ts';
+import { fields, printable, status, styled, table } from './output.ts';
 import { moreNote, pageOptions, readList, type PageOptions } from './pages.ts';
 
 type CreateOptions = AccountOptions & LimitOptions & { readonly id?: string };
@@ -134,7 +133,7 @@ function show(account: SubAccount): string {
     ['limits', showLimits(account.limits)],
     ['created', account.created_at],
     ...(account.warnings ?? []).map(
-      ({ detail }) => ['warning', styleText('yellow', printable(detail))] as const,
+      ({ detail }) => ['warning', styled('yellow', printable(detail))] as const,
     ),
   ]);
 }

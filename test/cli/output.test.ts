@@ -1,11 +1,13 @@
 // class: pure
 /** Text that customers chose, in the output of commands. */
+import { Readable } from 'node:stream';
 import { Command } from 'commander';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { Failure } from '../../src/cli/failure.ts';
 import type { OperatorApi } from '../../src/cli/operator-api.ts';
 import { standardOutput } from '../../src/cli/output.ts';
 import { addCommands } from '../../src/cli/run.ts';
+import { Kept } from '../support/command-line.ts';
 
 /** Sets the title of a terminal, deletes, colours, and turns the direction of text. */
 const hostile = 'A\u001b]0;x\u0007\u007f\u009b31m\u202eB\u2066';
@@ -46,7 +48,6 @@ const usage = { ...page({ account_id: id, name: hostile, period_start: at }), fr
 
 /** Returns the output of a command whose calls get `answers`, the first one whose pattern fits the path. */
 async function outputOf(
-  t: Test,
   json: boolean,
   answers: readonly (readonly [RegExp, object])[],
   args: readonly string[],
@@ -58,24 +59,23 @@ async function outputOf(
     enforced: null,
   });
   const program = new Command('tenancy-gateway').exitOverride();
-  const output = standardOutput(json);
+  const kept = new Kept();
+  const streams = { stdin: Readable.from([]), stdout: kept, stderr: kept };
+  const output = standardOutput(streams, json);
   addCommands(program, {
     env: {},
+    ...streams,
     api: () => ({ call, change }) as unknown as OperatorApi,
     target: () => {
       throw new Error('no target');
     },
     output: () => output,
   });
-  const out = t.capture(process.stdout, 'write', () => true);
-  const errors = t.capture(process.stderr, 'write', () => true);
   await program.parseAsync(args, { from: 'user' }).catch((error: unknown) => {
     if (!(error instanceof Failure)) throw error;
     output.failure(error);
   });
-  out.restore();
-  errors.restore();
-  return [...out(), ...errors()].map(({ args: [text] }) => String(text)).join('');
+  return kept.text;
 }
 
 const commands: readonly (readonly [readonly string[], ...(readonly [RegExp, object])[]])[] = [
@@ -148,7 +148,7 @@ const commands: readonly (readonly [readonly string[], ...(readonly [RegExp, obj
 
 t.test('no command prints control characters or bidi controls that a customer chose', async (t) => {
   for (const [args, ...answers] of commands) {
-    const text = await outputOf(t, false, answers, args);
+    const text = await outputOf(false, answers, args);
     t.notMatch(text, obeyed, args.join(' '));
     // A list of events shortens names.
     t.match(text, args.join(' ') === 'events list' ? 'u001b' : escaped, args.join(' '));
@@ -158,7 +158,7 @@ t.test('no command prints control characters or bidi controls that a customer ch
 t.test('--json is JSON with the same values, without characters that a terminal obeys', async (t) => {
   // The question of a deletion is a sentence, also in JSON.
   for (const [args, ...answers] of commands.filter(([[, verb]]) => verb !== 'delete')) {
-    const text = await outputOf(t, true, answers, args);
+    const text = await outputOf(true, answers, args);
     t.notMatch(text, obeyed, args.join(' '));
     t.match(JSON.stringify(JSON.parse(text)), JSON.stringify(hostile).slice(1, -1), args.join(' '));
   }

@@ -79,7 +79,7 @@ async function runImport(file: RowFile, options: ImportCommandOptions, context: 
   // the gateway.
   await api.call('GET', '/accounts?limit=1');
   const report = await Report.open(options.report);
-  const progress = new Progress(process.stderr);
+  const progress = new Progress(context.stderr);
   const applying = new Applying({
     ...{ api, isPlan, nowMs, report, names: checked.names },
     patience: {

@@ -1,4 +1,3 @@
-import { styleText } from 'node:util';
 import type { Command } from 'commander';
 import { nonEmpty, orNull } from '../account-options.ts';
 import { makeChange } from '../change.ts';
@@ -8,7 +7,7 @@ import { accountForms, findAccount } from '../find-account.ts';
 import { limitOptions, limitsMember, showLimits, type LimitOptions } from '../limit-options.ts';
 import { hintsOf } from './find-keys.ts';
 import type { ApiKey, MintedApiKey } from '../../generated/operator-types.ts';
-import { fields, printable, status } from '../output.ts';
+import { fields, printable, status, styled } from '../output.ts';
 import { readExpiry, readSeconds } from '../times.ts';
 
 interface UpdateOptions extends LimitOptions {
@@ -146,8 +145,8 @@ export function showMinted(key: Minted): string {
       ['name', printable(key.name)],
       ['scopes', key.scopes.join(' ') || '(none)'],
       ['expires', key.expires_at ?? 'never'],
-      ['api key', styleText('green', key.api_key)],
-      ['client secret', styleText('green', key.client_secret)],
+      ['api key', styled('green', key.api_key)],
+      ['client secret', styled('green', key.client_secret)],
     ]),
     '',
     'Keep the key and the secret now: they are not shown again.',

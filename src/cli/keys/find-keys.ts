@@ -64,7 +64,7 @@ async function find(context: Context, options: FindOptions): Promise<Listing<Hel
   const account_id = found && (found.subAccount ?? found.parent);
   const ask = (by: Readonly<Record<string, string | undefined>>): Promise<Listing<HeldApiKey>> =>
     readList(context, '/api-keys', options, { last4, account_id, status, ...by });
-  if (stdin) return ask({ prefix, sha256: await digestOfInput() });
+  if (stdin) return ask({ prefix, sha256: await digestOfInput(context) });
   if (prefix === undefined || prefix.length < shortestKey) return ask({ prefix, sha256 });
   const page = await ask({ last4: undefined, sha256: sha256 ?? digestOf(prefix) });
   if (page.data.length === 0) return ask({ prefix: prefix.slice(0, shortestKey), sha256 });
@@ -81,8 +81,8 @@ function digestOf(key: string): string {
 /**
  * Reads a key from standard input and returns its SHA-256 in hexadecimal. @throws {Failure} if the input is not one key
  */
-async function digestOfInput(): Promise<string> {
-  const key = (await text(process.stdin)).trim();
+async function digestOfInput({ stdin }: Context): Promise<string> {
+  const key = (await text(stdin)).trim();
   if (/^[!-~]+$/.test(key)) return digestOf(key);
   throw new Failure(exitCode.usage, 'Standard input must hold one API key and nothing else.');
 }

@@ -57,13 +57,13 @@ async function runSync(path: string, options: SyncOptions, context: Context): Pr
   if (checked.counts.sub_account === 0 && options.deactivateMissing)
     throw new Failure(exitCode.failed, `${path} has no rows: all sub-accounts would be deactivated.`);
 
-  const token = await readKey(context.env, options.stdin === true);
+  const token = await readKey(context, options.stdin === true);
   const api = gatewayApi(
     { url: addressOf(context.env, options.gateway), token, enforcedHeader: 'x-service-enforced' },
     managementPath,
     hints,
   );
-  const sync = new Sync(api, file, checked, await PresentSubAccounts.read(api));
+  const sync = new Sync(api, file, checked, await PresentSubAccounts.read(api), context.stderr);
   const isPlan = options.plan === true || options.dryRun === true;
   const report = await Report.open(options.report);
   const counts = await sync
@@ -89,8 +89,8 @@ function refuseOthers(file: RowFile, checked: CheckedFile): void {
 }
 
 /** Reads the API key from standard input or {@link keyVariable}. @throws {Failure} if it is missing or malformed */
-async function readKey(env: NodeJS.ProcessEnv, fromInput: boolean): Promise<string> {
-  const key = fromInput ? (await text(process.stdin)).trim() : env[keyVariable];
+async function readKey({ env, stdin }: Context, fromInput: boolean): Promise<string> {
+  const key = fromInput ? (await text(stdin)).trim() : env[keyVariable];
   if (key !== undefined && /^[!-~]+$/.test(key)) return key;
   throw new Failure(
     exitCode.notAllowed,

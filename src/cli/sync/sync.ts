@@ -1,7 +1,7 @@
 import { ownSubAccountRows } from '../../api/operator/import/requests.ts';
 import { exitCode, Failure } from '../failure.ts';
 import type { CheckedFile, NamesInFile } from '../import/check.ts';
-import { Progress } from '../import/progress.ts';
+import { Progress, type ProgressStream } from '../import/progress.ts';
 import type { Report } from '../import/report.ts';
 import { readRows, type FileRow, type RowFile } from '../import/rows.ts';
 import { eachOf, patiently } from '../import/send.ts';
@@ -33,11 +33,18 @@ export class Sync {
   readonly #names: NamesInFile;
   readonly #rows: number;
   readonly #present: PresentSubAccounts;
-  readonly #progress = new Progress(process.stderr);
+  readonly #progress: Progress;
 
-  constructor(api: GatewayApi, file: RowFile, { names, counts }: CheckedFile, present: PresentSubAccounts) {
+  constructor(
+    api: GatewayApi,
+    file: RowFile,
+    { names, counts }: CheckedFile,
+    present: PresentSubAccounts,
+    progress: ProgressStream,
+  ) {
     [this.#api, this.#file, this.#names, this.#present] = [api, file, names, present];
     this.#rows = counts.sub_account;
+    this.#progress = new Progress(progress);
   }
 
   async run(isPlan: boolean, deactivates: boolean, report: Report): Promise<Counts> {

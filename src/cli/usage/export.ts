@@ -39,7 +39,7 @@ export function usageExportCommand(usage: Command, context: Context): void {
       for (let cursor: string | null | undefined; cursor !== null;) {
         const body = { from, to, dry_run: dryRun, ...(cursor !== undefined && { cursor }) };
         const exported: Exported = await context.api().call<Exported>('POST', '/usage/export', body);
-        if (dryRun) for (const event of exported.data) process.stdout.write(`${printableJson(event)}\n`);
+        if (dryRun) for (const event of exported.data) context.stdout.write(`${printableJson(event)}\n`);
         rejected.push(...exported.rejected);
         events += exported.data.length;
         cursor = exported.next_cursor;

@@ -69,9 +69,10 @@ async function writeCsv(
 ): Promise<void> {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(filters)) if (value !== undefined) query.set(name, value);
+  const { stdout } = context;
   const lines = await context.api().read(`/usage?${query.toString()}`, 'text/csv');
   try {
-    for await (const chunk of lines) if (!process.stdout.write(chunk)) await once(process.stdout, 'drain');
+    for await (const chunk of lines) if (!stdout.write(chunk)) await once(stdout, 'drain');
   } catch {
     throw new Failure(
       exitCode.unreachable,

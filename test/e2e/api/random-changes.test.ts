@@ -1,9 +1,9 @@
-// class: real
+// class: app
 /** The same with thousands of changes, three processes and faults: `test/e2e/faults/events.test.ts`. */
 import t from 'tap';
 import { operatorToken, startApis } from '../../support/apis.ts';
 import { randomChanges } from '../../support/events/random-changes.ts';
-import { cli } from '../../support/process.ts';
+import { commandLine } from '../../support/command-line.ts';
 
 t.test('random changes through both APIs and the command line leave exactly their events', async (t) => {
   const operators = [
@@ -13,7 +13,7 @@ t.test('random changes through both APIs and the command line leave exactly thei
   const adminTokens = { alice: operators[1]?.token ?? '' };
   const { call, operator, internalOrigin } = await startApis(t, { adminTokens });
   const run = (token: string, ...args: readonly string[]) =>
-    cli({ INTERNAL_PORT: new URL(internalOrigin).port, ADMIN_TOKEN: token }, ...args);
+    commandLine({ INTERNAL_PORT: new URL(internalOrigin).port, ADMIN_TOKEN: token }, ...args);
   await randomChanges(t, {
     gateways: [{ call, operator, cli: run }],
     operators,

@@ -1,8 +1,9 @@
-// class: built
+// class: app
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { cli, cliFrom, tempFolder } from '../../support/process.ts';
+import { commandLine, commandLineFrom } from '../../support/command-line.ts';
+import { tempFolder } from '../../support/process.ts';
 import { operatorToken } from '../../support/apis.ts';
 import { startReplicas } from '../../support/replicas.ts';
 
@@ -10,11 +11,12 @@ t.test('the life of an account and its keys, from the command line', async (t) =
   const { internalOrigin, call } = await startReplicas(t);
   const env = { INTERNAL_PORT: new URL(internalOrigin).port, ADMIN_TOKEN: operatorToken };
   const json = async (...args: readonly string[]): Promise<Record<string, never>> => {
-    const { code, stdout, stderr } = await cli(env, '--json', ...args);
+    const { code, stdout, stderr } = await commandLine(env, '--json', ...args);
     if (code !== 0) throw new Error(`${args.join(' ')}: exit code ${code}: ${stderr}`);
     return JSON.parse(stdout) as Record<string, never>;
   };
-  const text = async (...args: readonly string[]): Promise<string> => (await cli(env, ...args)).stdout;
+  const text = async (...args: readonly string[]): Promise<string> =>
+    (await commandLine(env, ...args)).stdout;
 
   const { id } = await json('accounts', 'create', 'Ada Logistics');
   const [minted, bare] = await Promise.all([
@@ -61,13 +63,16 @@ t.test('the life of an account and its keys, from the command line', async (t) =
   t.match(await json('accounts', 'resume', id ?? ''), { status: 'active' });
   t.equal(await status(), 200);
   const keyId = minted['id'] ?? '';
-  const byKey = await cliFrom(`${key}\n`, env, 'keys', 'find', '--stdin');
+  const byKey = await commandLineFrom(`${key}\n`, env, 'keys', 'find', '--stdin');
   t.match(byKey.stdout, new RegExp(`${keyId} +production +tgw_.+active +Ada Logistics +–`));
   t.match(
     await text('keys', 'find', '--account', id ?? '', '--status', 'active', '--limit', '1'),
     /(?:bare|production)[^]*--cursor/,
   );
-  t.match(await cli(env, 'keys', 'find', '--last4', 'none'), { code: 1, stderr: /There is no such key/ });
+  t.match(await commandLine(env, 'keys', 'find', '--last4', 'none'), {
+    code: 1,
+    stderr: /There is no such key/,
+  });
   t.match(await text('keys', 'show', keyId), new RegExp(`account +${id} +Ada Logistics[^]*last used`));
   t.match(await text('keys', 'revoke', bare['id'] ?? ''), /bare\) is revoked/);
   t.match(await text('usage', id ?? ''), /complete through/);
@@ -80,7 +85,7 @@ t.test('keys of any account are renamed, rescheduled and rotated from the comman
   const { internalOrigin, call, parent: newParent } = await startReplicas(t);
   const env = { INTERNAL_PORT: new URL(internalOrigin).port, ADMIN_TOKEN: operatorToken };
   const json = async (...args: readonly string[]): Promise<Record<string, never>> =>
-    JSON.parse((await cli(env, ...args, '--output', 'json')).stdout) as Record<string, never>;
+    JSON.parse((await commandLine(env, ...args, '--output', 'json')).stdout) as Record<string, never>;
   const parent = await newParent();
   const child = await parent.create();
   const minted = await parent.call('POST', `/${child.id}/api-keys`, {
@@ -90,14 +95,23 @@ t.test('keys of any account are renamed, rescheduled and rotated from the comman
   const status = async (key: string): Promise<number> => (await call('GET', '/x', { key })).status;
 
   t.match(
-    await cli(env, 'keys', 'update', id, '--name', 'Warehouse', '--expires-at', '2999-01-01T00:00:00Z'),
+    await commandLine(
+      env,
+      'keys',
+      'update',
+      id,
+      '--name',
+      'Warehouse',
+      '--expires-at',
+      '2999-01-01T00:00:00Z',
+    ),
     {
       code: 0,
       stdout: /Warehouse.*expires: 2999-01-01T00:00:00.000Z/,
     },
   );
   t.match(await json('keys', 'update', id, '--no-expires-at'), { name: 'Warehouse', expires_at: null });
-  t.match(await cli(env, 'keys', 'update', id), { code: 64, stderr: /nothing to change/ });
+  t.match(await commandLine(env, 'keys', 'update', id), { code: 64, stderr: /nothing to change/ });
 
   const both = await json(
     'keys',
@@ -116,20 +130,22 @@ t.test('keys of any account are renamed, rescheduled and rotated from the comman
     api_key: /^tgw_/,
   });
   t.same([await status(old), await status(String(both['api_key']))], [200, 200]);
-  const { stdout } = await cli(env, 'keys', 'show', id);
+  const { stdout } = await commandLine(env, 'keys', 'show', id);
   t.ok(Math.abs(Date.parse(/expires +(\S+)/.exec(stdout)?.[1] ?? '') - Date.now() - 86_400_000) < 3_600_000);
-  const last = await cli(env, 'keys', 'rotate', both['id'] ?? '', '--expires-in', '0');
+  const last = await commandLine(env, 'keys', 'rotate', both['id'] ?? '', '--expires-in', '0');
   t.match(last, { code: 0, stdout: /api key +tgw_[^]*not shown again/ });
   t.same(await status(String(both['api_key'])), 401);
   const [, newId] = /^id +(\S+)/.exec(last.stdout) ?? [];
-  t.match(await cli(env, 'keys', 'show', newId ?? ''), { stdout: new RegExp(`in place of +${both['id']}`) });
+  t.match(await commandLine(env, 'keys', 'show', newId ?? ''), {
+    stdout: new RegExp(`in place of +${both['id']}`),
+  });
   t.match(await json('keys', 'list', parent.id, '--status', 'revoked'), { data: [] });
-  t.match(await cli(env, 'keys', 'rotate', both['id'] ?? '', '--expires-in', '0'), {
+  t.match(await commandLine(env, 'keys', 'rotate', both['id'] ?? '', '--expires-in', '0'), {
     code: 1,
     stderr: /no longer active/,
   });
-  t.match(await cli(env, 'keys', 'rotate', id), { code: 64, stderr: /--expires-in/ });
-  t.match(await cli(env, 'keys', 'rotate', id, '--expires-in', 'soon'), { code: 64, stderr: /24h/ });
+  t.match(await commandLine(env, 'keys', 'rotate', id), { code: 64, stderr: /--expires-in/ });
+  t.match(await commandLine(env, 'keys', 'rotate', id, '--expires-in', 'soon'), { code: 64, stderr: /24h/ });
 });
 
 t.test('all keys of an account are revoked from the command line, and the receipt is shown', async (t) => {
@@ -142,19 +158,19 @@ t.test('all keys of an account are revoked from the command line, and the receip
   const statuses = () =>
     Promise.all([...keys, parent.key].map(async (key) => (await call('GET', '/x', { key })).status));
   t.same(await statuses(), [200, 200, 200]);
-  t.match(await cli(env, 'keys', 'revoke', '--all', child.id), {
+  t.match(await commandLine(env, 'keys', 'revoke', '--all', child.id), {
     code: 0,
     stdout: /revoked, 2 of them by this command\.\n\nIn force on 2 replicas after \d+ ms\./,
   });
   t.same(await statuses(), [401, 401, 200]);
-  const ofParent = await cli(env, '--json', 'keys', 'revoke', 'ext:cus_42', '--all');
+  const ofParent = await commandLine(env, '--json', 'keys', 'revoke', 'ext:cus_42', '--all');
   t.match(JSON.parse(ofParent.stdout), { revoked: 1, enforced: { replicas: 2, unheard: 0 } });
   t.same(await statuses(), [401, 401, 401]);
-  t.match(await cli(env, 'keys', 'revoke', '--all', parent.id, parent.keyId), {
+  t.match(await commandLine(env, 'keys', 'revoke', '--all', parent.id, parent.keyId), {
     code: 64,
     stderr: /one account and no key/,
   });
-  t.match(await cli(env, 'keys', 'revoke', '--all', crypto.randomUUID()), {
+  t.match(await commandLine(env, 'keys', 'revoke', '--all', crypto.randomUUID()), {
     code: 1,
     stderr: /There is no account or sub-account/,
   });
@@ -164,7 +180,7 @@ t.test('who one is to which gateway is told, and where the token came from', asy
   const alice = 'the-token-of-alice-in-these-tests';
   const { internalOrigin, origin } = await startReplicas(t, `internal: {admin_tokens: {alice: ${alice}}}`);
   const env = { INTERNAL_PORT: new URL(internalOrigin).port, ADMIN_TOKEN: operatorToken };
-  const { stdout } = await cli(env, 'whoami', '--output', 'json');
+  const { stdout } = await commandLine(env, 'whoami', '--output', 'json');
   t.match(JSON.parse(stdout), {
     url: internalOrigin,
     version: /^\d+\.\d+\.\d+/,
@@ -172,21 +188,24 @@ t.test('who one is to which gateway is told, and where the token came from', asy
     operator: 'operator',
     token_from: 'ADMIN_TOKEN',
   });
-  t.match(await cli(env, 'whoami'), { code: 0, stdout: /gateway +http[^]*operator +operator/ });
-  t.match(await cli({ ...env, ADMIN_TOKEN: alice }, 'whoami'), { code: 0, stdout: /operator +alice/ });
+  t.match(await commandLine(env, 'whoami'), { code: 0, stdout: /gateway +http[^]*operator +operator/ });
+  t.match(await commandLine({ ...env, ADMIN_TOKEN: alice }, 'whoami'), {
+    code: 0,
+    stdout: /operator +alice/,
+  });
   t.notMatch(stdout, operatorToken);
-  t.match(await cli({ ...env, ADMIN_TOKEN: 'wrong' }, 'whoami'), { code: 77 });
+  t.match(await commandLine({ ...env, ADMIN_TOKEN: 'wrong' }, 'whoami'), { code: 77 });
   const own = { ...env, TENANCY_GATEWAY_TOKEN: `${alice}\n` };
-  t.match(JSON.parse((await cli(own, '--json', 'whoami')).stdout), {
+  t.match(JSON.parse((await commandLine(own, '--json', 'whoami')).stdout), {
     operator: 'alice',
     role: 'admin',
     token_from: 'TENANCY_GATEWAY_TOKEN',
   });
-  t.match(await cli({ ...env, TENANCY_GATEWAY_TOKEN: 'wrong' }, 'whoami'), { code: 77 });
-  const unsendable = await cli({ ...env, TENANCY_GATEWAY_TOKEN: 'sesame opens' }, 'whoami');
+  t.match(await commandLine({ ...env, TENANCY_GATEWAY_TOKEN: 'wrong' }, 'whoami'), { code: 77 });
+  const unsendable = await commandLine({ ...env, TENANCY_GATEWAY_TOKEN: 'sesame opens' }, 'whoami');
   t.match(unsendable, { code: 77, stderr: /TENANCY_GATEWAY_TOKEN is not a token/ });
   t.notMatch(unsendable.stderr, 'sesame');
-  t.match(await cli(env, '--url', origin, 'whoami'), { code: 77, stderr: /internal/ });
+  t.match(await commandLine(env, '--url', origin, 'whoami'), { code: 77, stderr: /internal/ });
 });
 
 t.test('a command for which the role is too low says which one is needed', async (t) => {
@@ -198,9 +217,9 @@ t.test('a command for which the role is too low says which one is needed', async
     `internal: {admin_tokens: {vic: {token_file: ${join(folder, 'vic')}, role: viewer}}}`,
   );
   const env = { INTERNAL_PORT: new URL(internalOrigin).port, TENANCY_GATEWAY_TOKEN: token };
-  t.match(await cli(env, 'whoami'), { code: 0, stdout: /operator +vic[^]*role +viewer/ });
-  t.match(await cli(env, 'accounts', 'list'), { code: 0 });
-  t.match(await cli(env, 'accounts', 'create', 'Ada'), { code: 77, stderr: /`admin`[^]*whoami/ });
+  t.match(await commandLine(env, 'whoami'), { code: 0, stdout: /operator +vic[^]*role +viewer/ });
+  t.match(await commandLine(env, 'accounts', 'list'), { code: 0 });
+  t.match(await commandLine(env, 'accounts', 'create', 'Ada'), { code: 77, stderr: /`admin`[^]*whoami/ });
 });
 
 const awayUrl = 'postgres://nobody@127.0.0.1:1/none';
@@ -236,12 +255,12 @@ t.test('what goes wrong is said with the next step and told by the exit code', a
   ];
   await Promise.all(
     cases.map(async ([name, variables, args, expected, pattern]) => {
-      const { code, stderr, stdout } = await cli(variables, ...args);
+      const { code, stderr, stdout } = await commandLine(variables, ...args);
       t.equal(code, expected, name);
       t.match(stderr, pattern, name);
       t.equal(stdout, '', `${name}: nothing on standard output`);
     }),
   );
-  const failed = await cli({ ...env, ADMIN_TOKEN: 'wrong' }, '--json', 'accounts', 'list');
+  const failed = await commandLine({ ...env, ADMIN_TOKEN: 'wrong' }, '--json', 'accounts', 'list');
   t.match(JSON.parse(failed.stderr), { error: String, exit_code: 77, problem: { code: 'unauthenticated' } });
 });

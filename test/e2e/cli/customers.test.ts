@@ -1,19 +1,20 @@
-// class: built
+// class: app
 /** Parents and sub-accounts under the ids, names and limits that an operator gives them. */
 import t from 'tap';
 import { operatorToken } from '../../support/apis.ts';
-import { cli } from '../../support/process.ts';
+import { commandLine } from '../../support/command-line.ts';
 import { startReplicas } from '../../support/replicas.ts';
 
 t.test('customers come with ids and names of their own, from the command line', async (t) => {
   const { internalOrigin } = await startReplicas(t);
   const env = { INTERNAL_PORT: new URL(internalOrigin).port, ADMIN_TOKEN: operatorToken };
   const json = async (...args: readonly string[]): Promise<Record<string, unknown>> => {
-    const { code, stdout, stderr } = await cli(env, '--json', ...args);
+    const { code, stdout, stderr } = await commandLine(env, '--json', ...args);
     if (code !== 0) throw new Error(`${args.join(' ')}: exit code ${code}: ${stderr}`);
     return JSON.parse(stdout) as Record<string, unknown>;
   };
-  const text = async (...args: readonly string[]): Promise<string> => (await cli(env, ...args)).stdout;
+  const text = async (...args: readonly string[]): Promise<string> =>
+    (await commandLine(env, ...args)).stdout;
 
   const [id, subId] = ['6a1c3d5e-0000-4000-8000-00000000000a', '6a1c3d5e-0000-4000-8000-00000000000b'];
   t.match(
@@ -68,12 +69,14 @@ t.test('customers come with ids and names of their own, from the command line', 
     max_sub_accounts: 0,
     max_api_keys: 7,
   });
-  t.match(await cli(env, 'accounts', 'show', id), { stdout: /most sub-accounts +0\nmost API keys +7/ });
+  t.match(await commandLine(env, 'accounts', 'show', id), {
+    stdout: /most sub-accounts +0\nmost API keys +7/,
+  });
   t.match(await json('accounts', 'update', id, '--no-max-sub-accounts', '--no-max-api-keys'), {
     max_sub_accounts: null,
     max_api_keys: null,
   });
-  t.match(await cli(env, 'accounts', 'update', id, '--max-api-keys', 'many'), { code: 64 });
+  t.match(await commandLine(env, 'accounts', 'update', id, '--max-api-keys', 'many'), { code: 64 });
   const limits = {
     ...{ requests_per_second: 5, burst: 9, requests_per_minute: 70 },
     ...{ requests_per_day: 80, requests_per_month: 1_000 },
@@ -96,7 +99,10 @@ t.test('customers come with ids and names of their own, from the command line', 
   t.match(await json('sub-accounts', 'create', id, 'Limited', ...month), {
     limits: { requests_per_day: 80, requests_per_month: 1_000 },
   });
-  t.match(await cli(env, 'sub-accounts', 'update', id, subId), { code: 64, stderr: /nothing to change/ });
+  t.match(await commandLine(env, 'sub-accounts', 'update', id, subId), {
+    code: 64,
+    stderr: /nothing to change/,
+  });
   const limited = await json('keys', 'create', id, '--name', 'limited', ...given);
   const limitedId = String((limited as { id: string }).id);
   t.match(limited, {
@@ -104,8 +110,11 @@ t.test('customers come with ids and names of their own, from the command line', 
   });
   t.match(await text('keys', 'update', limitedId, '--no-burst'), /Limits: 5 a second/);
   t.match(await text('keys', 'show', limitedId), /limits +5 a second/);
-  t.match(await cli(env, 'keys', 'update', limitedId, ...month), { code: 64 });
+  t.match(await commandLine(env, 'keys', 'update', limitedId, ...month), { code: 64 });
 
-  t.match(await cli(env, 'accounts', 'update', id), { code: 64, stderr: /nothing to change/ });
-  t.match(await cli(env, 'accounts', 'create', 'B', '--id', id), { code: 1, stderr: /The id is taken/ });
+  t.match(await commandLine(env, 'accounts', 'update', id), { code: 64, stderr: /nothing to change/ });
+  t.match(await commandLine(env, 'accounts', 'create', 'B', '--id', id), {
+    code: 1,
+    stderr: /The id is taken/,
+  });
 });

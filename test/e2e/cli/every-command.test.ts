@@ -1,9 +1,9 @@
-// class: built
+// class: app
 import { Command } from 'commander';
 import t from 'tap';
 import { addCommands } from '../../../src/cli/run.ts';
 import { operatorToken } from '../../support/apis.ts';
-import { cli } from '../../support/process.ts';
+import { commandLine } from '../../support/command-line.ts';
 import { startReplicas } from '../../support/replicas.ts';
 
 /** Commands that need files, a database or a billing system; other tests run them. */
@@ -69,13 +69,16 @@ t.test('every command writes JSON with --output json, as with --json', async (t)
       // These commands need at least one option.
       ...(path.endsWith(' update') ? ['--name=New'] : []),
     ];
-    const { code, stdout, stderr } = await cli(env, ...path.split(' '), ...args, '--output', 'json');
+    const { code, stdout, stderr } = await commandLine(env, ...path.split(' '), ...args, '--output', 'json');
     t.equal(code, 0, `${path}: ${stderr}`);
     t.type(JSON.parse(stdout || 'null'), Object, path);
   }
   const { 'key-id': keyId = '' } = await newValues();
-  const short = await cli(env, '--json', 'keys', 'show', keyId);
+  const short = await commandLine(env, '--json', 'keys', 'show', keyId);
   t.match(JSON.parse(short.stdout), { id: keyId });
-  t.match(await cli(env, '--output', 'table', 'keys', 'show', keyId), { code: 0, stdout: /^id +\w/ });
-  t.match(await cli(env, 'accounts', 'list', '--output', 'yaml'), { code: 64, stderr: /table, json/ });
+  t.match(await commandLine(env, '--output', 'table', 'keys', 'show', keyId), { code: 0, stdout: /^id +\w/ });
+  t.match(await commandLine(env, 'accounts', 'list', '--output', 'yaml'), {
+    code: 64,
+    stderr: /table, json/,
+  });
 });

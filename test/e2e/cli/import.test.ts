@@ -1,11 +1,12 @@
-// class: built
+// class: app
 /** `tenancy-gateway import`, from files as people have them. */
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { operatorToken } from '../../support/apis.ts';
-import { cli, tempFolder } from '../../support/process.ts';
+import { commandLine } from '../../support/command-line.ts';
+import { tempFolder } from '../../support/process.ts';
 import { startReplicas } from '../../support/replicas.ts';
 
 const { internalOrigin, call, operator } = await startReplicas(t);
@@ -22,7 +23,7 @@ function file(name: string, ...lines: readonly (string | object)[]): string {
   return path;
 }
 
-const run = (...args: readonly string[]) => cli(env, 'import', ...args);
+const run = (...args: readonly string[]) => commandLine(env, 'import', ...args);
 
 async function accountsLike(start: string): Promise<unknown[]> {
   return (await operator('GET', `/accounts?q=${start}`)).body['data'] as unknown[];
@@ -71,7 +72,7 @@ t.test('a plan says what would be, the import does it, and the same again change
     left_out: 4,
   };
   for (const option of ['--plan', '--dry-run']) {
-    const planned = await cli(env, '--json', 'import', path, option);
+    const planned = await commandLine(env, '--json', 'import', path, option);
     t.equal(planned.code, 0, planned.stderr);
     t.same(JSON.parse(planned.stdout), { plan: true, ...counts });
   }
@@ -82,7 +83,7 @@ t.test('a plan says what would be, the import does it, and the same again change
   t.equal((await accountsLike('Planned')).length, 1);
 
   const reportPath = join(folder, 'left-out.jsonl');
-  const done = await cli(env, '--json', 'import', path, '--report', reportPath);
+  const done = await commandLine(env, '--json', 'import', path, '--report', reportPath);
   t.equal(done.code, 1, 'what was left out is not overlooked');
   t.match(done.stderr, /4 rows were left out/);
   t.same(JSON.parse(done.stdout), { plan: false, ...counts });
@@ -101,7 +102,7 @@ t.test('a plan says what would be, the import does it, and the same again change
     ],
   );
   t.equal((await call('GET', '/orders', { key: `${secret}1` })).status, 200, 'Ada’s key works');
-  const again = await cli(env, '--json', 'import', path);
+  const again = await commandLine(env, '--json', 'import', path);
   t.match(JSON.parse(again.stdout), {
     accounts: { created: 0, updated: 0, unchanged: 2 },
     sub_accounts: { created: 0, unchanged: 1 },

@@ -1,12 +1,12 @@
-// class: built
+// class: app
 import t from 'tap';
 import { operatorToken } from '../../support/apis.ts';
-import { cli } from '../../support/process.ts';
+import { commandLine } from '../../support/command-line.ts';
 import { startReplicas } from '../../support/replicas.ts';
 
 const { internalOrigin, operator, parent: newParent } = await startReplicas(t);
 const env = { INTERNAL_PORT: new URL(internalOrigin).port, ADMIN_TOKEN: operatorToken };
-const run = (...args: readonly string[]) => cli(env, ...args);
+const run = (...args: readonly string[]) => commandLine(env, ...args);
 
 const parent = await newParent();
 await operator('PATCH', `/accounts/${parent.id}`, { body: { name: 'Acme Freight and Forwarding' } });

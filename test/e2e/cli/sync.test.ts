@@ -1,9 +1,10 @@
-// class: built
+// class: app
 /** `tenancy-gateway sync`: a parent's sub-accounts as its own list says. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { cli, cliFrom, tempFolder } from '../../support/process.ts';
+import { commandLine, commandLineFrom } from '../../support/command-line.ts';
+import { tempFolder } from '../../support/process.ts';
 import { startReplicas } from '../../support/replicas.ts';
 
 const { manageOrigin, origin, parent } = await startReplicas(t);
@@ -33,7 +34,15 @@ t.test('a list is planned and applied, and what is not in it is only reported', 
   );
   const env = { TENANCY_GATEWAY_API_KEY: key };
   const sync = async (...more: readonly string[]) => {
-    const { code, stdout, stderr } = await cli(env, '--json', 'sync', path, '--gateway', origin, ...more);
+    const { code, stdout, stderr } = await commandLine(
+      env,
+      '--json',
+      'sync',
+      path,
+      '--gateway',
+      origin,
+      ...more,
+    );
     t.equal(code, 0, stderr);
     t.notMatch(stdout + stderr, key);
     return JSON.parse(stdout) as Record<string, unknown>;
@@ -59,7 +68,7 @@ t.test('CSV, the key from standard input, the address from the variables', async
   const { key, call } = await parent();
   const path = file('list.csv', 'external_id,name,metadata.tier', 'a,"Ada, Ltd",1', 'b,Ben,');
   const env = { PORT: new URL(manageOrigin).port };
-  const done = await cliFrom(`${key}\n`, env, 'sync', path, '--stdin');
+  const done = await commandLineFrom(`${key}\n`, env, 'sync', path, '--stdin');
   t.match(done, { code: 0, stdout: /CREATED +UPDATED[^]*2 +0 +0 +0 +0/ });
   t.match((await call('GET', '?external_id=a')).body['data'], [
     { name: 'Ada, Ltd', metadata: { tier: '1' } },
@@ -71,7 +80,13 @@ t.test('faults, wrong keys and lists that would empty an account change nothing'
   const sub = await parent().then(async (other) => (await other.create()).mint());
   await call('POST', '', { body: { name: 'Active', external_id: 'active' } });
   const run = (token: string | undefined, ...args: readonly string[]) =>
-    cli(token === undefined ? {} : { TENANCY_GATEWAY_API_KEY: token }, 'sync', '--gateway', origin, ...args);
+    commandLine(
+      token === undefined ? {} : { TENANCY_GATEWAY_API_KEY: token },
+      'sync',
+      '--gateway',
+      origin,
+      ...args,
+    );
   const good = file('good.jsonl', { external_id: 'a', name: 'A' });
   const faulty = file(
     'faulty.jsonl',
@@ -93,7 +108,7 @@ t.test('faults, wrong keys and lists that would empty an account change nothing'
   t.match(await run(undefined, good), { code: 77, stderr: /There is no API key/ });
   t.match(await run('no_such_key_at_all', good), { code: 77 });
   t.match(await run(sub, good), { code: 1, stderr: /parent API key is required/ });
-  t.match(await cli({ TENANCY_GATEWAY_API_KEY: key }, 'sync', good, '--gateway', 'x'), { code: 64 });
+  t.match(await commandLine({ TENANCY_GATEWAY_API_KEY: key }, 'sync', good, '--gateway', 'x'), { code: 64 });
   t.match((await call('GET', '')).body['data'], [{ status: 'active', name: 'Active' }]);
 });
 
@@ -108,12 +123,12 @@ t.test('what the gateway rejects by itself is left out, and reported', async (t)
     origin,
     file('full.jsonl', { external_id: 'full', name: 'F', metadata: pairs(0) }),
   ];
-  t.match(await cli(env, ...args), { code: 0 });
+  t.match(await commandLine(env, ...args), { code: 0 });
   const path = file(
     'fuller.jsonl',
     { external_id: 'full', name: 'F', metadata: pairs(1) },
     { external_id: 'more', name: 'M' },
   );
-  const done = await cli(env, 'sync', '--gateway', origin, path);
+  const done = await commandLine(env, 'sync', '--gateway', origin, path);
   t.match(done, { code: 1, stdout: /1 +0 +0 +0 +1[^]*line 1: /, stderr: /A row was left out/ });
 });

@@ -1,9 +1,9 @@
-// class: built
+// class: app
 /** Commands by what people have at hand in the night: a piece of a key, a customer's own id, an id of unknown kind. */
 import { createHash } from 'node:crypto';
 import t from 'tap';
 import { operatorToken } from '../../support/apis.ts';
-import { cli } from '../../support/process.ts';
+import { commandLine } from '../../support/command-line.ts';
 import { startReplicas } from '../../support/replicas.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -13,7 +13,7 @@ t.test(
   async (t) => {
     const { internalOrigin, operator, parent: newParent } = await startReplicas(t, 'keys: {prefix: shipco2}');
     const env = { INTERNAL_PORT: new URL(internalOrigin).port, ADMIN_TOKEN: operatorToken };
-    const find = (...args: readonly string[]) => cli(env, 'keys', 'find', ...args);
+    const find = (...args: readonly string[]) => commandLine(env, 'keys', 'find', ...args);
     const { id, key, keyId } = await newParent();
     const old = 'shipco_live_7f3K0000000000000000Ld5N';
     const imported = await operator('POST', `/accounts/${id}/api-keys/import`, {
@@ -50,7 +50,7 @@ t.test(
 t.test('an account is named by its id or its external_id, and a sub-account by its id alone', async (t) => {
   const { internalOrigin, operator, call, parent: newParent } = await startReplicas(t);
   const env = { INTERNAL_PORT: new URL(internalOrigin).port, ADMIN_TOKEN: operatorToken };
-  const run = (...args: readonly string[]) => cli(env, ...args);
+  const run = (...args: readonly string[]) => commandLine(env, ...args);
   const parent = await newParent();
   await operator('PATCH', `/accounts/${parent.id}`, { body: { external_id: 'cus_42' } });
   const sub = await parent.create({ name: 'Harbour', external_id: 'har' });
@@ -109,31 +109,31 @@ t.test('a change says on how many replicas it is in force, after how long, and w
   const env = { INTERNAL_PORT: new URL(internalOrigin).port, ADMIN_TOKEN: operatorToken };
   const { id, keyId } = await newParent();
   const inForce = /In force on 2 replicas after \d+ ms\./;
-  t.match(await cli(env, 'accounts', 'suspend', id), { code: 0, stdout: inForce });
-  const resumed = await cli(env, '--json', 'accounts', 'resume', id);
+  t.match(await commandLine(env, 'accounts', 'suspend', id), { code: 0, stdout: inForce });
+  const resumed = await commandLine(env, '--json', 'accounts', 'resume', id);
   t.match(JSON.parse(resumed.stdout), { id, enforced: { replicas: 2, ms: Number, unheard: 0, streams: 0 } });
   t.notMatch(
-    await cli(env, 'accounts', 'update', id, '--name', 'Ada'),
+    await commandLine(env, 'accounts', 'update', id, '--name', 'Ada'),
     { stdout: inForce },
     'a name decides nothing',
   );
-  t.match(await cli(env, 'keys', 'rotate', keyId, '--expires-in', '0'), { code: 0, stdout: inForce });
-  t.match(await cli(env, 'keys', 'revoke', keyId), { code: 0, stdout: inForce });
+  t.match(await commandLine(env, 'keys', 'rotate', keyId, '--expires-in', '0'), { code: 0, stdout: inForce });
+  t.match(await commandLine(env, 'keys', 'revoke', keyId), { code: 0, stdout: inForce });
 });
 
 t.test('a fault is said once, and nothing is said to be unchanged by a read', async (t) => {
   const { internalOrigin } = await startReplicas(t);
   const env = { INTERNAL_PORT: new URL(internalOrigin).port, ADMIN_TOKEN: operatorToken };
-  const created = await cli(env, 'accounts', 'create', '');
+  const created = await commandLine(env, 'accounts', 'create', '');
   t.equal(created.stderr.match(/must be/g)?.length, 1, created.stderr);
   t.match(created.stderr, /Nothing was changed/);
-  const read = await cli(env, 'events', 'list', '--from', 'yesterday');
+  const read = await commandLine(env, 'events', 'list', '--from', 'yesterday');
   t.equal(read.code, 1);
   t.notMatch(read.stderr, /Nothing was changed/);
-  const wrong = await cli({ ...env, ADMIN_TOKEN: 'wrong' }, 'accounts', 'list');
+  const wrong = await commandLine({ ...env, ADMIN_TOKEN: 'wrong' }, 'accounts', 'list');
   t.notMatch(wrong.stderr, /API key/);
   for (const args of [['--sub-account', 'x'], ['--csv'], ['--granularity', 'day'], ['--cursor', 'x']])
-    t.match(await cli(env, 'usage', 'export', ...args), {
+    t.match(await commandLine(env, 'usage', 'export', ...args), {
       code: 64,
       stderr: new RegExp(`no option ${args[0]}`),
     });

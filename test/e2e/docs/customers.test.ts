@@ -1,13 +1,10 @@
-// class: built
-import t from 'tap';
+// class: app
 import { randomUUID } from 'node:crypto';
-import { execFile } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import t from 'tap';
 import { operatorToken } from '../../support/apis.ts';
-import { tempFolder } from '../../support/process.ts';
+import { commandLine, wordsOf } from '../../support/command-line.ts';
 import { startReplicas } from '../../support/replicas.ts';
 
 const at = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
@@ -15,24 +12,22 @@ const page = readFileSync(at('docs/customers.md'), 'utf8');
 
 t.test('the commands for customers of your own work, word for word', async (t) => {
   const { internalOrigin, operator } = await startReplicas(t);
-  const bin = tempFolder(t);
-  const program = `#!/bin/sh\nexec "${process.execPath}" "${at('dist/cli.js')}" "$@"\n`;
-  writeFileSync(join(bin, 'tenancy-gateway'), program, { mode: 0o755 });
   const [id, subId] = [randomUUID(), randomUUID()];
   const env = {
-    PATH: [bin, process.env['PATH']].join(delimiter),
     INTERNAL_PORT: new URL(internalOrigin).port,
     ADMIN_TOKEN: operatorToken,
     CUSTOMER_ID: id,
     SUB_ID: subId,
-    NO_COLOR: '1',
   };
   const commands = [...page.matchAll(/^```sh\n([^]*?)^```$/gm)].flatMap(([, text = '']) =>
     text.trim().split('\n'),
   );
   const outputs: string[] = [];
-  for (const command of commands)
-    outputs.push((await promisify(execFile)('sh', ['-ec', command], { env })).stdout);
+  for (const command of commands) {
+    const { code, stdout, stderr } = await commandLine(env, ...wordsOf(command, env));
+    t.equal(code, 0, `${command}: ${stderr}`);
+    outputs.push(stdout);
+  }
   const [created, updated, gold, planned, limited, rated, started, found, having, ...below] = outputs;
   const [child, children, slowed, shown, off, on, ...more] = below;
   t.same(more, []);

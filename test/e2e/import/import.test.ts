@@ -1,4 +1,4 @@
-// class: real
+// class: night
 import t from 'tap';
 import { bulkImport } from '../../support/bulk-import.ts';
 
