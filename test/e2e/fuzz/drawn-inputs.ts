@@ -17,7 +17,7 @@ export function testInputs(seed: number, times: number): void {
       ['an upstream sees what a client sent and may send, and nothing else', runRequests, 60],
       ['a client gets the response meant for it, a rejection, or a cut', runResponses, 150],
     ] as const) {
-      t.test(`${client}: ${name}`, async (t) => {
+      t.test(`${client}, seed ${seed}: ${name}`, async (t) => {
         const tally = new Tally();
         await run(t, {
           databaseUrl: await freshDatabase(t),
