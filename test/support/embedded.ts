@@ -17,7 +17,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
  */
 export async function madeDataDir(t: Scope): Promise<string> {
   const template = join(root, '.cache/test-embedded', formatAndSchema());
-  if (!(await exists(template))) await make(template);
+  if (!(await exists(template))) await (making ??= make(template));
   const dataDir = await mkdtemp(join(tmpdir(), 'tenancy-gateway-test-embedded-'));
   t.teardown(() => rm(dataDir, { recursive: true, force: true }));
   await cp(template, dataDir, { recursive: true });
@@ -31,6 +31,9 @@ export async function embeddedStore(t: Scope): Promise<Store> {
   await store.migrate();
   return store;
 }
+
+/** Tests of one process may ask for it at the same time. */
+let making: Promise<void> | undefined;
 
 async function make(template: string): Promise<void> {
   const draft = `${template}-${process.pid}`;
