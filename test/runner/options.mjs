@@ -43,8 +43,9 @@ export function parseOptions(args) {
   if (!lane) throw new Error(`There is no lane ${values.lane}, but ${Object.keys(LANES).join(', ')}.`);
   return {
     wanted: positionals,
-    /** Its name, where all of it is asked for. */
-    lane: positionals.length + (values.class ?? values.grep ?? '').length === 0 ? values.lane : undefined,
+    /** Its name, where all of it is asked for, as it is recorded. */
+    lane:
+      positionals.length === 0 && !values.class && !values.grep && !values.alone ? values.lane : undefined,
     classes: values.class === undefined ? lane : [values.class],
     jobs: Number(values.jobs),
     alone: values.alone,
