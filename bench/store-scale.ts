@@ -112,7 +112,7 @@ async function prepare(serverUrl: string, size: number): Promise<Database> {
   const parent = newId();
   await fill(sql, parent, 0, size);
   await fill(sql, newId(), size, size / 5);
-  await sql`vacuum (analyze) account, account_listed`;
+  await sql`vacuum (analyze) account`;
   await sql`checkpoint`;
   await sql.end();
   return { parent, size, url: url.href, ...open(connectByUrl(url.href, 10_000)) };

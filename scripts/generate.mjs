@@ -3,7 +3,7 @@
 /**
  * `npm run generate [-- --check | --ignored]`: writes what others read of the gateway from where it is written down: of
  * its configuration from src/config/gateway-file.ts and the chart's values.yaml, of its APIs from the schemas of their
- * routes, of the functions in the database from their files. `--ignored` writes src/generated/ alone, which git ignores.
+ * routes, of the functions in the database their number. `--ignored` writes src/generated/ alone, which git ignores.
  * `--check` writes nothing else, and fails if a file is stale or CHANGELOG.md lacks what went since the last release;
  * `npm run check` does that.
  */

@@ -5,7 +5,7 @@ import { schema } from '../../src/config/schema.ts';
 import { inProject } from '../lib/project.mjs';
 import { chartConfig } from './chart-config.mjs';
 import { exampleFile } from './example-file.mjs';
-import { functionSteps } from './function-steps.mjs';
+import { functionNumber } from './function-number.mjs';
 import { keyReference } from './key-reference.mjs';
 import { surface } from './surface.ts';
 import { valuesTable } from './values-table.mjs';
@@ -19,12 +19,13 @@ const CHART = 'helm/tenancy-gateway';
 export async function generatedFiles({ parents, operators }) {
   const values = JSON.parse(read(`${CHART}/values.schema.json`));
   values.properties.config = chartConfig(schema);
+  const functions = await functionNumber();
   return [
     { file: 'surface.txt', text: surface([parents, operators]) },
     { file: 'config/gateway.yaml', text: exampleFile(schema) },
     between('keys', 'docs/configuration.md', keyReference()),
     await jsonFile(`${CHART}/values.schema.json`, values),
-    ...functionSteps(),
+    await jsonFile(functions.file, functions.value),
     between('values', `${CHART}/README.md`, valuesTable(read(`${CHART}/values.yaml`))),
   ];
 }

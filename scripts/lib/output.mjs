@@ -12,7 +12,7 @@ export const CONSOLE_FILES = join(DIST, 'console/static');
 export const PORTAL_FILES = join(DIST, 'portal/static');
 
 /** Read by the program at run time, so they go along as they are; functions of the database are in its steps. */
-const ASSET = /^(?!.*\/postgres\/schema\/(?:functions\/|released\.json)).*\.(sql|json|ya?ml)$/;
+const ASSET = /\.(sql|json|ya?ml)$/;
 const SOURCE = /(?<!\.d)\.ts$/;
 
 /** Whether every source has its compiled file. */

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { storeCause } from '../adapters/postgres/connection/causes.ts';
-import { SchemaMismatch } from '../adapters/postgres/schema/applied.ts';
+import { SchemaMismatch, UnusableDatabase } from '../adapters/postgres/schema/applied.ts';
 import { openPostgres } from '../adapters/postgres/store.ts';
 import { exitCode, Failure } from './failure.ts';
 import type { Context } from './context.ts';
@@ -44,6 +44,7 @@ export function migrateCommand(program: Command, context: Context): void {
 }
 
 function explain(error: unknown): Failure {
+  if (error instanceof UnusableDatabase) return new Failure(exitCode.badConfiguration, error.message);
   if (error instanceof SchemaMismatch) return new Failure(exitCode.failed, error.message);
   const known = storeCause(error);
   if (known !== undefined) {

@@ -5,8 +5,7 @@ import { fields } from './output.ts';
 
 interface Answer {
   readonly operator: string;
-  /** Absent from gateways of version 0.2.0, where every operator may do everything. */
-  readonly role?: string;
+  readonly role: string;
   readonly version: string;
   readonly replica_id: string | null;
 }
@@ -20,7 +19,7 @@ export function whoamiCommand(program: Command, context: Context): void {
       const { url, tokenFrom } = context.target();
       const {
         operator,
-        role = 'admin',
+        role,
         version: itsVersion,
         replica_id,
       } = await context.api().call<Answer>('GET', '/whoami');

@@ -82,7 +82,7 @@ export interface Event {
   readonly subAccountId: AccountId | null;
   readonly actor: EventActor;
   /**
-   * Id of the request that made the change; `null` if there was no request, or if a replica of version 0.1.0 served it.
+   * Id of the request that made the change; `null` if there was no request.
    */
   readonly requestId: string | null;
   /** Address of the client that sent the request; `null` if it is not known. */

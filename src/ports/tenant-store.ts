@@ -35,12 +35,6 @@ export interface PageQuery {
   readonly after?: string;
 }
 
-/** Query for one page of accounts, sorted by (`created_at`, id). */
-export interface AccountPageQuery extends PageQuery {
-  /** Sorts by id alone, as version 0.1.0 does. Set for cursors issued by version 0.1.0. */
-  readonly byId?: true;
-}
-
 /** Query for one page of an account's keys. */
 export interface KeyPageQuery extends PageQuery {
   /** Status to filter by. */
@@ -154,7 +148,7 @@ export interface TenantStore {
   ): Promise<Committed<ParentAccount> | ExternalIdTaken | IdTaken | NoSuchPlan>;
   /** @param tenant the call waits for the store in this parent's queue; absent for operators, who do not queue */
   getParent(id: AccountId, tenant?: AccountId): Promise<ParentAccount | null>;
-  listParents(filter: ParentFilter, page: AccountPageQuery): Promise<Page<ParentAccount>>;
+  listParents(filter: ParentFilter, page: PageQuery): Promise<Page<ParentAccount>>;
   /** Returns `'too-many-pairs'` if the merged metadata would hold too many pairs. */
   updateParent(
     id: AccountId,
@@ -185,11 +179,7 @@ export interface TenantStore {
     caller?: ChangedBy,
   ): Promise<Committed<SubAccount> | ExternalIdTaken | IdTaken | LimitReached>;
   getSubAccount(parent: AccountId, id: AccountId): Promise<SubAccount | null>;
-  listSubAccounts(
-    parent: AccountId,
-    filter: SubAccountFilter,
-    page: AccountPageQuery,
-  ): Promise<Page<SubAccount>>;
+  listSubAccounts(parent: AccountId, filter: SubAccountFilter, page: PageQuery): Promise<Page<SubAccount>>;
   /** Returns `'too-many-pairs'` if the merged metadata would hold too many pairs. */
   updateSubAccount(
     parent: AccountId,

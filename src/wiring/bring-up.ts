@@ -3,7 +3,7 @@ import type { Unreadiness } from '../ops/health.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Timers } from '../ports/timers.ts';
 import { sayCause, storeCause } from '../adapters/postgres/connection/causes.ts';
-import { SchemaMismatch } from '../adapters/postgres/schema/applied.ts';
+import { SchemaMismatch, UnusableDatabase } from '../adapters/postgres/schema/applied.ts';
 import type { MigrationWait } from '../adapters/postgres/schema/migrate.ts';
 import { Backoff } from '../timing/backoff.ts';
 import { KeyPrefixTaken } from './key-prefix.ts';
@@ -60,7 +60,7 @@ export function bringUp({ store, migrate, alone, timers, clock, logger, begin }:
     } catch (error) {
       missing = reasonFor(error);
       if (stopped) return;
-      if (alone || error instanceof KeyPrefixTaken) return giveUp(error);
+      if (alone || isFinal(error)) return giveUp(mismatchIn(error) ?? error);
       sayWhyNot(missing, error);
       callOff = timers.after(retries.failed(), () => void attempt());
     }
@@ -128,6 +128,11 @@ function reasonFor(error: unknown): Unreadiness {
   const cause = storeCause(error);
   const detail = cause === undefined ? 'The store cannot be reached yet.' : sayCause(cause);
   return { reason: 'starting', detail };
+}
+
+/** Returns whether no retry can succeed. */
+function isFinal(error: unknown): boolean {
+  return error instanceof KeyPrefixTaken || mismatchIn(error) instanceof UnusableDatabase;
 }
 
 function mismatchIn(error: unknown): SchemaMismatch | undefined {

@@ -2,6 +2,7 @@ import { redact } from '../ops/redact.ts';
 import type { Log } from '../ops/logger.ts';
 import { systemTimers } from '../ports/timers.ts';
 import { badConfigurationExitCode } from '../config/fault.ts';
+import { UnusableDatabase } from '../adapters/postgres/schema/applied.ts';
 import { KeyPrefixTaken } from './key-prefix.ts';
 import type { RunningGateway } from './start.ts';
 import { version } from './version.ts';
@@ -63,7 +64,8 @@ export class Lifecycle {
     this.#log.logger.fatal({ err: error }, message);
     // The message also goes to stderr, so that it shows in a terminal even if the log goes elsewhere.
     if (error instanceof Error) process.stderr.write(`${message}: ${redact(error.message)}\n`);
-    this.#end(error instanceof KeyPrefixTaken ? badConfigurationExitCode : 1);
+    const isFinal = error instanceof KeyPrefixTaken || error instanceof UnusableDatabase;
+    this.#end(isFinal ? badConfigurationExitCode : 1);
   }
 
   /** Ends the process once its last log lines are written, because those lines say why the process ends. */

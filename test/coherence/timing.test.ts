@@ -30,17 +30,3 @@ t.test('a request waits for a statement that is under way and for its own, and 3
     t.ok(lookUpMs <= 3_000);
   }
 });
-
-t.test('beside a replica of 0.1.0, which takes off and waits a thirtieth of its own T', async (t) => {
-  const old = (leaseMs: number): number => Math.max(5, leaseMs / 30);
-  for (const leaseMs of [200, 3_000, 60_000]) {
-    const runs = leaseMs - timingFor(leaseMs).marginMs;
-    t.ok(
-      trueMs(leaseMs - old(leaseMs), -0.06) < trueMs(leaseWaitMs(leaseMs), 0.06),
-      `it holds T = ${leaseMs}`,
-    );
-    t.ok(trueMs(runs, -0.06) < trueMs(leaseMs + old(leaseMs), 0.06), `it waits for T = ${leaseMs}`);
-    // Its own lease is shorter, and with it what it waits beyond ours.
-    t.ok(trueMs(runs, -0.05) < trueMs(leaseMs + old(200), 0.05), `it waits for T = ${leaseMs}, its own 200`);
-  }
-});

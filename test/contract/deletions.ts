@@ -59,8 +59,7 @@ async function subAccountDeleted(t: Test, { tenants, facts, log, events }: Store
     });
     t.match(await tenants.deleteSubAccount(parent, sub.id), { seq: before + 1, alreadyGone: true });
     await notThere(t, tenants, parent, sub.id, key.id);
-    for (const byId of [{}, { byId: true as const }])
-      t.same((await tenants.listSubAccounts(parent, {}, { ...page, ...byId })).rows, []);
+    t.same((await tenants.listSubAccounts(parent, {}, page)).rows, []);
     t.equal(await tenants.deleteSubAccount(parent, newAccountId()), null);
     t.equal(await tenants.deleteSubAccount((await createParent(tenants)).id, sub.id), null, 'of another');
   });

@@ -143,7 +143,7 @@ t.test('no log line ever has it, and after the erasure no table, cache, page or 
   await eventually(async () => (await cached(redis)).includes(canary));
   t.same(
     await tablesWith(world, canary),
-    ['account', 'api_key', 'coherence_log', 'event', 'idempotency', 'parent_external_id'],
+    ['account', 'api_key', 'coherence_log', 'event', 'idempotency'],
     'everywhere before',
   );
   const usage = async (as = 'application/json') =>

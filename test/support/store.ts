@@ -26,7 +26,7 @@ export const migrated: Template = {
   async copied(url) {
     const sql = connectByUrl(url, 60_000)();
     await sql`select coherence_name()`;
-    await sql`update coherence_adopted set history = coherence_history()`;
+    await sql`update coherence_seq set adopted = marker::text`;
     await sql.end();
   },
 };

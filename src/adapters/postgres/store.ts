@@ -27,6 +27,7 @@ import { postgresBuckets, postgresQuotas } from './limits/token-stores.ts';
 import { portalStore } from './sessions/portal-store.ts';
 import { sessionStore } from './sessions/session-store.ts';
 import { checkSchema, SchemaMismatch } from './schema/applied.ts';
+import { readSchemaFiles } from './schema/files.ts';
 import { migrate, type MigrationEvents } from './schema/migrate.ts';
 import { Limit, Pool, type Runner } from './connection/pool.ts';
 import { oldSnapshots } from './coherence/old-snapshots.ts';
@@ -243,14 +244,15 @@ export function assembleStore(parts: StoreParts): Store {
     pool: parts.pool,
     migrate: (events) => migrate(migrations, events, queries).catch(unwrapMismatch),
     ping: async () => {
-      await queries.run(checkSchema);
+      const files = await readSchemaFiles();
+      await queries.run((sql) => checkSchema(sql, files));
     },
     importedKeysLike: (prefix) => importedKeysLike(migrations, prefix),
     markRestored: async () => {
       await queries.run(
         (sql) => sql`
-          with marked as (update coherence_seq set marker = gen_random_uuid() returning v)
-          select pg_notify('tenancy_gateway_coherence', v::text) from marked`,
+          with marked as (update coherence_seq set marker = gen_random_uuid() returning one)
+          select pg_notify('tenancy_gateway_coherence', '') from marked`,
       );
       hints.nudge();
     },

@@ -4,7 +4,7 @@ import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'no
 export interface Seal {
   /**
    * Prefix of all value names. It contains the number of the value format, such as `tg:2:`, so values in other formats
-   * are never read. Names that version 0.1.0 writes begin with `tg:` but have no number.
+   * are never read.
    */
   readonly prefix: string;
   /** Returns the value to store for `text` under `name`. */

@@ -8,32 +8,15 @@ import type { AccountFact, FactKey, FactValue, KeyFact, PlanFact } from '../../p
 /** Version of the format that `encodeFact` writes. A fact in any other version counts as absent. */
 const version = 1;
 
-/**
- * Encodes a fact as text: `{"v":1,"s":seq,"i":incarnation,"f":value}`. An account with a plan has no `limits` member, so
- * that it counts as absent for 0.2.0, which then reads the account's own limits from PostgreSQL.
- */
+/** Encodes a fact as text: `{"v":1,"s":seq,"i":incarnation,"f":value}`. */
 export function encodeFact({ value, seq, incarnation }: StampedFact): string {
-  return JSON.stringify({
-    v: version,
-    s: seq,
-    i: incarnation,
-    f: hasPlan(value) ? withoutLimits(value) : value,
-  });
-}
-
-function hasPlan(value: FactValue): value is AccountFact {
-  return isObject(value) && 'plan' in value && value['plan'] !== null;
-}
-
-function withoutLimits({ limits: _limits, ...value }: AccountFact): Omit<AccountFact, 'limits'> {
-  return value;
+  return JSON.stringify({ v: version, s: seq, i: incarnation, f: value });
 }
 
 /**
  * Parses text that {@link encodeFact} wrote for the fact named `key`. Returns `undefined` for any other text, since
  * other programs may write to Redis. An account fact must have the account id that `key` names, and every id must be a
- * valid UUID, because ids are used in upstream headers and usage counts. A key without a `limits` member counts as
- * absent, because its limits are unknown; so does an account without a `plan` member, as 0.2.0 writes it.
+ * valid UUID, because ids are used in upstream headers and usage counts.
  */
 export function decodeFact(key: FactKey, text: string): StampedFact | undefined {
   const read = parse(text);
@@ -66,10 +49,7 @@ function readKeyFact(value: unknown): KeyFact | undefined {
   const { keyId, accountId, scopes, expiresAtMs, revoked, limitId } = value;
   if (!isKeyId(keyId) || !isAccountId(accountId) || typeof revoked !== 'boolean') return undefined;
   if (expiresAtMs !== null && !Number.isSafeInteger(expiresAtMs)) return undefined;
-  // 0.2.0 stores no `unitsPerMonth`, which keys never have.
-  const limits = readLimits(
-    isObject(value['limits']) ? { unitsPerMonth: null, ...value['limits'] } : value['limits'],
-  );
+  const limits = readLimits(value['limits']);
   if (!areScopes(scopes) || limits === undefined || !isKeyId(limitId)) return undefined;
   return { keyId, accountId, scopes, expiresAtMs: expiresAtMs as number | null, revoked, limits, limitId };
 }
@@ -78,9 +58,8 @@ function readKeyFact(value: unknown): KeyFact | undefined {
 function readAccountFact(of: string, value: unknown): AccountFact | undefined {
   if (!isObject(value)) return undefined;
   const { id, parentId, externalId, status } = value;
-  // 0.2.0 stores no `plan`, and does not know that an account is deleted.
   const plan = readPlan(value['plan']);
-  const limits = plan ? noneIn(value) : readLimits(value['limits']);
+  const limits = readLimits(value['limits']);
   if (!isAccountId(id) || id !== of || !isExternalIdOrNull(externalId)) return undefined;
   if (plan === undefined || limits === undefined) return undefined;
   if (parentId === null) {
@@ -92,11 +71,6 @@ function readAccountFact(of: string, value: unknown): AccountFact | undefined {
   return status === 'active' || status === 'deactivated' || status === 'deleted'
     ? { id, parentId, externalId, status, limits, plan }
     : undefined;
-}
-
-/** Returns the limits of an account with a plan, which is stored without: see {@link encodeFact}. */
-function noneIn(value: object): null | undefined {
-  return 'limits' in value ? undefined : null;
 }
 
 /** Returns a parent's plan: `null` stands for none. Returns `undefined` if `value` is not valid. */

@@ -143,9 +143,8 @@ function listRoute<Access>(
     },
     async (request) => {
       const { status } = request.query;
-      // A cursor is valid only for the list name that it came from. Without a filter, the list has the same name as in
-      // version 0.1.0, so cursors of version 0.1.0 stay valid.
-      const list = ['api-keys', request.params.owner_id.toLowerCase(), ...(status ? [status] : [])];
+      // A cursor is valid only for the list name that it came from.
+      const list = ['api-keys', request.params.owner_id.toLowerCase(), status];
       const page = { ...readPage(request.query, list), ...(status && { status }) };
       const owner = await ownerOf(request, tenants, rules);
       const nowMs = clock.wallMs();

@@ -162,7 +162,7 @@ function limitToBody({ kind, period, unit, quota, windowS, remaining, resetS }: 
   return { limited: kind, per: period, unit, quota, window_s: windowS, remaining, reset_s: resetS };
 }
 
-/** Names shown for destinations other than routes. They are the same as in version 0.1.0. */
+/** Names shown for destinations other than routes. */
 const routeNames = { management: 'management', none: 'none', rejected: 'refused' } as const;
 
 function because(explained: Explained, { method }: ProxiedRequest): string {

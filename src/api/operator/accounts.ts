@@ -5,9 +5,8 @@ import { found } from '../../http/not-found.ts';
 import { invalidField } from '../../http/invalid-request.ts';
 import { operatorCaller } from '../../ports/changes.ts';
 import type { ParentFilter } from '../../ports/tenant-store.ts';
-import { readAccountPage, writeAccountPage } from '../rest/account-pages.ts';
 import { enforced, idempotencyClaim, notTaken, noteReplay, withinPairs, withPlan } from '../rest/changes.ts';
-import { pageOf, pageQuery, type ListName } from '../rest/paging.ts';
+import { pageOf, pageQuery, readPage, writePage, type ListName } from '../rest/paging.ts';
 import { closed, noQuery } from '../rest/typebox.ts';
 import { near } from '../sub-accounts/listing.ts';
 import { creatable, externalId, nameStart } from '../sub-accounts/resource.ts';
@@ -78,8 +77,8 @@ function listRoute(app: OperatorApp, { tenants }: AdminDeps): void {
     async ({ query }) => {
       const filter = filterOf(query);
       const list = listName(filter);
-      const asked = readAccountPage(query, list);
-      return writeAccountPage(await tenants.listParents(filter, asked), list, asked, accountToBody);
+      const asked = readPage(query, list);
+      return writePage(await tenants.listParents(filter, asked), list, ({ id }) => id, accountToBody);
     },
   );
 }
@@ -159,18 +158,15 @@ function filterOf(query: Static<typeof listQuery>): ParentFilter {
   };
 }
 
-/**
- * Returns the name of a list. Without filters, the name is the same as in version 0.1.0, so cursors of version 0.1.0
- * stay valid.
- */
+/** Returns the name of a list, which contains its filters. */
 function listName({ status, externalId, nameStart, subAccount, plan, near }: ParentFilter): ListName {
-  const filters = [
+  return [
+    'accounts',
     status,
     externalId,
     nameStart,
-    ...(subAccount === undefined ? [] : [subAccount]),
-    ...(plan === undefined ? [] : [`plan ${plan}`]),
-    ...(near === undefined ? [] : [`near ${near}`]),
+    subAccount,
+    plan === undefined ? undefined : `plan ${plan}`,
+    near === undefined ? undefined : `near ${near}`,
   ];
-  return filters.every((each) => each === undefined) ? ['accounts'] : ['accounts', ...filters];
 }

@@ -2,8 +2,7 @@ import { Type, type Static } from 'typebox';
 import { metadataKeyMaxLength, metadataValueMaxLength, type Metadata } from '../../domain/account.ts';
 import type { AccountId } from '../../domain/ids.ts';
 import type { SubAccountFilter, TenantStore } from '../../ports/tenant-store.ts';
-import { readAccountPage, writeAccountPage } from '../rest/account-pages.ts';
-import { pageOf, pageQuery, type ListName } from '../rest/paging.ts';
+import { pageOf, pageQuery, readPage, writePage, type ListName } from '../rest/paging.ts';
 import { closed } from '../rest/typebox.ts';
 import { externalId, nameStart, statuses, subAccountBody, subAccountToBody } from './resource.ts';
 
@@ -40,9 +39,9 @@ export async function listSubAccounts(
 ): Promise<Static<typeof listBody>> {
   const filter = filterOf(query);
   const list = listName(parent, filter);
-  const asked = readAccountPage(query, list);
+  const asked = readPage(query, list);
   const page = await tenants.listSubAccounts(parent, filter, asked);
-  return writeAccountPage(page, list, asked, subAccountToBody);
+  return writePage(page, list, ({ id }) => id, subAccountToBody);
 }
 
 function filterOf(query: Static<typeof listQuery>): SubAccountFilter {
@@ -64,20 +63,17 @@ function metadataOf(query: object): Metadata | undefined {
   return pairs.length === 0 ? undefined : Object.fromEntries(pairs);
 }
 
-/**
- * Returns the name of a list. Filters that are newer than version 0.1.0 are part of the name only if they are set.
- * Cursors of version 0.1.0 therefore stay valid.
- */
+/** Returns the name of a list, which contains its filters. */
 function listName(parent: AccountId, filter: SubAccountFilter): ListName {
   const { status, externalId, nameStart, metadata = {}, near } = filter;
   const pairs = Object.entries(metadata).sort(([a], [b]) => (a < b ? -1 : 1));
-  const more = nameStart === undefined && pairs.length === 0 ? [] : [nameStart, ...pairs.flat()];
   return [
     'sub-accounts',
     parent,
     status,
     externalId,
-    ...more,
-    ...(near === undefined ? [] : [`near ${near}`]),
+    nameStart,
+    near === undefined ? undefined : `near ${near}`,
+    ...pairs.flat(),
   ];
 }

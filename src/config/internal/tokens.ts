@@ -2,10 +2,7 @@ import type { UncheckedFile } from '../gateway-file.ts';
 import type { SchemaFault } from '../validate.ts';
 import type { LocatedToken } from './operator-tokens.ts';
 
-/**
- * A token with fewer characters causes a warning but works, as it did in 0.1.0. `openssl rand -hex 16` prints a token
- * of this length.
- */
+/** A token with fewer characters causes a warning but works. `openssl rand -hex 16` prints a token of this length. */
 const shortestToken = 32;
 
 /** Rejects placeholders, and tokens shared by two operators: events could not tell these operators apart. */

@@ -121,13 +121,11 @@ export function newRow({ accountId, parentId, keyId }: UsedBy, hourMs: number, i
  *     INDEX,REQUESTS,READS,CLIENT_ERRORS,SERVER_ERRORS,BYTES_IN,BYTES_OUT,LAST_USED;
  *     INDEX,…,LAST_USED,WRITES_BY_DEFAULT,LAST_WRITE_BY_DEFAULT;      if the row has writes without the acting header
  *
- * If the row has units, `,UNITS` follows after the other numbers. Files of 0.2.0 have the number 3 in their first line
- * and no units; they are read as well.
+ * If the row has units, `,UNITS` follows after the other numbers.
  *
  * The counts in an entry are the row's totals so far, so they replace earlier ones. Times are milliseconds since 1970.
  */
 export const firstLine = 'tenancy-gateway usage 4\n';
-const firstLines = [firstLine, 'tenancy-gateway usage 3\n'];
 
 /**
  * Returns a line of the file with the current totals of the changed rows.
@@ -162,9 +160,8 @@ export class UnknownFormat extends Error {
 export function rowsOf(text: string): UsageRow[] {
   const rows: OpenRow[] = [];
   // If the process died before it wrote any row, the file has only the first line or a part of it.
-  if (firstLines.some((line) => line.startsWith(text))) return rows;
-  if (!firstLines.some((line) => text.startsWith(line)))
-    throw new UnknownFormat('a usage journal in an unknown format');
+  if (firstLine.startsWith(text)) return rows;
+  if (!text.startsWith(firstLine)) throw new UnknownFormat('a usage journal in an unknown format');
   let start = firstLine.length;
   for (let end = text.indexOf('\n', start); end !== -1; end = text.indexOf('\n', start)) {
     if (!takeLine(text.slice(start, end), rows)) break;

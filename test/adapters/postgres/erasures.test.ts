@@ -11,7 +11,6 @@ import {
   createParent,
   freshStore,
   keyDraft,
-  newAccountId,
   newKeyId,
   rawSql,
   subAccountDraft,
@@ -96,15 +95,13 @@ t.test('no table holds what a deleted parent or those under it were called', asy
     select ${parent}, a, date_trunc('hour', now()), gen_random_uuid(), 7, 7, 0, 0, 0, 0, 0
     from (values (${parent}::uuid), (${sub}::uuid)) v (a)`;
   const before = await requestsOf(sql, parent);
-  t.same(
-    await tablesWith(sql, 'canary'),
-    ['account', 'api_key', 'coherence_log', 'event', 'idempotency', 'parent_external_id'].sort(),
-  );
+  t.same(await tablesWith(sql, 'canary'), ['account', 'api_key', 'coherence_log', 'event', 'idempotency']);
   await store.tenants.setParentStatus(parent, 'suspended');
   await store.tenants.deleteParent(parent, { operator: 'alice', address: '192.0.2.99' });
-  t.notOk(
-    (await tablesWith(sql, 'canary')).includes('parent_external_id'),
-    'the external_id is free at once',
+  t.same(
+    await sql`select from account where external_id is not null and parent_id is null`,
+    [],
+    'it is free at once',
   );
   await eraseAll(store);
   t.same(await tablesWith(sql, 'canary'), []);
@@ -311,41 +308,3 @@ t.test('events lose their addresses after their days, in portions, and keep all 
     ],
   );
 });
-
-t.test(
-  'beside 0.2.0 nothing is deleted, and after a roll-back to it deleted accounts stay closed',
-  async (t) => {
-    const { url, store } = await freshStore(t);
-    const { tenants } = store;
-    const sql = rawSql(t, url);
-    const { id: parent } = await createParent(tenants, { externalId: 'canary' });
-    const { key } = await createKey(tenants, parent);
-    await tenants.setParentStatus(parent, 'suspended');
-    /** Registers as 0.2.0 does. */
-    const register = () => sql`select replica_renew('old', 'n', 3000, '0.2.0', null, false, null)`;
-    await register();
-    t.match(await tenants.deleteParent(parent).catch((error: unknown) => error), {
-      problem: { code: 'unavailable', detail: /\(0\.2\.0\)/ },
-    });
-    t.match(await tenants.getParent(parent), { id: parent }, 'nothing was done');
-    await sql`delete from replica`;
-    t.match(await tenants.deleteParent(parent), { alreadyGone: false });
-
-    await register();
-    const [row] = await sql`select status, external_id from account where id = ${parent}`;
-    t.match(row, { status: 'suspended', external_id: null }, 'in the columns that 0.2.0 reads');
-    t.match(await sql`select outcome from account_set_parent_status('{}', ${parent}, 'active')`, [
-      { outcome: 'none' },
-    ]);
-    t.match(await sql`select outcome from account_update_parent('{}', ${parent}, '{"name": "Back"}', 16)`, [
-      { outcome: 'none' },
-    ]);
-    await eraseAll(store);
-    t.match(await sql`select name, revoked_at from api_key where id = ${key.id}`, [
-      { name: '(deleted)', revoked_at: Date },
-    ]);
-    t.match(await createParent(tenants, { id: newAccountId(), externalId: 'canary' }), {
-      externalId: 'canary',
-    });
-  },
-);

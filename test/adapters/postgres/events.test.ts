@@ -101,16 +101,17 @@ t.test('events cannot be changed, and are deleted by retention alone', async (t)
   await t.rejects(sql`delete from event`, { code: '23000' });
 });
 
-t.test('changes of replicas of 0.1.0 and SQL by hand have events, of the system', async (t) => {
+t.test('changes by hand-written SQL have events, of the system', async (t) => {
   const { store, url } = await freshStore(t);
   const sql = rawSql(t, url);
   const [id, sub, key] = [newAccountId(), newAccountId(), newKeyId()];
   await sql`insert into account (id, name, status, sub_accounts, active_sub_accounts) values (${id}, 'P', 'active', 0, 0)`;
-  await sql`select account_create_sub(${id}, ${sub}, 'Sub', null, '{}', 10)`;
-  await sql`select account_set_sub_status(${id}, ${sub}, 'deactivated')`;
+  await sql`select account_create_sub('{}', ${id}, ${sub}, 'Sub', null, '{}', 10)`;
+  await sql`select account_set_sub_status('{}', ${id}, ${sub}, 'deactivated')`;
   const [digest, secret] = [randomBytes(32), randomBytes(32)];
-  await sql`select api_key_create(${sub}, ${key}, 'Key', '[]', ${digest}, ${secret}, 'tgw_abcd', 'wxyz', null, 10)`;
-  await sql`select api_key_revoke(${sub}, ${key})`;
+  await sql`insert into api_key (id, account_id, name, scopes, digest, client_secret_digest, prefix, last4)
+    values (${key}, ${sub}, 'Key', '{}', ${digest}, ${secret}, 'tgw_abcd', 'wxyz')`;
+  await sql`select api_key_revoke('{}', ${sub}, ${key})`;
   await sql`update api_key set last_used_at = now()`;
   await sql`update account set name = 'By hand' where id = ${sub}`;
   const { rows } = await store.events.list({ account: id }, { limit: 10 });

@@ -169,19 +169,3 @@ t.test('with keys, a value is believed only where a gateway wrote it, under this
   t.not(await redis.get(at), good, 'the first key signs');
   t.equal((await signed.cache.get(['n:parent'])).size, 0, 'and who does not have it does not believe it');
 });
-
-t.test('what 0.1.0 keeps in the same Redis is neither believed nor overwritten', async (t) => {
-  const url = await freshRedis(t);
-  const redis = new Redis(url);
-  t.teardown(() => redis.disconnect());
-  const theirs = JSON.stringify({ v: 1, s: 5, i: 'i', f: 0 });
-  await redis.set('tg:n:parent', theirs);
-  const { cache, works } = open(t, url);
-  await eventually(async () => {
-    cache.set(new Map([...facts].slice(1)));
-    return (await cache.get(keys)).size > 0;
-  });
-  t.notOk((await cache.get(keys)).has('n:parent'));
-  await works();
-  t.equal(await redis.get('tg:n:parent'), theirs);
-});

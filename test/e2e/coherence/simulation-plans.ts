@@ -1,9 +1,7 @@
 /** Mixtures of faults, and what a run of each has to hold. */
 import t from 'tap';
-import type { Timing } from '../../../src/coherence/timing.ts';
 import type { Faults, Plan } from '../../support/coherence/plan.ts';
 import { simulate } from '../../support/coherence/simulation.ts';
-import { timingOf010 } from '../../support/coherence/timing-of-010.ts';
 
 export const virtualMs = 10_000;
 
@@ -41,17 +39,7 @@ const plans: Record<string, Partial<Plan>> = {
     virtualMs: 16_000,
     faults: { partition: 0.03, pause: 0.01, kill: 0.005 },
   },
-  'beside replicas of 0.1.0, with clocks wrong by 3 %': {
-    clockError: 0.03,
-    faults: { partition: 0.02, kill: 0.01 },
-    mutation: { timing: everyOther(timingOf010) },
-  },
 };
-
-function everyOther(change: (timing: Timing) => Timing): (timing: Timing) => Timing {
-  let replicas = 0;
-  return (timing) => (++replicas % 2 === 0 ? change(timing) : timing);
-}
 
 /** Defines a test of each mixture, with a run for each seed. */
 export function testPlans(seeds: readonly number[]): void {

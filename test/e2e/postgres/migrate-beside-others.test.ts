@@ -2,36 +2,27 @@
 /** Migrating while replicas serve and other sessions hold locks: a `pg_dump`, an idle transaction, another process. */
 import t from 'tap';
 import { migrate, patienceWith, type MigrationWait } from '../../../src/adapters/postgres/schema/migrate.ts';
-import { readMigrations } from '../../../src/adapters/postgres/schema/migration-files.ts';
+import { readSchemaFiles } from '../../../src/adapters/postgres/schema/files.ts';
 import type { Sql } from '../../../src/adapters/postgres/connection/sql.ts';
+import { nextSchema, step } from '../../support/next-schema.ts';
 import { freshDatabase } from '../../support/postgres.ts';
-import { over, rawSql } from '../../support/store.ts';
-import type { Scope } from '../../support/servers.ts';
+import { migrated, over, rawSql } from '../../support/store.ts';
 
-/** The next step, 6, needs the `replica` table to itself. */
-const before = 5;
-
-async function databaseAt(t: Scope, version: number): Promise<string> {
-  const url = await freshDatabase(t);
-  const sql = rawSql(t, url);
-  await sql`create table schema_migration (
-    version int primary key, name text not null, checksum text not null, compatible_with int not null,
-    applied_at timestamptz not null default now()
-  )`;
-  for (const step of (await readMigrations()).slice(0, version)) {
-    await sql.unsafe(step.text).simple();
-    await sql`insert into schema_migration (version, name, checksum, compatible_with)
-      values (${step.version}, ${step.name}, ${step.checksum}, ${step.compatibleWith})`;
-  }
-  return url;
-}
+const { steps: own } = await readSchemaFiles();
+/** Of a made-up next version: a step that suits replicas while it runs, and one that needs the `replica` table to itself. */
+const easy = step(own.length + 1, 'easy', 'create table example (id int)', own.length);
+const locking = step(own.length + 2, 'locking', 'alter table replica add column note text', own.length);
+const next = await nextSchema([easy, locking]);
+const [easyName, lockingName] = [easy, locking].map(
+  ({ number, name }) => `${String(number).padStart(4, '0')} ${name}`,
+);
 
 /** Renews a lease as an old replica does until `ended`, and rejects as soon as one waits longer than 1 s for a lock. */
 async function renewUntil(sql: Sql, ended: () => boolean): Promise<number> {
   await sql`set lock_timeout = '1s'`;
   let renewals = 0;
   for (; !ended(); renewals++)
-    await sql`insert into replica (id, nonce, lease_ms) values ('old', ${`n${renewals}`}, 3000)
+    await sql`insert into replica (id, nonce, level, lease_ms) values ('old', ${`n${renewals}`}, 1, 3000)
       on conflict (id) do update set nonce = excluded.nonce`;
   return renewals;
 }
@@ -39,7 +30,7 @@ async function renewUntil(sql: Sql, ended: () => boolean): Promise<number> {
 t.test(
   'a step that has to wait for a lock keeps no lease from being renewed, says who holds it, and comes through',
   async (t) => {
-    const url = await databaseAt(t, before);
+    const url = await freshDatabase(t, migrated);
     const dump = rawSql(t, url);
     const [{ pid }] = await dump<[{ pid: number }]>`select pg_backend_pid() as pid`;
     const waits: MigrationWait[] = [];
@@ -59,17 +50,17 @@ t.test(
             over(rawSql(t, url)),
             { onWait, onStep: (step) => steps.push(step) },
             over(rawSql(t, url)),
+            next,
           );
           resolve({ end });
         });
       });
     });
-    const { length: newest } = await readMigrations();
-    t.equal(await migrating.end, newest);
+    t.equal(await migrating.end, next.functions.number);
     done = true;
     t.ok((await renewing) > 0);
-    t.equal(steps.length, newest - before, 'every step was applied once the lock was free');
-    t.equal(waits[0]?.step, '0006 replica_notes');
+    t.same(steps, [easyName, lockingName], 'every step was applied once the lock was free');
+    t.equal(waits[0]?.step, lockingName);
     t.match(waits[0]?.waitsFor, /^AccessExclusiveLock on replica, held by process /);
     t.match(
       waits[0]?.waitsFor,
@@ -79,31 +70,35 @@ t.test(
 );
 
 t.test('steps before the one that has to wait are kept', async (t) => {
-  const url = await databaseAt(t, before - 1);
+  const url = await freshDatabase(t, migrated);
   const holder = rawSql(t, url);
   await holder.begin(async (tx) => {
     await tx`lock table replica in access share mode`;
     const steps: string[] = [];
     const stop = new Error('stop here');
     await t.rejects(
-      migrate(over(rawSql(t, url)), {
-        onStep: (step) => steps.push(step),
-        onWait: () => {
-          throw stop;
+      migrate(
+        over(rawSql(t, url)),
+        {
+          onStep: (step) => steps.push(step),
+          onWait: () => {
+            throw stop;
+          },
         },
-      }),
+        over(rawSql(t, url)),
+        next,
+      ),
       stop,
     );
-    t.same(steps, ['0005 idempotency']);
-    const [{ newest }] = await tx<[{ newest: number }]>`select max(version) as newest from schema_migration`;
-    t.equal(newest, before);
+    t.same(steps, [easyName]);
+    t.same(await tx`select name from schema_step`, [{ name: 'easy' }]);
   });
 });
 
 t.test(
   'while another process migrates, this one waits without a lock and without a transaction',
   async (t) => {
-    const url = await databaseAt(t, before);
+    const url = await freshDatabase(t, migrated);
     const other = rawSql(t, url);
     const waiting = rawSql(t, url);
     const [{ pid }] = await waiting<[{ pid: number }]>`select pg_backend_pid() as pid`;
@@ -111,13 +106,13 @@ t.test(
     await other.begin(async (tx) => {
       await tx`select pg_advisory_xact_lock(7311970451)`;
       const wait = await new Promise<MigrationWait>((resolve) => {
-        end = migrate(over(waiting), { onWait: resolve });
+        end = migrate(over(waiting), { onWait: resolve }, over(waiting), next);
       });
-      t.match(wait, { step: '0006 replica_notes', waitsFor: /another process/, elsewhere: true });
+      t.match(wait, { step: easyName, waitsFor: /another process/, elsewhere: true });
       const locks = await tx`select from pg_locks where pid = ${pid} and relation = 'replica'::regclass`;
       t.same(locks, []);
     });
-    t.equal(await end, (await readMigrations()).length);
+    t.equal(await end, next.functions.number);
   },
 );
 

@@ -189,7 +189,7 @@ export class ModelStore {
     return { incarnation, seq, through, floor: after === null ? start + 1 : floor, entries };
   }
 
-  /** Everything that was changed longer ago is deleted, by the database's clock: for the harness, and as 0.1.0 prunes. */
+  /** Everything that was changed longer ago is deleted, by the database's clock, for the harness. */
   pruneOlder(ageMs: number): void {
     const { seq, log } = this.#state;
     const kept = log.find(({ at }) => at >= this.#clockMs - ageMs)?.seq ?? seq;

@@ -10,7 +10,6 @@ import type { FactCache, StampedFact } from '../../../src/ports/fact-cache.ts';
 import type { FactKey, FactReading, Seq } from '../../../src/ports/facts.ts';
 import { noFactCache } from '../../../src/coherence/no-fact-cache.ts';
 import type { ProtocolMutation } from './plan.ts';
-import { timingOf010 } from './timing-of-010.ts';
 
 /** Responds to a mutation as soon as it is committed. */
 export const skipTheWait: ProtocolMutation = { skipWait: true };
@@ -132,7 +131,10 @@ export const waitByTheOwnLease: ProtocolMutation = {
 
 /** Takes off and waits too little for clocks that are wrong by a tenth. */
 export const forgiveClocksTooLittle: ProtocolMutation = {
-  timing: timingOf010,
+  timing: (timing) => {
+    const guardMs = Math.max(5, timing.leaseMs / 30);
+    return { ...timing, marginMs: guardMs, leaseWaitMs: (leaseMs) => leaseMs + guardMs };
+  },
   circumstances: { faults: { partition: 0.02 } },
 };
 

@@ -21,9 +21,9 @@ interface ReadingRow extends Omit<LogReading, 'entries' | 'through'> {
 
 /**
  * Level of this version: the rules that its replicas can enforce. A change that needs a higher level than a registered
- * replica has is rejected (`fleet_require.sql`, `fleet_check.sql`). 0.1.0 has level 1, 0.2.0 has level 2.
+ * replica has is rejected (`fleet_require.sql`, `fleet_check.sql`). Raised together with `fleet_newest.sql`.
  */
-const level = 3;
+const level = 1;
 
 type Replicas = Pick<CoherenceLog, 'register' | 'ack' | 'replicas' | 'noteComplete' | 'removeReplica'>;
 type Entries = Pick<CoherenceLog, 'readAfter' | 'prune'>;
@@ -72,7 +72,7 @@ function replicas(db: Runner): Replicas {
     async replicas() {
       const [reading] = await db.run(
         (sql) => sql<[ReplicaReading]>`
-          select s.seq, i.incarnation, i.incarnation = (select history from coherence_adopted) as complete, coalesce((
+          select s.seq, i.incarnation, i.incarnation = s.adopted as complete, coalesce((
             select json_agg(json_build_object(
               'id', r.id, 'nonce', r.nonce, 'acked', r.acked, 'leaseMs', r.lease_ms, 'streamsClosed', r.streams_closed,
               'ageMs', greatest(0, round(extract(epoch from clock_timestamp() - r.renewed_at) * 1000))
@@ -86,21 +86,13 @@ function replicas(db: Runner): Replicas {
     async noteComplete(incarnation) {
       await db.run(
         (sql) => sql`
-          update coherence_adopted set history = ${incarnation}
-          where history <> ${incarnation} and coherence_history() = ${incarnation}`,
+          update coherence_seq set adopted = ${incarnation}
+          where adopted <> ${incarnation} and marker::text = ${incarnation} and named_in = coherence_place()`,
       );
     },
 
     async removeReplica(id, nonce) {
-      // `nonce` is either the nonce that the replica registered with, or the nonce read from the replica's row. The row
-      // has the level in front of the registered nonce (see `replica_renew`).
-      await db.run(
-        (sql) => sql`
-          with gone as (
-            delete from replica where id = ${id} and nonce in (${nonce}, ${`${level}:${nonce}`}) returning id
-          )
-          delete from replica_clock c using gone where c.id = gone.id`,
-      );
+      await db.run((sql) => sql`delete from replica where id = ${id} and nonce = ${nonce}`);
     },
   };
 }
@@ -142,8 +134,9 @@ function entries(db: Runner, background: Runner): Entries {
     async prune({ incarnation, before, most }) {
       const [{ more }] = await background.run(
         (sql) =>
-          sql<[{ readonly more: boolean }]>`select case when coherence_history() = ${incarnation}
-              then coherence_prune(coherence_incarnation(), ${before}, ${most}) else false end as more`,
+          sql<
+            [{ readonly more: boolean }]
+          >`select coherence_prune(${incarnation}, ${before}, ${most}) as more`,
       );
       return more;
     },

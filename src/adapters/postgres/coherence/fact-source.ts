@@ -14,18 +14,17 @@ import type { Limits } from '../../../domain/limits/limits.ts';
 import { hasLimits } from '../../../domain/limits/plan.ts';
 import type { Runner } from '../connection/pool.ts';
 import type { Sql } from '../connection/sql.ts';
-import { toLimits, toOwnLimits, type LimitColumns } from '../tenants/rows.ts';
+import { toLimits, toOwnLimits, type AccountRow, type LimitColumns } from '../tenants/rows.ts';
 
 /** An account in the JSON form that {@link statement} returns. */
-interface AccountJson extends LimitColumns {
+interface AccountJson
+  extends LimitColumns, Pick<AccountRow, 'plan' | 'unlimited' | 'max_sub_accounts' | 'max_api_keys'> {
   readonly id: AccountId;
   readonly parent_id: AccountId | null;
   readonly external_id: string | null;
   readonly status: Exclude<AccountFact['status'], 'deleted'>;
   readonly deleted_at: string | null;
   readonly active_sub_accounts: number | null;
-  readonly plan: string | null;
-  readonly unlimited: readonly string[];
 }
 
 /** A plan in the JSON form that {@link statement} returns. */
@@ -46,7 +45,6 @@ interface Found {
         readonly scopes: readonly string[];
         readonly expires_at: string | null;
         readonly revoked_at: string | null;
-        readonly rotated_from: KeyId | null;
         readonly limit_id: KeyId | null;
       })
     | null;
@@ -163,7 +161,7 @@ function keyFact(key: NonNullable<Found['key']>): FactValue {
     expiresAtMs: key.expires_at === null ? null : Date.parse(key.expires_at),
     revoked: key.revoked_at !== null,
     limits: limitsOf(key),
-    limitId: key.limit_id ?? key.rotated_from ?? key.id,
+    limitId: key.limit_id ?? key.id,
   };
 }
 

@@ -13,10 +13,10 @@ export function replicaList(db: Runner): ReplicaList {
     async read() {
       const [reading] = await db.run(
         (sql) => sql<[Omit<ReplicaListReading, 'entries'> & { readonly entries: readonly Row[] }]>`
-          select s.seq, i.incarnation, i.incarnation = (select history from coherence_adopted) as complete, coalesce((
+          select s.seq, i.incarnation, i.incarnation = s.adopted as complete, coalesce((
             select json_agg(json_build_object(
               'id', r.id, 'leaseMs', r.lease_ms, 'applied', r.acked, 'version', r.version, 'host', r.host,
-              'leaving', r.leaving, 'clockAheadMs', (select c.ahead_ms from replica_clock c where c.id = r.id),
+              'leaving', r.leaving, 'clockAheadMs', r.clock_ahead_ms,
               'figures', (
                 select f.figures || jsonb_build_object('reportedAtMs', extract(epoch from f.reported_at) * 1000)
                 from replica_figures f where f.replica = r.id and f.reported_at > now() - interval '1 minute'

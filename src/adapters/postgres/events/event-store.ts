@@ -152,14 +152,13 @@ const noAccount = '00000000-0000-0000-0000-000000000000';
 /** The `object` of an event that `quota_note` writes. */
 interface QuotaRow {
   readonly period: QuotaUse['period'];
-  /** Absent in events of 0.2.0. */
-  readonly unit?: QuotaUse['unit'];
+  readonly unit: QuotaUse['unit'];
   readonly quota: number;
   readonly used: number;
   readonly starts_at: string;
 }
 
-function toQuotaUse({ period, unit = 'requests', quota, used, starts_at }: QuotaRow): QuotaUse {
+function toQuotaUse({ period, unit, quota, used, starts_at }: QuotaRow): QuotaUse {
   return { period, unit, quota, used, startsAt: new Date(starts_at) };
 }
 

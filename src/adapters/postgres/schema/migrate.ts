@@ -1,20 +1,20 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { pause, systemTimers } from '../../../ports/timers.ts';
 import type { Runner } from '../connection/pool.ts';
 import type { Sql, Statements } from '../connection/sql.ts';
 import { readSchema } from './applied.ts';
 import { describeWait } from './lock-holders.ts';
-import type { Migration } from './migration-files.ts';
+import { readSchemaFiles, type SchemaFiles, type Step } from './files.ts';
 
 /** Listeners for the progress of a migration. */
 export interface MigrationEvents {
-  /** Called after this process has applied a migration, with its number and name. */
+  /** Called after this process has applied a part of the schema, with its name: `base`, `0001 NAME` or `functions 2`. */
   readonly onStep?: (step: string) => void;
-  /** Called if a migration cannot be applied yet. The migration is retried as often as needed. */
+  /** Called if a part cannot be applied yet. It is retried as often as needed. */
   readonly onWait?: (wait: MigrationWait) => void;
 }
 
 export interface MigrationWait {
-  /** Number and name of the migration. */
+  /** Name of the part; see {@link MigrationEvents.onStep}. */
   readonly step: string;
   /** Human-readable obstacle: a lock and its holder, or another process that is migrating the database. */
   readonly waitsFor: string;
@@ -51,32 +51,37 @@ const lookEveryMs = 300;
 
 /**
  * Brings the schema up to this version. Any number of processes may call this at the same time: one does the work, and
- * the rest wait without holding a lock. Each migration commits on its own, together with its row in `schema_migration`.
- * If another session holds a lock that a migration needs, the migration gives up quickly and is retried a few seconds
- * later, as often as needed. Replicas of the previous version keep serving requests in the meantime.
+ * the rest wait without holding a lock. An empty database gets the base, all steps and the functions in one transaction.
+ * In any other database, each missing step commits on its own, together with its row in `schema_step`, and the functions
+ * are replaced last, all at once, if their number is higher than that of the functions in force. If another session
+ * holds a lock that a step needs, the step gives up quickly and is retried a few seconds later, as often as needed.
+ * Replicas of the previous version keep serving requests in the meantime.
  *
- * A database that is newer than this version is accepted if all of its additional migrations are compatible with this
- * version ({@link Migration.compatibleWith}), so that old replicas can restart during a rollout and a release can be
- * rolled back. Otherwise it is rejected.
+ * A database that is newer than this version is accepted if all of its additional steps are compatible with this
+ * version ({@link Step.compatibleWith}), and keeps its functions. So old replicas can restart during a rollout, and a
+ * release can be rolled back. Otherwise it is rejected.
  *
- * @param observer runs a statement while a migration is waiting, to see which lock it is waiting for
- * @returns the version of the schema
- * @throws {import('./applied.ts').SchemaMismatch} if the database is too new, or a migration was changed after it had
- * been applied. If a store's {@link Runner} wraps the error, the mismatch is the `cause` of the thrown error
+ * @param observer runs a statement while a step is waiting, to see which lock it is waiting for
+ * @param files SQL files of this version; tests pass others
+ * @returns the number of the functions in force
+ * @throws {import('./applied.ts').SchemaMismatch} if this version cannot work with the database. If a store's
+ * {@link Runner} wraps the error, the mismatch is the `cause` of the thrown error
  */
 export async function migrate(
   db: Runner,
   { onStep, onWait }: MigrationEvents = {},
   observer: Runner = db,
+  files?: SchemaFiles,
 ): Promise<number> {
+  const known = files ?? (await readSchemaFiles());
   let nextTryMs = -Infinity;
   for (;;) {
-    const { version, pending } = await db.run(readSchema);
-    const [next] = pending;
-    if (next === undefined) return version;
+    const { functions, missing } = await db.run((sql) => readSchema(sql, known));
+    const [next] = missing;
+    if (next === undefined) return functions;
     if (performance.now() >= nextTryMs) {
       const watch = watchOver(observer);
-      const attempt = await db.run((sql) => applyNext(sql, watch.begin)).finally(watch.end);
+      const attempt = await db.run((sql) => applyNext(sql, known, watch.begin)).finally(watch.end);
       if (attempt.outcome === 'applied') onStep?.(attempt.step);
       if (attempt.outcome === 'applied' || attempt.outcome === 'nothing left') continue;
       if (attempt.outcome === 'locked') {
@@ -85,21 +90,25 @@ export async function migrate(
         onWait?.({ step: attempt.step, waitsFor, elsewhere: false });
       } else {
         const waitsFor = 'another process that migrates the database';
-        onWait?.({ step: nameOf(next), waitsFor, elsewhere: true });
+        onWait?.({ step: next.name, waitsFor, elsewhere: true });
       }
     }
-    await sleep(lookEveryMs * (0.5 + Math.random()));
+    await pause(lookEveryMs * (0.5 + Math.random()));
   }
 }
 
 /**
- * Applies one migration in a transaction. The lock that coordinates the processes belongs to that transaction, so it
- * works even behind a transaction pooler and is released if the connection ends.
+ * Applies what is missing next in a transaction. The lock that coordinates the processes belongs to that transaction, so
+ * it works even behind a transaction pooler and is released if the connection ends.
  *
- * @param onTry called before the migration can wait for a lock, with the session's process id and the maximum wait in
+ * @param onTry called before the step can wait for a lock, with the session's process id and the maximum wait in
  * milliseconds
  */
-async function applyNext(sql: Sql, onTry: (pid: number, lockWaitMs: number) => void): Promise<Attempt> {
+async function applyNext(
+  sql: Sql,
+  files: SchemaFiles,
+  onTry: (pid: number, lockWaitMs: number) => void,
+): Promise<Attempt> {
   let trying: { readonly step: string; readonly pauseMs: number } | undefined;
   try {
     return await sql.begin(async (tx): Promise<Attempt> => {
@@ -108,15 +117,19 @@ async function applyNext(sql: Sql, onTry: (pid: number, lockWaitMs: number) => v
       const [session] = await tx<[{ readonly mine: boolean; readonly pid: number }]>`
         select pg_try_advisory_xact_lock(${migrationLock}) as mine, pg_backend_pid() as pid`;
       if (!session.mine) return { outcome: 'another is at it' };
-      // The schema is read again under the lock, because another process may have applied migrations in the meantime.
-      const [step] = (await readSchema(tx)).pending;
-      if (step === undefined) return { outcome: 'nothing left' };
-      const { lockWaitMs, pauseMs } = await readPatience(tx);
-      trying = { step: nameOf(step), pauseMs };
-      await tx`select set_config('lock_timeout', ${String(lockWaitMs)}, true)`;
-      onTry(session.pid, lockWaitMs);
-      await apply(tx, step);
-      return { outcome: 'applied', step: nameOf(step) };
+      // The schema is read again under the lock, because another process may have changed it in the meantime.
+      const [next] = (await readSchema(tx, files)).missing;
+      if (next === undefined) return { outcome: 'nothing left' };
+      if (next.kind === 'base') await makeAll(tx, files);
+      else {
+        const { lockWaitMs, pauseMs } = await readPatience(tx);
+        trying = { step: next.name, pauseMs };
+        await tx`select set_config('lock_timeout', ${String(lockWaitMs)}, true)`;
+        onTry(session.pid, lockWaitMs);
+        if (next.kind === 'step') await applyStep(tx, next.step);
+        else await applyFunctions(tx, files);
+      }
+      return { outcome: 'applied', step: next.name };
     });
   } catch (error) {
     if (trying !== undefined && isLockConflict(error)) return { outcome: 'locked', ...trying };
@@ -124,21 +137,42 @@ async function applyNext(sql: Sql, onTry: (pid: number, lockWaitMs: number) => v
   }
 }
 
-async function apply(tx: Statements, step: Migration): Promise<void> {
-  await tx`
-    create table if not exists schema_migration (
-      version int primary key, name text not null, checksum text not null, compatible_with int not null,
-      applied_at timestamptz not null default now()
-    )`;
+/** Makes the whole schema in an empty database. */
+async function makeAll(tx: Statements, files: SchemaFiles): Promise<void> {
+  await tx
+    .unsafe(
+      `create table schema_base (
+         one boolean primary key default true check (one), checksum text not null,
+         functions int not null, functions_checksum text not null
+       );
+       create table schema_step (
+         number int primary key, name text not null, checksum text not null, compatible_with int not null,
+         applied_at timestamptz not null default now()
+       )`,
+    )
+    .simple();
+  await tx`insert into schema_base (checksum, functions, functions_checksum) values (${files.base.checksum}, 0, '')`;
+  await tx.unsafe(files.base.tables).simple();
+  for (const step of files.steps) await applyStep(tx, step);
+  await applyFunctions(tx, files);
+  await tx.unsafe(files.base.rest).simple();
+}
+
+async function applyStep(tx: Statements, step: Step): Promise<void> {
   await tx.unsafe(step.text).simple();
   await tx`
-    insert into schema_migration (version, name, checksum, compatible_with)
-    values (${step.version}, ${step.name}, ${step.checksum}, ${step.compatibleWith})`;
+    insert into schema_step (number, name, checksum, compatible_with)
+    values (${step.number}, ${step.name}, ${step.checksum}, ${step.compatibleWith})`;
+}
+
+async function applyFunctions(tx: Statements, { functions }: SchemaFiles): Promise<void> {
+  // Functions call each other, in any order.
+  await tx`select set_config('check_function_bodies', 'off', true)`;
+  await tx.unsafe(functions.text).simple();
+  await tx`update schema_base set functions = ${functions.number}, functions_checksum = ${functions.checksum}`;
 }
 
 async function readPatience(tx: Statements): Promise<Patience> {
-  const [table] = await tx<[{ readonly there: boolean }]>`select to_regclass('replica') is not null as there`;
-  if (!table.there) return patienceWith(null, 0);
   const [registered] = await tx<[{ readonly shortest: number | null; readonly replicas: number }]>`
     select min(lease_ms) as shortest, count(*)::int as replicas from replica`;
   return patienceWith(registered.shortest, registered.replicas);
@@ -173,21 +207,17 @@ function watchOver(observer: Runner): {
   /** Returns a description of the lock; `undefined` if no wait was seen. */
   readonly seen: () => Promise<string | undefined>;
 } {
-  let timer: NodeJS.Timeout | undefined;
+  let cancel = (): void => undefined;
   let looking: Promise<string | undefined> = Promise.resolve(undefined);
   return {
     begin: (pid, lockWaitMs) => {
-      timer = setTimeout(() => {
+      cancel = systemTimers.after(lockWaitMs / 4, () => {
         looking = observer.run((sql) => describeWait(sql, pid)).catch(() => undefined);
-      }, lockWaitMs / 4);
+      });
     },
-    end: () => clearTimeout(timer),
+    end: () => cancel(),
     seen: () => looking,
   };
-}
-
-function nameOf({ version, name }: Migration): string {
-  return `${String(version).padStart(4, '0')} ${name}`;
 }
 
 /** Returns whether the error is `lock_not_available` or `deadlock_detected`. */

@@ -1,16 +1,13 @@
 import type { AccountId } from '../../../domain/ids.ts';
-import type { AccountPageQuery, ParentFilter, SubAccountFilter } from '../../../ports/tenant-store.ts';
+import type { PageQuery, ParentFilter, SubAccountFilter } from '../../../ports/tenant-store.ts';
 import type { Sql } from '../connection/sql.ts';
 import { aboveEveryId } from '../page.ts';
 import { accountColumns, type AccountRow } from './rows.ts';
 
-/** Owner under which `account_listed` lists all parents. */
-const noParent = '00000000-0000-0000-0000-000000000000';
-
 /**
  * Lists the accounts on a page, plus the first account of the next page, if any.
  *
- * `account_listed` is read in order from the end of the previous page; accounts that a filter excludes are skipped.
+ * An index is read in order from the end of the previous page; accounts that a filter excludes are skipped.
  *
  * @param parent parent whose sub-accounts are listed; `null` lists parents
  */
@@ -18,27 +15,30 @@ export function listAccounts(
   sql: Sql,
   parent: AccountId | null,
   filter: SubAccountFilter | ParentFilter,
-  page: AccountPageQuery,
+  page: PageQuery,
 ): PromiseLike<readonly AccountRow[]> {
   if ('subAccount' in filter) return listParentOf(sql, filter, page);
   if (filter.externalId !== undefined) return listByExternalId(sql, parent, filter.externalId, filter, page);
   if ('plan' in filter) return listOfPlan(sql, filter, page);
-  if (page.byId) return listById(sql, parent, filter, page);
   const { limit, after = aboveEveryId } = page;
-  const owner = parent ?? noParent;
-  // The query reads a range of the index; `aboveEveryId` in `page.ts` explains how. After a restore from a backup, the
+  // The queries read a range of an index; `aboveEveryId` in `page.ts` explains how. After a restore from a backup, the
   // last account on a client's previous page may be missing; the list then starts over.
+  if (parent === null) {
+    return sql<AccountRow[]>`
+      select ${accountSelection(sql)} from account a
+      where a.parent_id is null and (a.created_at, a.id) < (
+          coalesce((select c.created_at from account c where c.id = ${after} and c.parent_id is null), 'infinity'), ${after}
+        ) ${narrowed(sql, filter)}
+      order by a.created_at desc, a.id desc limit ${limit + 1}`;
+  }
   return sql<AccountRow[]>`
-    select ${accountSelection(sql)} from account_listed l join account a on a.id = l.id
-    where l.owner_id >= ${owner} and (l.owner_id, l.created_at, l.id) < (
-        ${owner},
-        coalesce(
-          (select c.created_at from account c where c.id = ${after} and c.parent_id is not distinct from ${parent}),
-          'infinity'
-        ),
+    select ${accountSelection(sql)} from account a
+    where a.parent_id >= ${parent} and (a.parent_id, a.created_at, a.id) < (
+        ${parent},
+        coalesce((select c.created_at from account c where c.id = ${after} and c.parent_id = ${parent}), 'infinity'),
         ${after}
       ) ${narrowed(sql, filter)}
-    order by l.owner_id desc, l.created_at desc, l.id desc limit ${limit + 1}`;
+    order by a.parent_id desc, a.created_at desc, a.id desc limit ${limit + 1}`;
 }
 
 /** Lists at most one account: the one with the `external_id`. */
@@ -47,65 +47,39 @@ function listByExternalId(
   parent: AccountId | null,
   externalId: string,
   filter: SubAccountFilter | ParentFilter,
-  { after = aboveEveryId }: AccountPageQuery,
+  { after = aboveEveryId }: PageQuery,
 ): PromiseLike<readonly AccountRow[]> {
-  if (parent === null) {
-    return sql<AccountRow[]>`
-      select ${accountSelection(sql)} from parent_external_id p join account a on a.id = p.account_id
-      where p.external_id = ${externalId} and a.id < ${after} ${narrowed(sql, filter)}`;
-  }
   return sql<AccountRow[]>`
     select ${accountSelection(sql)} from account a
-    where a.parent_id = ${parent} and a.external_id = ${externalId} and a.id < ${after} ${narrowed(sql, filter)}`;
+    where ${parent === null ? sql`a.parent_id is null` : sql`a.parent_id = ${parent}`} and a.external_id = ${externalId} and a.id < ${after} ${narrowed(sql, filter)}`;
 }
 
-/** Lists the parents that have a plan, in the same order as other lists, from an index of each plan's accounts. */
+/** Lists the parents that have a plan, in the same order as other lists. */
 function listOfPlan(
   sql: Sql,
   { plan, ...filter }: ParentFilter,
-  { limit, after = aboveEveryId }: AccountPageQuery,
+  { limit, after = aboveEveryId }: PageQuery,
 ): PromiseLike<readonly AccountRow[]> {
   const of = plan ?? '';
   return sql<AccountRow[]>`
-    select ${accountSelection(sql)} from plan_account l join account a on a.id = l.account_id
-    where l.plan >= ${of} and (l.plan, l.created_at, l.account_id) < (
+    select ${accountSelection(sql)} from account a
+    where a.plan >= ${of} and (a.plan, a.created_at, a.id) < (
         ${of} collate "C",
         coalesce((select c.created_at from account c where c.id = ${after} and c.parent_id is null), 'infinity'),
         ${after}
       ) ${narrowed(sql, filter)}
-    order by l.plan desc, l.created_at desc, l.account_id desc limit ${limit + 1}`;
+    order by a.plan desc, a.created_at desc, a.id desc limit ${limit + 1}`;
 }
 
 function listParentOf(
   sql: Sql,
   { subAccount, externalId, ...filter }: ParentFilter,
-  { after = aboveEveryId }: AccountPageQuery,
+  { after = aboveEveryId }: PageQuery,
 ): PromiseLike<readonly AccountRow[]> {
   return sql<AccountRow[]>`
     select ${accountSelection(sql)} from account s join account a on a.id = s.parent_id
     where s.id = ${subAccount ?? null} and a.id < ${after} and s.deleted_at is null ${narrowed(sql, filter)}
       ${externalId === undefined ? sql`` : sql`and a.external_id = ${externalId}`}`;
-}
-
-/**
- * Lists accounts in descending order of id, for clients with a cursor from version 0.1.0, which lists in this order.
- * The indexes for this order stay as long as replicas of 0.1.0 may run beside this version.
- */
-function listById(
-  sql: Sql,
-  parent: AccountId | null,
-  filter: SubAccountFilter | ParentFilter,
-  { limit, after = aboveEveryId }: AccountPageQuery,
-): PromiseLike<readonly AccountRow[]> {
-  if (parent === null) {
-    return sql<AccountRow[]>`
-      select ${accountSelection(sql)} from account a where a.parent_id is null and a.id < ${after} ${narrowed(sql, filter)}
-      order by a.id desc limit ${limit + 1}`;
-  }
-  return sql<AccountRow[]>`
-    select ${accountSelection(sql)} from account a
-    where a.parent_id >= ${parent} and (a.parent_id, a.id) < (${parent}, ${after}) ${narrowed(sql, filter)}
-    order by a.parent_id desc, a.id desc limit ${limit + 1}`;
 }
 
 const columns = accountColumns.map((name) => `a.${name}`);

@@ -2,7 +2,6 @@ import type { ChangedKey, KeyRotated } from '../../../ports/api-keys.ts';
 import type { TenantStore } from '../../../ports/tenant-store.ts';
 import { committed, digestBytes, requiredOwner, type Changes } from './changes.ts';
 import { accountOfKey, andHolding, changedKey } from './held-keys.ts';
-import { andReplicasFor } from './new-keys.ts';
 import { keyPatchOf } from './rows.ts';
 
 /** Changes or rotates one API key. */
@@ -25,7 +24,7 @@ export function keyChanges(changes: Changes): Pick<TenantStore, 'updateKey' | 'r
       const made = await changes.run<'none' | 'inactive' | 'rotated', Pick<ChangedKey, 'holding'>>(
         claim,
         (sql, request) => sql`
-          select c.*, coherence_history() as incarnation${andHolding(sql, account, key)}${andReplicasFor(sql, rotation)}
+          select c.*, coherence_history() as incarnation${andHolding(sql, account, key)}
           from api_key_rotate(
             ${request}, ${accountOfKey(sql, account, key)}, ${key}, ${rotation.overlapS}, ${rotation.id}, ${digestBytes(rotation.digest)},
             ${digestBytes(rotation.clientSecretDigest)}, ${rotation.prefix}, ${rotation.last4}, ${rotation.expiresAt}

@@ -1,7 +1,6 @@
-import { usualKeyPrefix, type KeyDigest } from '../../../domain/api-key.ts';
+import type { KeyDigest } from '../../../domain/api-key.ts';
 import type { ImportRejected, KeyToImport, NewApiKey } from '../../../ports/api-keys.ts';
 import type { TenantStore } from '../../../ports/tenant-store.ts';
-import type { Sql } from '../connection/sql.ts';
 import { committed, digestBytes, limitReached, replayOf, requiredOwner, type Changes } from './changes.ts';
 import { toApiKey, type KeyRow } from './rows.ts';
 
@@ -19,7 +18,7 @@ export function newKeys(changes: Changes): Pick<TenantStore, 'createKey' | 'impo
       const made = await changes.run<'none' | 'limit'>(
         claim,
         (sql, request) => sql`
-          select c.*, coherence_history() as incarnation${andReplicasFor(sql, key)}
+          select c.*, coherence_history() as incarnation
           from api_key_create(${request}, ${account}, ${sql.json(mintedRow(key))}, ${limit}) c`,
         caller,
         { limits: key.limits, owner: requiredOwner(account, parent) },
@@ -50,20 +49,6 @@ export function newKeys(changes: Changes): Pick<TenantStore, 'createKey' | 'impo
       }
     },
   };
-}
-
-/**
- * Lowest `replica_level` of the replicas that accept keys of any format. Older replicas accept only the usual prefix.
- */
-const importsKeys = 2;
-
-/**
- * Returns SQL for an extra column in a statement that stores a key with this prefix. The column makes the statement
- * fail while replicas below the level `importsKeys` are running. Such replicas accept only keys with the usual prefix,
- * and treat all others as mistyped. Returns empty SQL for the usual prefix.
- */
-export function andReplicasFor(sql: Sql, { prefix }: Pick<NewApiKey, 'prefix'>): ReturnType<Sql> {
-  return prefix.startsWith(`${usualKeyPrefix}_`) ? sql`` : sql`, fleet_require(${importsKeys})`;
 }
 
 /** Returns a key in the form that `api_key_create` takes. */

@@ -14,14 +14,11 @@ import type { KeyChange } from '../../../ports/api-keys.ts';
 /** A time: a `Date` if read from a column, ISO 8601 text if read from JSON. */
 type Time = Date | string;
 
-/**
- * Limits in an account or key row; keys have no daily or monthly limits. The columns are missing in results that were
- * stored for an `Idempotency-Key` before the columns existed.
- */
+/** Limits in an account or key row; keys have no daily or monthly limits. */
 export interface LimitColumns {
-  readonly requests_per_second?: number | null;
-  readonly burst?: number | null;
-  readonly requests_per_minute?: number | null;
+  readonly requests_per_second: number | null;
+  readonly burst: number | null;
+  readonly requests_per_minute: number | null;
   readonly requests_per_day?: number | null;
   readonly requests_per_month?: number | null;
   readonly units_per_month?: number | null;
@@ -39,13 +36,11 @@ export interface AccountRow extends LimitColumns {
   readonly status: 'active' | 'deactivated' | 'suspended';
   readonly metadata: Metadata;
   readonly active_sub_accounts: number | null;
-  /** Absent in results that were stored for an `Idempotency-Key` before this column existed; so is `max_api_keys`. */
-  readonly max_sub_accounts?: number | null;
-  readonly max_api_keys?: number | null;
-  /** Absent in results that were stored before this column existed; so is `unlimited`. */
-  readonly plan?: string | null;
+  readonly max_sub_accounts: number | null;
+  readonly max_api_keys: number | null;
+  readonly plan: string | null;
   /** Names of the columns whose limits are lifted. */
-  readonly unlimited?: readonly string[];
+  readonly unlimited: readonly string[];
   /** Limits of the plan; absent or `null` if there is none. */
   readonly plan_limits?: LimitColumns | null;
   readonly created_at: Time;
@@ -90,8 +85,7 @@ export interface KeyRow extends LimitColumns {
   readonly last_used_at: Time | null;
   readonly expires_at: Time | null;
   readonly revoked_at: Time | null;
-  /** Absent in results that were stored for an `Idempotency-Key` before this column existed. */
-  readonly rotated_from?: KeyId | null;
+  readonly rotated_from: KeyId | null;
 }
 
 export function toParent(row: AccountRow): ParentAccount {
@@ -103,7 +97,7 @@ export function toParent(row: AccountRow): ParentAccount {
     status: row.status as ParentAccount['status'],
     metadata: row.metadata,
     activeSubAccounts: row.active_sub_accounts ?? 0,
-    plan: row.plan ?? null,
+    plan: row.plan,
     maxSubAccounts: own(row, 'max_sub_accounts'),
     maxApiKeys: own(row, 'max_api_keys'),
     limits,
@@ -170,16 +164,16 @@ export function toApiKey(row: KeyRow): ApiKey {
     lastUsedAt: dateOrNull(row.last_used_at),
     expiresAt: dateOrNull(row.expires_at),
     revokedAt: dateOrNull(row.revoked_at),
-    rotatedFrom: row.rotated_from ?? null,
+    rotatedFrom: row.rotated_from,
     limits: toLimits(row),
   };
 }
 
 export function toLimits(row: LimitColumns): Limits {
   return {
-    requestsPerSecond: row.requests_per_second ?? null,
-    burst: row.burst ?? null,
-    requestsPerMinute: row.requests_per_minute ?? null,
+    requestsPerSecond: row.requests_per_second,
+    burst: row.burst,
+    requestsPerMinute: row.requests_per_minute,
     requestsPerDay: row.requests_per_day ?? null,
     requestsPerMonth: row.requests_per_month ?? null,
     unitsPerMonth: row.units_per_month ?? null,
@@ -193,7 +187,7 @@ type OwnColumns = LimitColumns & Pick<AccountRow, 'unlimited' | 'max_sub_account
 export function toOwnLimits(row: OwnColumns): OwnLimits {
   return {
     requestsPerSecond: own(row, 'requests_per_second'),
-    burst: row.burst ?? null,
+    burst: row.burst,
     requestsPerMinute: own(row, 'requests_per_minute'),
     requestsPerDay: own(row, 'requests_per_day'),
     requestsPerMonth: own(row, 'requests_per_month'),
@@ -202,7 +196,7 @@ export function toOwnLimits(row: OwnColumns): OwnLimits {
 }
 
 function own(row: OwnColumns, column: Exclude<keyof OwnColumns, 'unlimited' | 'burst'>): Own {
-  return row.unlimited?.includes(column) === true ? unlimited : (row[column] ?? null);
+  return row.unlimited.includes(column) ? unlimited : (row[column] ?? null);
 }
 
 /** Converts limits to the form that the SQL functions take. Absent members leave their columns unchanged. */

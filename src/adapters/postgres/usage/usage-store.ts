@@ -45,7 +45,7 @@ function intake(background: Runner): Intake {
           (sql) => sql<[{ readonly rowsIn: number; readonly nowMs: number }]>`
             select rows_in as "rowsIn", now_ms as "nowMs"
             from usage_add_rows(${journal}, ${from}, ${to}, ${toCounted(rows)}::text::usage_counted[],
-              ${`{${rows.map(({ units }) => units).join(',')}}`}::text::bigint[], ${keysPerAccountHour}, ${throughMs}, ${host})`,
+              ${keysPerAccountHour}, ${throughMs}, ${host})`,
         )
         .catch((error: unknown) => {
           if (isRejectedValue(error))
@@ -62,7 +62,7 @@ function toCounted(rows: readonly UsageRow[]): string {
   const literals = rows.map(
     (row) =>
       `"(${row.accountId},${row.parentId},${row.keyId},${isoTime(row.hourMs)},${isoTime(row.lastUsedMs)},${row.requests},${row.reads},` +
-      `${row.writes},${row.clientErrors},${row.serverErrors},${row.bytesIn},${row.bytesOut},${row.writesByDefault},` +
+      `${row.writes},${row.clientErrors},${row.serverErrors},${row.bytesIn},${row.bytesOut},${row.units},${row.writesByDefault},` +
       `${row.writesByDefault > 0 ? isoTime(row.lastWriteByDefaultMs) : ''})"`,
   );
   return `{${literals.join(',')}}`;

@@ -1,34 +1,39 @@
 // class: app
 import t from 'tap';
-import { checkSchema, SchemaMismatch } from '../../../../src/adapters/postgres/schema/applied.ts';
+import {
+  checkSchema,
+  SchemaMismatch,
+  UnusableDatabase,
+} from '../../../../src/adapters/postgres/schema/applied.ts';
+import { readSchemaFiles } from '../../../../src/adapters/postgres/schema/files.ts';
 import { migrate } from '../../../../src/adapters/postgres/schema/migrate.ts';
-import { readMigrations } from '../../../../src/adapters/postgres/schema/migration-files.ts';
 import { openPostgres } from '../../../../src/adapters/postgres/store.ts';
+import { nextSchema, step } from '../../../support/next-schema.ts';
 import { freshDatabase } from '../../../support/postgres.ts';
 import { createParent, migrated, over, problemCode, rawSql } from '../../../support/store.ts';
 
-t.test('of many that start at once one migrates, each step once, and all go on', async (t) => {
+const own = await readSchemaFiles();
+const { number } = own.functions;
+/** A function that says which version replaced it last. */
+const saying = (version: string): string =>
+  `create or replace function erased_name() returns text language sql immutable as $$ select '${version}' $$;`;
+const column = step(own.steps.length + 1, 'note', 'alter table plan add column note text', own.steps.length);
+
+t.test('of many that start at once one makes the database, and all go on', async (t) => {
   const url = await freshDatabase(t);
   const steps: string[] = [];
-  const versions = await Promise.all(
+  const numbers = await Promise.all(
     Array.from({ length: 5 }, () => migrate(over(rawSql(t, url)), { onStep: (step) => steps.push(step) })),
   );
-  const known = await readMigrations();
-  t.same(
-    versions,
-    Array.from({ length: 5 }, () => known.length),
-  );
-  t.same(
-    steps,
-    known.map(({ version, name }) => `${String(version).padStart(4, '0')} ${name}`),
-  );
+  t.same(new Set(numbers), new Set([number]));
+  t.same(steps, ['base']);
 });
 
 t.test('a migrated database is left alone', async (t) => {
   const sql = rawSql(t, await freshDatabase(t, migrated));
-  const applied = await sql`select * from schema_migration order by version`;
+  const before = await sql`select * from schema_base`;
   await migrate(over(sql), { onStep: (step) => t.fail(`ran ${step}`) });
-  t.same(await sql`select * from schema_migration order by version`, applied);
+  t.same(await sql`select * from schema_base`, before);
 });
 
 t.test(
@@ -42,14 +47,12 @@ t.test(
     await sql.unsafe(`set role ${role}`);
     await migrate(over(sql));
     const [row] = await sql`
-    select coherence_cluster() as cluster, left(coherence_incarnation(), -37) as expected,
-      (select timeline_id::text from pg_control_checkpoint()) as timeline`;
-    t.equal(row?.['cluster'], row?.['expected']);
-    t.match(row?.['cluster'], new RegExp(`^\\d+-${row?.['timeline']}$`));
+      select coherence_place() as place, timeline_id::text as timeline from pg_control_checkpoint()`;
+    t.match(row?.['place'], new RegExp(`^\\d+-${row?.['timeline']}-\\d+-\\d+$`));
   },
 );
 
-t.test('a step that fails leaves nothing behind', async (t) => {
+t.test('a base that fails leaves nothing behind', async (t) => {
   const sql = rawSql(t, await freshDatabase(t));
   await sql`create table api_key (in_the_way int)`;
   await t.rejects(migrate(over(sql)), { code: '42P07' });
@@ -60,36 +63,87 @@ t.test('a step that fails leaves nothing behind', async (t) => {
   );
 });
 
+t.test(
+  'a database of 0.1.0, 0.2.0 or another development build is refused, with how to begin anew',
+  async (t) => {
+    for (const [newest, name] of [
+      [6, /was made by version 0\.1\.0, .* begin anew/],
+      [18, /was made by version 0\.2\.0, .* empty DATA_DIR.*CHANGELOG/],
+      [32, /development build before 1\.0\.0/],
+    ] as const) {
+      const sql = rawSql(t, await freshDatabase(t));
+      await sql`create table schema_migration as select ${newest}::int as version`;
+      await t.rejects(migrate(over(sql)), { name: 'UnusableDatabase', message: name });
+    }
+    const sql = rawSql(t, await freshDatabase(t, migrated));
+    await sql`update schema_base set checksum = 'another base'`;
+    const refused = { name: 'UnusableDatabase', message: /its base is another base, .* begin anew/ };
+    await t.rejects(migrate(over(sql)), refused);
+    await t.rejects(checkSchema(sql, own), refused);
+  },
+);
+
 t.test('a step that was changed after it had been applied is rejected', async (t) => {
   const sql = rawSql(t, await freshDatabase(t, migrated));
-  await sql`update schema_migration set checksum = 'other' where version = 2`;
-  await t.rejects(migrate(over(sql)), SchemaMismatch);
+  await migrate(over(sql), {}, over(sql), await nextSchema([column]));
+  const changed = await nextSchema([step(column.number, 'note', 'alter table plan add column note int')]);
+  await t.rejects(migrate(over(sql), {}, over(sql), changed), UnusableDatabase);
 });
 
 t.test('a newer database is rejected, unless its new steps suit older code', async (t) => {
   const url = await freshDatabase(t, migrated);
   const sql = rawSql(t, url);
-  const newest = (await readMigrations()).length;
-  await sql`
-    insert into schema_migration (version, name, checksum, compatible_with)
-    values (${newest + 1}, 'additive', 'c', ${newest})`;
-  t.equal(await migrate(over(sql)), newest + 1);
+  const steps: string[] = [];
+  await migrate(over(sql), { onStep: (name) => steps.push(name) }, over(sql), await nextSchema([column]));
+  t.same(steps, [`${String(column.number).padStart(4, '0')} note`]);
+  t.equal(await migrate(over(sql)), number);
 
-  await sql`
-    insert into schema_migration (version, name, checksum, compatible_with)
-    values (${newest + 2}, 'breaking', 'c', ${newest + 2})`;
+  const breaking = step(column.number + 1, 'breaking', 'alter table plan drop column note');
+  await migrate(over(sql), {}, over(sql), await nextSchema([column, breaking]));
   await t.rejects(migrate(over(sql)), /newer than this version/);
   const store = openPostgres({ url, maxConnections: 5 });
   t.teardown(() => store.close());
-  await t.rejects(store.migrate(), SchemaMismatch, 'so that start-up need not try again');
+  await t.rejects(store.migrate(), SchemaMismatch);
   t.equal(await problemCode(store.ping()), 'unavailable');
+});
+
+t.test('functions of a higher number replace others; a lower version leaves what it finds', async (t) => {
+  const sql = rawSql(t, await freshDatabase(t, migrated));
+  const said = async () => (await sql<[{ name: string }]>`select erased_name() as name`)[0].name;
+  const first = await said();
+  const next = await nextSchema([], { number: number + 1, text: saying('next') });
+  await t.rejects(checkSchema(sql, next), {
+    name: 'SchemaMismatch',
+    message: /lacks this version's functions/,
+  });
+  t.equal(await migrate(over(sql), {}, over(sql), next), number + 1);
+  t.equal(await said(), 'next');
+  t.equal(await migrate(over(sql)), number + 1);
+  await checkSchema(sql, own);
+  t.equal(await said(), 'next', `not ${first} again`);
+  const other = await nextSchema([], { number: number + 1, text: saying('other') });
+  const refused = { name: 'UnusableDatabase', message: /the number \d+, too, but another text/ };
+  await t.rejects(migrate(over(sql), {}, over(sql), other), refused);
+  await t.rejects(checkSchema(sql, other), refused);
+  t.equal(await said(), 'next');
+});
+
+t.test('a new database of a later version has the steps and the functions of that version', async (t) => {
+  const sql = rawSql(t, await freshDatabase(t));
+  const next = await nextSchema([column], { number: number + 1, text: saying('next') });
+  const steps: string[] = [];
+  t.equal(await migrate(over(sql), { onStep: (name) => steps.push(name) }, over(sql), next), number + 1);
+  t.same(steps, ['base']);
+  t.match(await sql`select note, erased_name() as name from plan right join fleet on true`, [
+    { note: null, name: 'next' },
+  ]);
 });
 
 t.test('a database that is not migrated yet is unavailable, and works once it is', async (t) => {
   const url = await freshDatabase(t);
   const store = openPostgres({ url, maxConnections: 5 });
   t.teardown(() => store.close());
-  await t.rejects(checkSchema(rawSql(t, url)), SchemaMismatch);
+  await t.rejects(checkSchema(rawSql(t, url), own), SchemaMismatch);
   t.equal(await problemCode(store.ping()), 'unavailable');
   t.equal(await problemCode(createParent(store.tenants)), 'unavailable');
   await store.migrate();

@@ -1,29 +1,29 @@
 // class: app
-/** What a migration may do while replicas serve; docs/maintainers/contributing.md says it in words. */
+/** What a step may do while replicas serve; docs/contributing.md says it in words. */
 import t from 'tap';
-import { readMigrations } from '../../../../src/adapters/postgres/schema/migration-files.ts';
+import { readSchemaFiles } from '../../../../src/adapters/postgres/schema/files.ts';
+import { migrate } from '../../../../src/adapters/postgres/schema/migrate.ts';
 import { faultsOfStep, fill } from '../../../support/migration-locks.ts';
 import { freshDatabase } from '../../../support/postgres.ts';
-import { migrated, rawSql } from '../../../support/store.ts';
+import { migrated, over, rawSql } from '../../../support/store.ts';
 
-/** The steps of 0.1.0 are in every database; they cannot become better. */
-const lastOfOld = 6;
-
-t.test('no migration locks what leases, decisions or changes need while replicas serve', async (t) => {
+t.test('neither a step nor the functions lock what leases, decisions or changes need', async (t) => {
   const sql = rawSql(t, await freshDatabase(t));
-  await sql`create table schema_migration (version int primary key)`;
-  for (const step of await readMigrations()) {
-    if (step.version === lastOfOld + 1) await fill(sql);
-    if (step.version > lastOfOld) t.same(await faultsOfStep(sql, step.text), [], step.name);
+  const files = await readSchemaFiles();
+  await migrate(over(sql), {}, over(sql), { ...files, steps: [] });
+  await fill(sql);
+  for (const step of files.steps) {
+    t.same(await faultsOfStep(sql, step.text), [], step.name);
     await sql.unsafe(step.text).simple();
   }
+  t.same(await faultsOfStep(sql, files.functions.text), []);
 });
 
-t.test('a migration that locks too much is rejected, whatever its words', async (t) => {
+t.test('a step that locks too much is rejected, whatever its words', async (t) => {
   const sql = rawSql(t, await freshDatabase(t, migrated));
   await fill(sql);
   const rejected: readonly [string, RegExp][] = [
-    ['alter table replica add column level int', /AccessExclusiveLock on replica: leases could not/],
+    ['alter table replica add column note int', /AccessExclusiveLock on replica: leases could not/],
     ['alter table coherence_log add column note text', /AccessExclusiveLock on coherence_log: leases/],
     ['-- locks for a moment: replica\nalter table replica add column a int', /leases could not be renewed/],
     ["do $$ begin execute 'dr' || 'op table coherence_seq cascade'; end $$", /on coherence_seq/],
@@ -53,7 +53,7 @@ t.test('a migration that locks too much is rejected, whatever its words', async 
 
   const accepted = [
     'create table example (id bigint primary key, account uuid not null); create index on example (account)',
-    "create or replace function coherence_position() returns bigint language sql volatile as 'select v from coherence_seq'",
+    "create or replace function coherence_position() returns bigint language sql volatile as 'select seq from coherence_now'",
     '-- locks for a moment: account\nalter table account add column limits jsonb',
     '-- locks for a moment: coherence_log\ncreate index on coherence_log (at)',
   ];

@@ -73,17 +73,6 @@ t.test('a change waits for a revoke that is being committed, and then sees it', 
   t.same(await subAccountsOf(caller.accountId), []);
 });
 
-t.test('so it does for a revoke by a replica of 0.1.0', async (t) => {
-  const caller = await newCaller();
-  let change: Promise<unknown> | undefined;
-  await sql.begin(async (tx) => {
-    await tx`select api_key_revoke(${caller.accountId}, ${caller.keyId})`;
-    change = problemCode(create(tenants, caller));
-    await waiting(1);
-  });
-  t.equal(await change, 'api_key_revoked');
-});
-
 for (const [name, end, code] of [
   ['revoke', revoke, 'api_key_revoked'],
   ['revoke of all keys', revokeAll, 'api_key_revoked'],

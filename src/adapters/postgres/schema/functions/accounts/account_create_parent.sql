@@ -16,10 +16,9 @@ begin
     end if;
     return;
   end if;
-  perform plan_begin_named(array[request ->> 'plan']);
   if new_external_id is not null then
-    perform parent_external_id_begin(new_external_id);
-    select p.account_id into holder from parent_external_id p where p.external_id = new_external_id;
+    perform parent_external_id_lock();
+    select a.id into holder from account a where a.parent_id is null and a.external_id = new_external_id;
     if found then
       outcome := 'taken';
       return;

@@ -23,7 +23,6 @@ begin
     seq := case outcome when 'again' then coherence_position() end;
     return;
   end if;
-  perform limits_begin(request -> 'limits');
   limited := account_limited(limited, request -> 'limits');
   if limited.burst is not null and limited.requests_per_second is null then
     outcome := 'burst-alone';

@@ -17,7 +17,6 @@ begin
   if outcome is not null then
     return;
   end if;
-  perform fleet_check(3);
   if of_parent is null then
     perform change_fence(of_id);
   else
@@ -47,9 +46,6 @@ begin
     set name = erased_name(), external_id = null, metadata = '{}', plan = null, updated_at = now(), deleted_at = now()
     where a.id = of_id;
   update account a set sub_accounts = a.sub_accounts - 1 where a.id = of_parent;
-  delete from account_listed l
-    where l.owner_id = coalesce(of_parent, '00000000-0000-0000-0000-000000000000')
-      and l.created_at = old.created_at and l.id = of_id;
   insert into erasure (account_id, parent_id, deleted_at) values (of_id, of_parent, now());
   outcome := 'done';
   seq := change_end(request, null);

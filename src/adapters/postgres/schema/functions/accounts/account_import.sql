@@ -38,22 +38,19 @@ begin
     return;
   end if;
   if not is_plan then
-    perform plan_begin_named(array(select distinct r ->> 'plan' from jsonb_array_elements(new_rows) r));
     perform import_begin();
     -- Another plan may lower the maximum number of keys; see `account_update_parent`.
-    perform change_fence(f.account_id) from (
-      select p.account_id from jsonb_array_elements(new_rows) r (row_data)
-        join parent_external_id p on p.external_id = r.row_data ->> 'external_id'
-        join account there on there.id = p.account_id
+    perform change_fence(f.id) from (
+      select there.id from jsonb_array_elements(new_rows) r (row_data)
+        join account there on there.parent_id is null and there.external_id = r.row_data ->> 'external_id'
       where r.row_data ? 'plan' and there.plan is distinct from r.row_data ->> 'plan'
-      order by p.account_id
+      order by there.id
     ) f;
-    perform parent_external_id_begin('any');
+    perform parent_external_id_lock();
     perform from account a
       where a.id in (
-        select p.account_id from jsonb_array_elements(new_rows) r (row_data)
-          join parent_external_id p on p.external_id = r.row_data ->> 'external_id'
-          join account there on there.id = p.account_id
+        select there.id from jsonb_array_elements(new_rows) r (row_data)
+          join account there on there.parent_id is null and there.external_id = r.row_data ->> 'external_id'
         where import_outcome(there, r.row_data, max_pairs) = 'updated'
       )
       order by a.id for no key update;
@@ -61,19 +58,18 @@ begin
       select r ->> 'plan' from jsonb_array_elements(new_rows) r
       union
       select a.plan from jsonb_array_elements(new_rows) r
-        join parent_external_id p on p.external_id = r ->> 'external_id' join account a on a.id = p.account_id
+        join account a on a.parent_id is null and a.external_id = r ->> 'external_id'
     ));
   end if;
   -- Another plan may change quotas, whose rows `quota_ask` locks in the order of their accounts.
   for entry in
     select r.row_data, r.n from jsonb_array_elements(new_rows) with ordinality r (row_data, n)
-      left join parent_external_id p on p.external_id = r.row_data ->> 'external_id'
-      order by p.account_id, r.n
+      left join account a on a.parent_id is null and a.external_id = r.row_data ->> 'external_id'
+      order by a.id, r.n
   loop
     of_id := (entry.row_data ->> 'id')::uuid;
     has_plan := entry.row_data ->> 'plan' is null or exists (select from plan p where p.name = entry.row_data ->> 'plan');
-    select a.* into there from parent_external_id p join account a on a.id = p.account_id
-      where p.external_id = entry.row_data ->> 'external_id';
+    select a.* into there from account a where a.parent_id is null and a.external_id = entry.row_data ->> 'external_id';
     if found then
       of_id := there.id;
       of_row := import_outcome(there, entry.row_data, max_pairs);

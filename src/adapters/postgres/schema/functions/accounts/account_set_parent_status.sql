@@ -10,7 +10,6 @@ begin
   if outcome is not null then
     if outcome = 'again' then
       seq := coherence_position();
-      account := coalesce(account, (select account_shown(a) from account a where a.id = of_id and a.parent_id is null));
     end if;
     return;
   end if;

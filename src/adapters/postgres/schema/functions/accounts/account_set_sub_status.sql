@@ -10,9 +10,6 @@ begin
   if outcome is not null then
     if outcome = 'again' then
       seq := coherence_position();
-      account := coalesce(
-        account, (select to_jsonb(a) from account a where a.id = of_id and a.parent_id = of_parent)
-      );
     end if;
     return;
   end if;

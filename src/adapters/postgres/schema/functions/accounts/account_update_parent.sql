@@ -14,18 +14,13 @@ begin
   if outcome is not null then
     return;
   end if;
-  perform limits_begin(change -> 'limits');
-  perform plan_begin_named(array[change ->> 'plan']);
-  if unlimited_after('{}', change || coalesce(change -> 'limits', '{}')) <> '{}' then
-    perform plan_begin();
-  end if;
   if change ?| array['max_api_keys', 'plan'] then
     -- The creation of a sub-account's key reads the maximum without locking this row. So the fence keeps the parent's API
     -- keys from creating keys while this update runs.
     perform change_fence(of_id);
   end if;
   if change ? 'external_id' then
-    perform parent_external_id_begin(change ->> 'external_id');
+    perform parent_external_id_lock();
   end if;
   select * into old from account a where a.id = of_id and a.parent_id is null and a.deleted_at is null for no key update;
   if not found then
@@ -39,8 +34,8 @@ begin
   end if;
   if change ? 'external_id' then
     made.external_id := change ->> 'external_id';
-    select p.account_id into holder from parent_external_id p
-      where p.external_id = made.external_id and p.account_id <> of_id;
+    select a.id into holder from account a
+      where a.parent_id is null and a.external_id = made.external_id and a.id <> of_id;
     if found then
       outcome := 'taken';
       return;

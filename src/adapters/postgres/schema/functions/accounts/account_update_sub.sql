@@ -14,7 +14,6 @@ begin
   if outcome is not null then
     return;
   end if;
-  perform limits_begin(change -> 'limits');
   if change ? 'external_id' then
     perform from account a where a.id = of_parent for no key update;
   end if;

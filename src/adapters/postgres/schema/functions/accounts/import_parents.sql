@@ -3,8 +3,9 @@ create or replace function import_parents(new_rows jsonb) returns table (n bigin
 language sql stable as $$
   select r.n, r.row_data, a.id
   from jsonb_array_elements(new_rows) with ordinality r (row_data, n)
-    left join parent_external_id p
-      on r.row_data ->> 'parent' is null and p.external_id = r.row_data ->> 'parent_external_id'
-    join account a on a.id = coalesce((r.row_data ->> 'parent')::uuid, p.account_id) and a.parent_id is null
+    left join account named
+      on r.row_data ->> 'parent' is null and named.parent_id is null
+        and named.external_id = r.row_data ->> 'parent_external_id'
+    join account a on a.id = coalesce((r.row_data ->> 'parent')::uuid, named.id) and a.parent_id is null
       and a.deleted_at is null
 $$;

@@ -16,7 +16,6 @@ begin
   if outcome is not null then
     return;
   end if;
-  perform limits_begin(request -> 'limits');
   draft := api_key_limited(jsonb_populate_record(null::api_key, new_key), request -> 'limits');
   if draft.burst is not null and draft.requests_per_second is null then
     outcome := 'burst-alone';

@@ -29,7 +29,6 @@ begin
     end if;
     return;
   end if;
-  perform fleet_require(2);
   -- Only one import runs at a time, because two imports may contain the same keys for different accounts.
   perform pg_advisory_xact_lock(7311970454);
   perform from account a where a.id = of_parent and a.parent_id is null and a.deleted_at is null for no key update;

@@ -22,7 +22,6 @@ begin
     return;
   end if;
   if not is_plan then
-    perform fleet_require(2);
     perform import_begin();
     -- `api_key_import` takes this lock, too, because both functions may be importing the same keys.
     perform pg_advisory_xact_lock(7311970454);

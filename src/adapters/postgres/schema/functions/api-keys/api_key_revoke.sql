@@ -11,9 +11,6 @@ begin
   if outcome is not null then
     if outcome = 'again' then
       seq := coherence_position();
-      key := coalesce(
-        key, (select api_key_json(k) from api_key k where k.id = of_id and k.account_id = of_account)
-      );
     end if;
     return;
   end if;

@@ -40,11 +40,11 @@ begin
     return;
   end if;
 
-  lineage := coalesce(old.limit_id, old.rotated_from, of_id);
+  lineage := coalesce(old.limit_id, of_id);
   others := array(
     select k.id from api_key k
     where k.account_id = of_account and k.revoked_at is null and api_key_is_active(k)
-      and coalesce(k.limit_id, k.rotated_from, k.id) = lineage and (k.id <> of_id or overlap_s > 0)
+      and coalesce(k.limit_id, k.id) = lineage and (k.id <> of_id or overlap_s > 0)
     order by k.created_at desc, k.id desc
   );
   if cardinality(others) > 1 then

@@ -13,7 +13,6 @@ begin
   if outcome is not null then
     return;
   end if;
-  perform limits_begin(change -> 'limits');
   if change ? 'expires_at' then
     perform change_fence(of_account);
   end if;

@@ -4,8 +4,7 @@
 -- - 'no-account' if the owner in `request` does not exist, or if everything that an earlier request with the same claim
 --   made belongs to accounts that have been deleted since;
 -- - 'again' if an earlier request with the same claim already made the change; `made` is the record that the change
---   created or changed, or the keys that it imported, those of deleted accounts without their names. It is null for a
---   status change or a revocation that a replica of 0.1.0 made;
+--   created or changed, or the keys that it imported, those of deleted accounts without their names;
 -- - 'mismatch' or 'in-flight', as in `idempotency_claim`.
 --
 -- A repeated request is never carried out again, because another request may have deliberately undone its effect.
@@ -21,8 +20,6 @@
 -- - `limits`, the initial limits of a new account or key;
 -- - `owner`, if the keys to change must belong to a given account: its `id`, and its `parent`, which is null for a
 --   parent account. An account's parent never changes, so the check needs no lock.
---
--- Replicas of 0.1.0 send no `caller`, so their changes are made without checking the key again.
 --
 -- Every change follows these steps in this order, so that no two changes can deadlock and the position lock is held as
 -- briefly as possible:

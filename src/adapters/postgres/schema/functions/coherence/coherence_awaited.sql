@@ -7,7 +7,7 @@
 -- restored database cannot tell who holds a lease, every change counts as unconfirmed, and the result is the newest
 -- position.
 create or replace function coherence_awaited(keys text[]) returns bigint language sql volatile as $$
-  select case when coherence_history() = (select h.history from coherence_adopted h) then greatest(
+  select case when coherence_history() = s.adopted then greatest(
     (select max(l.seq) from coherence_log l where l.key = any (keys) and l.seq > a.acked),
     case when a.acked < s.floor - 1 then s.floor - 1 end
   ) else s.seq end

@@ -6,8 +6,5 @@
 -- statement.
 create or replace function coherence_history() returns text language plpgsql stable as $$
 begin
-  return (
-    select case when a.named_in = coherence_place() then s.marker::text else 'unnamed' end
-    from coherence_seq s, coherence_adopted a
-  );
+  return (select case when s.named_in = coherence_place() then s.marker::text else 'unnamed' end from coherence_seq s);
 end $$;

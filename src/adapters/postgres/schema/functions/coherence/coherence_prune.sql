@@ -1,17 +1,17 @@
 -- Deletes log rows and positions below `before`, up to `most` of each. Then raises the floor; the log has no rows below
 -- the floor. Returns whether there may be more to delete. Only one caller at a time deletes; the rest return false
--- immediately. Nothing is deleted if `of_incarnation` is not the current incarnation.
+-- immediately. Nothing is deleted if `of_history` is not the present history.
 --
 -- Each reading of the log starts at the floor. Without a floor, a reading would also scan deleted rows: PostgreSQL
 -- cannot remove them while an old snapshot exists.
-create or replace function coherence_prune(of_incarnation text, before bigint, most int) returns boolean language plpgsql as $$
+create or replace function coherence_prune(of_history text, before bigint, most int) returns boolean language plpgsql as $$
 declare
   -- The newest position stays, because it marks the end of the log.
   until constant bigint := least(before, coherence_position());
   start bigint;
   portion bigint;
 begin
-  if not pg_try_advisory_xact_lock(7311970452) or of_incarnation <> coherence_incarnation() then
+  if not pg_try_advisory_xact_lock(7311970452) or of_history <> coherence_history() then
     return false;
   end if;
   -- This commit need not survive a crash: if a crash undoes it, the rows and the old floor come back together.

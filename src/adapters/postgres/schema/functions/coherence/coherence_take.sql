@@ -2,9 +2,8 @@
 -- the `coherence_seq` row is held until the commit, so positions follow commit order. Unlike an update, a lock leaves
 -- no dead row version. Each position is a row in `coherence_taken`, so a second change with the same position fails.
 --
--- Each element of `touched` is a fact preceded by one character: `-` if a right that the fact granted has ended, `~` if
--- the fact is a key with a new expiry, otherwise `+`. A replica that reads `-` ends the streams that depend on the
--- fact.
+-- Each element of `touched` is a fact preceded by one character: `-` if a right that the fact granted has ended, otherwise
+-- `+`. A replica that reads `-` ends the streams that depend on the fact.
 --
 -- For each fact, the log keeps the newest change. If that change is not a `-`, the log also keeps the newest `-`,
 -- because a replica that has not read that `-` yet must still end the fact's streams. Other entries for the fact are
@@ -15,7 +14,6 @@ declare
   facts constant text[] := array(select substr(t, 2) from unnest(touched) t);
   ended constant text[] := array(select substr(t, 2) from unnest(touched) t where left(t, 1) = '-');
   taken bigint;
-  beside_older boolean;
 begin
   perform require_read_committed();
   -- A 2xx is a promise, so it must not depend on a commit that a crash can still undo.
@@ -26,17 +24,9 @@ begin
   perform from coherence_seq for no key update;
   -- This call's snapshot is newer than the lock, so it sees every position committed before the lock was granted.
   taken := coherence_position() + 1;
-  -- A replica of 0.1.0 lets a stream run until the key's old expiry, even if it reads a new one. While such a replica
-  -- may be running, a new expiry is therefore logged as if it were `-`. This ends the streams, and clients reopen them.
-  -- A replica of 0.1.0 takes the lock above when it registers. So either this function sees the replica's row, or the
-  -- replica reads this change before its first lease.
-  beside_older := coherence_reads_v();
-  if beside_older then
-    update coherence_seq set v = taken;
-  end if;
   with position as (insert into coherence_taken (seq) values (taken))
     insert into coherence_log (seq, key, withdrawn)
-      select taken, substr(t, 2), bool_or(left(t, 1) = '-' or beside_older and left(t, 1) = '~') from unnest(touched) t group by 2;
+      select taken, substr(t, 2), bool_or(left(t, 1) = '-') from unnest(touched) t group by 2;
   perform pg_notify('tenancy_gateway_coherence', taken::text);
   return taken;
 end $$;

@@ -1,4 +1,4 @@
--- Fails if replicas of level `own` may no longer register. `replica_register` calls this before it writes the replica's
+-- Fails if replicas of level `own` may no longer register. `replica_renew` calls this before it writes the replica's
 -- row.
 create or replace function fleet_admit(own int) returns void language plpgsql as $$
 begin

@@ -5,8 +5,8 @@ create or replace function fleet_check(needed int) returns void language plpgsql
 declare
   versions text;
 begin
-  select string_agg(distinct coalesce(r.version, 'before 0.1.0'), ', ') into versions
-    from replica r where replica_level(r.nonce) < needed;
+  select string_agg(distinct coalesce(r.version, 'unknown'), ', ') into versions
+    from replica r where r.level < needed;
   if versions is not null then
     raise exception using errcode = 'TG001', message = 'replicas are registered that cannot enforce this change',
       detail = versions;

@@ -25,8 +25,6 @@ begin
           set name = erased_name(), external_id = null, metadata = '{}', status = 'deactivated',
             deactivated_at = coalesce(a.deactivated_at, now()), updated_at = now(), deleted_at = job.deleted_at
           where a.id = job.at_account and a.deleted_at is null;
-        delete from account_listed l using account a
-          where a.id = job.at_account and l.owner_id = job.account_id and l.created_at = a.created_at and l.id = a.id;
       end if;
       job.accounts := job.accounts + 1;
       left_over := left_over - 1;

@@ -16,7 +16,7 @@ begin
     if exists (select from replica r where r.acked < job.at_position) then
       return null;
     end if;
-    perform coherence_prune(coherence_incarnation(), job.at_position, most);
+    perform coherence_prune(coherence_history(), job.at_position, most);
     select s.floor into floor_now from coherence_seq s;
   end if;
   if floor_now >= job.at_position then

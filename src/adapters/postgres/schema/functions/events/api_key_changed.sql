@@ -17,16 +17,15 @@ begin
     from removed o full join made n on n.id = o.id cross join lateral (values
       (case
         when o.revoked_at is null and n.revoked_at is not null or o.digest is distinct from n.digest then '-'
-        when o.expires_at is distinct from n.expires_at then '~'
         else '+'
       end || api_key_log_key(o.digest)),
       (case when o.digest is distinct from n.digest then '+' || api_key_log_key(n.digest) end)
     ) f (touched)
     where f.touched is not null and (
-        o.id, o.digest, o.account_id, o.scopes, o.expires_at, o.revoked_at, o.rotated_from, o.requests_per_second, o.burst,
+        o.id, o.digest, o.account_id, o.scopes, o.expires_at, o.revoked_at, o.requests_per_second, o.burst,
         o.requests_per_minute, o.limit_id
       ) is distinct from (
-        n.id, n.digest, n.account_id, n.scopes, n.expires_at, n.revoked_at, n.rotated_from, n.requests_per_second, n.burst,
+        n.id, n.digest, n.account_id, n.scopes, n.expires_at, n.revoked_at, n.requests_per_second, n.burst,
         n.requests_per_minute, n.limit_id
       );
   perform change_touch(coalesce(facts, '{}'));

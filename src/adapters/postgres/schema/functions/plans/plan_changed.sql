@@ -7,7 +7,7 @@ begin
     '00000000-0000-0000-0000-000000000000',
     array['plan.' || case tg_op when 'INSERT' then 'created' when 'UPDATE' then 'updated' else 'deleted' end],
     array[null::uuid],
-    array[case tg_op when 'DELETE' then plan_event_object(old) else plan_event_object(new) end],
+    array[case tg_op when 'DELETE' then to_jsonb(old) else to_jsonb(new) end],
     array[case tg_op when 'UPDATE' then event_previous(to_jsonb(old), to_jsonb(new)) end]
   );
   if tg_op = 'DELETE' then

@@ -11,8 +11,6 @@ begin
   if outcome is not null then
     return;
   end if;
-  -- Nothing is stored, so a delete of a plan that does not exist must not keep replicas of 0.2.0 out.
-  perform fleet_check(3);
   -- A change that gives the plan to an account holds this lock, too. So the count below includes all such accounts.
   perform pg_advisory_xact_lock(plan_lock_key(of_name));
   select to_jsonb(p) into plan from plan p where p.name = of_name for update;
@@ -20,7 +18,7 @@ begin
     outcome := 'none';
     return;
   end if;
-  select count(*) into accounts from plan_account l where l.plan = of_name;
+  select count(*) into accounts from account a where a.plan = of_name;
   if accounts > 0 then
     outcome := 'in-use';
     plan := jsonb_build_object('accounts', accounts);

@@ -24,7 +24,6 @@ begin
     outcome := 'burst-alone';
     return;
   end if;
-  perform plan_begin();
   perform pg_advisory_xact_lock(plan_lock_key(of_name));
   select * into old from plan p where p.name = of_name for no key update;
   created := not found;

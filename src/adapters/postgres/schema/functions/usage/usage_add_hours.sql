@@ -36,7 +36,7 @@ begin
       server_errors = usage_hourly.server_errors + excluded.server_errors,
       bytes_in = usage_hourly.bytes_in + excluded.bytes_in,
       bytes_out = usage_hourly.bytes_out + excluded.bytes_out,
-      units = units_sum(coalesce(usage_hourly.units, 0) + coalesce(excluded.units, 0))
+      units = units_sum(usage_hourly.units + excluded.units)
     returning usage_hourly.*
   )
   select array_agg(row(u.*)::usage_hourly) into past from upserted u

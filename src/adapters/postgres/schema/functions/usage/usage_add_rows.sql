@@ -1,13 +1,12 @@
 -- Adds a journal's rows with the numbers from `from_position` (inclusive) to `to_position` (exclusive), unless any of
--- them has already been added. `units` has the units of each row, or is null if no row has any. Returns the number
--- below which all of the journal's rows have now been added. The lock on the journal's row makes processes that send the
+-- them has already been added. Returns the number below which all of the journal's rows have now been added. The lock on the journal's row makes processes that send the
 -- same journal wait for each other.
 --
 -- A journal is remembered for 400 days after its last batch, even if its process stopped normally. The journal's folder
 -- may come back with a machine's disk, and the rows in it must not be counted twice.
 create or replace function usage_add_rows(
-  journal text, from_position bigint, to_position bigint, counts usage_counted[], units bigint[],
-  keys_per_account_hour int, through_ms double precision, of_host text
+  journal text, from_position bigint, to_position bigint, counts usage_counted[], keys_per_account_hour int,
+  through_ms double precision, of_host text
 ) returns table (rows_in bigint, now_ms double precision) language plpgsql as $$
 declare
   known bigint;
@@ -16,7 +15,7 @@ begin
     on conflict (id) do update set at = now(), forgotten = false
     returning position into known;
   if from_position >= known and to_position > known then
-    perform usage_count(counts, units, keys_per_account_hour);
+    perform usage_count(counts, keys_per_account_hour);
     known := to_position;
   end if;
   if to_position <= known then

@@ -4,8 +4,7 @@
 --
 -- A journal that has been given up (`usage_silent`) does not hold back `through`. Its lost counts are from the time
 -- between its own `through` and one hour after its last batch. The journal's process counted nothing after that hour,
--- because the process's lease was shorter than an hour. Replicas of 0.1.0 have no journal. If such a replica has not
--- been heard from for five minutes, it is taken to be dead and its last counts to be lost.
+-- because the process's lease was shorter than an hour.
 create or replace function usage_completeness(lost_after interval, period_from timestamptz, period_to timestamptz)
 returns table (through timestamptz, incomplete boolean, silent text[]) language sql stable as $$
   with silent as (
@@ -14,7 +13,6 @@ returns table (through timestamptz, incomplete boolean, silent text[]) language 
   select
     least(
       now(),
-      (select min(r.through) from usage_replica r where r.at > now() - interval '5 minutes'),
       (select min(j.through) from usage_journal j where not exists (select from silent s where s.id = j.id and s.given_up))
     ),
     exists (

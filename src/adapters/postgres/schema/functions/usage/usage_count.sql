@@ -1,6 +1,5 @@
 -- Adds counts to `usage_hourly`, adds writes without the acting header to `write_by_default`, and records when keys
--- were last used. `units` has the units of each row, or is null if no row has any. A row may have bytes, units or
--- outcomes but no requests if an earlier batch contained the requests. A row without counts only says that the key was
+-- were last used. A row may have bytes, units or outcomes but no requests if an earlier batch contained the requests. A row without counts only says that the key was
 -- used. Counts are added even for an account that a restored backup lacks; reports and exports leave it out. Keys may
 -- share a row of usage (`usage_share_keys`), but each key has its own rows in `write_by_default` and its own last-used
 -- time.
@@ -9,7 +8,7 @@
 -- a lock is also a write, and a key in constant use is in every batch from every replica. Open streams regularly record
 -- their use (`noteUse`), so a stored time is always less than a minute behind. If another transaction has locked a
 -- key's row, this function does not wait: it skips the row, and a later batch updates it.
-create or replace function usage_count(counts usage_counted[], units bigint[], keys_per_account_hour int) returns void
+create or replace function usage_count(counts usage_counted[], keys_per_account_hour int) returns void
 language plpgsql as $$
 declare
   nil constant uuid := '00000000-0000-0000-0000-000000000000';
@@ -17,9 +16,9 @@ declare
     select row(s.*)::usage_hourly from (
       select c.root_id, c.account_id, c.hour, c.key_id, sum(c.requests), sum(c.reads), sum(c.writes),
         sum(c.client_errors), sum(c.server_errors), sum(c.bytes_in), sum(c.bytes_out),
-        units_sum(sum(units[c.ordinality]))
-      from unnest(counts) with ordinality c
-      where (c.requests, c.client_errors, c.server_errors, c.bytes_in, c.bytes_out, coalesce(units[c.ordinality], 0))
+        units_sum(sum(c.units))
+      from unnest(counts) c
+      where (c.requests, c.client_errors, c.server_errors, c.bytes_in, c.bytes_out, c.units)
         <> (0, 0, 0, 0, 0, 0)
       group by 1, 2, 3, 4
     ) s

@@ -4,8 +4,7 @@
 -- caller's clock or only the database's clock jumps, no row is deleted too early. Only one caller at a time deletes;
 -- the rest return immediately.
 --
--- While a replica of 0.1.0 is registered, nothing is deleted, because its reports read only hourly rows. Hourly rows
--- are kept until they have been rolled up into daily rows (`usage_roll_up`).
+-- Hourly rows are kept until they have been rolled up into daily rows (`usage_roll_up`).
 create or replace function usage_prune_hours(
   before timestamptz, days int, after_root uuid, most int, out deleted int, out next_root uuid
 ) language plpgsql set enable_seqscan = off set jit = off as $$
@@ -17,9 +16,7 @@ declare
   gone int;
 begin
   deleted := 0;
-  if not pg_try_advisory_xact_lock(7311970459)
-    or exists (select from replica r where replica_level(r.nonce) < 2)
-  then
+  if not pg_try_advisory_xact_lock(7311970459) then
     return;
   end if;
   -- The commit need not wait for the disk: if a crash undoes the deletion, a later call deletes the rows again.

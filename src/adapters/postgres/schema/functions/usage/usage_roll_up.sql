@@ -1,7 +1,6 @@
 -- Rolls up the hourly rows of past, complete days into daily rows. A call stops after about `most` hourly rows. Returns
 -- whether there is more to do. The function goes through accounts in primary key order. For each account, it rolls up
--- the days from `rolled_until` (inclusive) to `rolling_until` (exclusive). On the first run after an upgrade from 0.1.0,
--- that range covers all days that 0.1.0 stored. Only one caller at a time does the work; the rest get false.
+-- the days from `rolled_until` (inclusive) to `rolling_until` (exclusive). Only one caller at a time does the work; the rest get false.
 create or replace function usage_roll_up(most int) returns boolean language plpgsql
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
 declare
