@@ -1,4 +1,4 @@
-// class: real
+// class: night
 /**
  * A failover to a real standby with a long log, and what catching up costs a process in memory. For the figures of
  * docs/maintainers/coherence.md: `TAP_TIMEOUT=0 LOG_ROWS=1000000 node scripts/with-servers.mjs test/e2e/faults/large-failover.test.ts`.

@@ -1,4 +1,4 @@
-// class: real
+// class: night
 /**
  * Two gateways behind a balancer, restarted one after the other under load. For longer, and harder:
  * `npm run bench:rolling -- --seconds 60 --rate 500`.

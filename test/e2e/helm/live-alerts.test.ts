@@ -1,4 +1,4 @@
-// class: chart
+// class: night
 /**
  * Alerts of the chart against a live Prometheus that scrapes a real gateway: what each is about is provoked, it fires, the cause is
  * taken away, and it is silent again. Those about waiting are in `live-waits.test.ts`.

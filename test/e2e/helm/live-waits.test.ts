@@ -1,4 +1,4 @@
-// class: chart
+// class: night
 /**
  * The chart's alerts about waiting, against a live Prometheus that scrapes a real gateway: requests wait for connections of a route,
  * changes wait for replicas that hang, and the database keeps dead rows for an old snapshot.

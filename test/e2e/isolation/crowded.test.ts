@@ -1,4 +1,4 @@
-// class: real
+// class: night
 /** One parent, as itself or as many sub-accounts, holds all it can of an upstream's connections. What another, at 50 requests a second, notices of it. */
 import t, { type Test } from 'tap';
 import { setTimeout as sleep } from 'node:timers/promises';

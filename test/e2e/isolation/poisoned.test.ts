@@ -1,4 +1,4 @@
-// class: real
+// class: night
 /** A minute of an upstream that sends bytes behind its responses, with four tenants, by each of the two clients. */
 import t from 'tap';
 import { startGateway } from '../../support/gateway.ts';

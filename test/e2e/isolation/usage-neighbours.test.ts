@@ -1,4 +1,4 @@
-// class: real
+// class: night
 /** What one tenant asks for, and the connections that others need. */
 import t, { type Test } from 'tap';
 import type { Sql } from '../../../src/adapters/postgres/connection/sql.ts';

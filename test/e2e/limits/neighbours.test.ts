@@ -1,4 +1,4 @@
-// class: real
+// class: night
 /**
  * What a tenant that sends 20 times its limit costs the others, in a process of its own: 429s have to be cheap.
  *

@@ -1,4 +1,4 @@
-// class: real
+// class: night
 /**
  * A plan that 12,000 accounts have, over three gateways as processes of their own and under load: its change is one change, and
  * from its 2xx on no replica goes by the old limit for any of them. TEST_PLAN_ACCOUNTS says how many accounts there are.

@@ -1,4 +1,4 @@
-// class: real
+// class: night
 /**
  * Limits that three gateways keep together, as processes of their own, while load moves between them and what they need is taken away.
  *

@@ -1,4 +1,4 @@
-// class: real
+// class: night
 /** A live tail whose client stops reading. */
 import t from 'tap';
 import { operatorToken } from '../../support/apis.ts';

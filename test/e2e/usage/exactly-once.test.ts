@@ -3,7 +3,7 @@
  * The usage that reports show, against what an upstream has counted and clients have received, while the gateway is killed at random moments under load,
  * PostgreSQL is away, Redis is flushed and the disk of the journal is full; and while its workers are.
  *
- * TEST_USAGE_KILLS says how often it is killed (3), TEST_USAGE_RATE how many requests a second there are (300),
+ * TEST_USAGE_KILLS says how often it is killed (2), TEST_USAGE_RATE how many requests a second there are (300),
  * TEST_USAGE_AWAY_S how long PostgreSQL is away (6), TEST_USAGE_FIGURES to which file the figures are written.
  */
 import { execFileSync } from 'node:child_process';
@@ -26,7 +26,7 @@ import { unusedPort } from '../../servers/unused-port.mjs';
 import { CountingUpstream, startNumberedLoad, unitsOf } from './support/numbered-load.ts';
 
 const drawn = new Random(seedOfRun);
-const kills = Number(process.env['TEST_USAGE_KILLS'] ?? 3);
+const kills = Number(process.env['TEST_USAGE_KILLS'] ?? 2);
 const perSecond = Number(process.env['TEST_USAGE_RATE'] ?? 300);
 const awayS = Number(process.env['TEST_USAGE_AWAY_S'] ?? 6);
 

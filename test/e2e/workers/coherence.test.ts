@@ -1,4 +1,4 @@
-// class: real
+// class: night
 /** Two gateways of two workers each, over a real PostgreSQL and a real Redis, with workers killed and paused. */
 import t from 'tap';
 import { runFaults } from '../faults/support/run.ts';

@@ -1,4 +1,4 @@
-// class: real
+// class: night
 /** A worker that is killed under load costs what it held, and nothing else. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
