@@ -1,4 +1,4 @@
-// class: app, alone
+// class: real
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import t from 'tap';

@@ -1,4 +1,4 @@
-// class: app
+// class: real
 /** Live tails over two whole gateways. */
 import t from 'tap';
 import { eventually } from '../../support/eventually.ts';
