@@ -30,7 +30,7 @@ COPY scripts scripts
 COPY console console
 COPY src src
 ARG REVISION=
-RUN npm run build && find dist -type f \( -name '*.map' -o -name '.*' \) -delete
+RUN npm run build && find dist -type f -name '.*' -delete
 
 FROM ${BASE_IMAGE} AS application
 COPY --from=build /usr/local/bin/node /usr/local/bin/

@@ -9,7 +9,7 @@ import { fail } from './lib/say.mjs';
 
 try {
   await ensureInstalled();
-  await ensureBuilt();
+  await ensureBuilt({ client: false });
 } catch (error) {
   fail(error);
 }

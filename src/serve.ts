@@ -6,6 +6,7 @@ import { identity, Lifecycle } from './wiring/lifecycle.ts';
 import { favourRequests } from './wiring/runtime.ts';
 import { reloader, warn } from './wiring/reload.ts';
 import { startGateway } from './wiring/start.ts';
+import { missingV8Flags } from './wiring/v8-flags.ts';
 
 favourRequests();
 const loaded = loadConfig(process.env, { datesOfCertificates: 'warning' });
@@ -16,6 +17,12 @@ if ('faults' in loaded) {
 const { config } = loaded;
 const log = openLog(config.log.level);
 warn(log.logger, loaded.warnings);
+const missing = missingV8Flags();
+if (missing.length > 0)
+  log.logger.warn(
+    { flags: missing.join(' ') },
+    'Node.js runs without flags, and the process takes up to twice the memory: node <flags> dist/main.js',
+  );
 if (config.workers === 1) await serve(config, log);
 else {
   // Loaded only if there are several workers, because a single process needs no primary.

@@ -2,52 +2,48 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { bundle } from './bundle.mjs';
 import { buildPages, CONSOLE } from './console.mjs';
 import { ensureGenerated } from './generated.mjs';
 import { alone } from './lock.mjs';
-import {
-  CONSOLE_FILES,
-  copyAssets,
-  DIST,
-  everySourceIsCompiled,
-  markExecutables,
-  newest,
-  PORTAL_FILES,
-  removeOrphans,
-  SRC,
-} from './output.mjs';
+import { copyAssets, DIST, markExecutables, newest, SRC } from './output.mjs';
 import { inProject } from './project.mjs';
 import { run } from './run.mjs';
 import { say } from './say.mjs';
 
 /** Its time says when the last good build began. */
 const STAMP = join(DIST, '.built');
+/** What programs import of this package. */
+const CLIENT = join(DIST, 'client/client.d.ts');
 /** Read by src/wiring/version.ts. */
 const COMMIT = join(DIST, 'commit');
-/** What the compiler remembers between builds; beside its output, so that both are removed together. */
-const MEMORY = join(DIST, '.tsbuildinfo');
 const INPUT = [
   SRC,
   CONSOLE,
-  ...['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'tsconfig.client.json'].map(inProject),
+  ...['package-lock.json', 'tsconfig.json', 'tsconfig.client.json', 'scripts/lib'].map(inProject),
 ];
 
 /**
- * Builds if anything is newer than the last good build. Types are left to `npm run check` and `npm run build`, which
- * halves the time.
+ * Builds what is older than its sources, without looking at types: `npm run check` and `npm run build` do.
+ * @param {{ client?: boolean }} [parts] whether the client for programs is wanted, too: the gateway runs without it
  */
-export async function ensureBuilt() {
+export async function ensureBuilt({ client = true } = {}) {
   await ensureGenerated();
-  if (isBuilt()) return;
+  if (isBuilt(client)) return;
   await alone(async () => {
-    if (!isBuilt()) await compile(['--noCheck']);
+    if (!isBuilt(false)) await makeGateway();
+    if (client && !existsSync(CLIENT)) makeClient();
   });
 }
 
-/** Builds in any case, and fails on a type error. */
+/** Builds everything in any case, and fails on a type error. */
 export async function build() {
   await ensureGenerated();
-  return alone(() => compile([]));
+  await alone(async () => {
+    compile('tsconfig.build.json');
+    await makeGateway();
+    makeClient();
+  });
 }
 
 /**
@@ -56,44 +52,40 @@ export async function build() {
 function nameCommit() {
   const git = spawnSync('git', ['rev-parse', 'HEAD'], { cwd: inProject('.'), encoding: 'utf8' });
   const commit = process.env['REVISION'] || (git.status === 0 ? git.stdout : '');
-  rmSync(COMMIT, { force: true });
   if (commit !== '') writeFileSync(COMMIT, commit.slice(0, 12));
 }
 
-function isBuilt() {
-  return (
-    existsSync(STAMP) &&
-    [CONSOLE_FILES, PORTAL_FILES].every((folder) => existsSync(join(folder, 'index.html'))) &&
-    statSync(STAMP).mtimeMs >= newest(INPUT)
-  );
+/** @param {boolean} client */
+function isBuilt(client) {
+  return existsSync(STAMP) && (!client || existsSync(CLIENT)) && statSync(STAMP).mtimeMs >= newest(INPUT);
 }
 
-/** @param {string[]} options for the compiler */
-async function compile(options) {
+async function makeGateway() {
   say('Building ...');
   const began = new Date();
-  rmSync(STAMP, { force: true });
-  // The compiler writes what changed since last time, and would not notice that its output was removed.
-  if (!everySourceIsCompiled()) rmSync(MEMORY, { force: true });
-
-  const tsc = inProject('node_modules/typescript/bin/tsc');
-  const args = [tsc, '-p', 'tsconfig.build.json', '--incremental', '--tsBuildInfoFile', MEMORY, ...options];
-  try {
-    run(process.execPath, args, { cwd: inProject('.') });
-    // What programs import of this package has types.
-    run(process.execPath, [tsc, '-p', 'tsconfig.client.json', '--noCheck'], { cwd: inProject('.') });
-  } catch {
-    throw new Error('The sources do not compile.');
-  } finally {
-    copyAssets();
-    removeOrphans();
-    markExecutables();
-  }
-
-  await buildPages();
+  rmSync(DIST, { recursive: true, force: true });
+  await bundle();
+  copyAssets();
+  markExecutables();
   nameCommit();
+  await buildPages();
   writeFileSync(STAMP, '');
   // What was edited during the build has to count as newer.
   utimesSync(STAMP, began, began);
   say(`Built in ${((Date.now() - began.getTime()) / 1000).toFixed(1)} s.`);
+}
+
+/** Programs in TypeScript import it, so it has types. */
+function makeClient() {
+  compile('tsconfig.client.json', '--noCheck');
+}
+
+/** @param {string[]} args a project of the compiler, and its options */
+function compile(...args) {
+  const tsc = inProject('node_modules/typescript/bin/tsc');
+  try {
+    run(process.execPath, [tsc, '-p', ...args], { cwd: inProject('.') });
+  } catch {
+    throw new Error('The sources do not compile.');
+  }
 }

@@ -71,7 +71,7 @@ t.test(
 t.test(
   'README’s recipe for an API of one’s own works, before the service of docs/upstreams.md',
   async (t) => {
-    const recipe = /^(DATABASE_URL=.*) node (dist\/main\.js)$/m.exec(read('README.md'));
+    const recipe = /^export (DATABASE_URL=.*)\nnode .* (dist\/main\.js)$/m.exec(read('README.md'));
     const variables = [...(recipe?.[1] ?? '').matchAll(/([A-Z_]+)=/g)].map((match) => match[1]);
     t.same(variables, ['DATABASE_URL', 'UPSTREAM_URL']);
     t.equal(read('README.md').match(/^export ADMIN_TOKEN=/gm)?.length, 2, 'in each of the two terminals');

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { v8Flags } from '../../src/wiring/v8-flags.ts';
 import { eventually } from './eventually.ts';
 import type { Scope } from './servers.ts';
 import { unusedPort } from '../servers/unused-port.mjs';
@@ -29,7 +30,8 @@ class Program {
   ) {
     // Nothing of the runner's own environment: a variable of the machine must not configure the program under test.
     const base = { PATH: process.env['PATH'] ?? '', NO_COLOR: '1', USAGE_JOURNAL_DIR: usageFolder() };
-    this.child = spawn(process.execPath, [join(folder, script), ...args], {
+    const flags = script === 'main.js' ? v8Flags : [];
+    this.child = spawn(process.execPath, [...flags, join(folder, script), ...args], {
       env: { ...base, ...env },
       stdio: [stdin, 'pipe', 'pipe'],
     });

@@ -11,7 +11,11 @@ import type { WorkerProcess } from './member.ts';
 export function forker(): () => WorkerProcess {
   // The policy is set here, so that the variable NODE_CLUSTER_SCHED_POLICY has no effect.
   cluster.schedulingPolicy = cluster.SCHED_RR;
-  cluster.setupPrimary({ exec: fileURLToPath(new URL('../../worker.js', import.meta.url)), args: [] });
+  cluster.setupPrimary({
+    exec: fileURLToPath(new URL('../../worker.js', import.meta.url)),
+    args: [],
+    execArgv: [...process.execArgv, '--enable-source-maps'],
+  });
   const handover = new Handover();
   return () => {
     const worker = cluster.fork();

@@ -11,7 +11,7 @@ import { startChaosUpstream } from './upstream.ts';
 const mostKinds = 3;
 /** Gateways that are tried side by side. */
 const lanes = 2;
-/** Part of the names of the points that are tried: `CHAOS=pool.js npm test -- test/e2e/chaos`. */
+/** Part of the names of the points that are tried: `CHAOS=pool.ts npm test -- test/e2e/chaos`. */
 const wanted = process.env['CHAOS'] ?? '';
 
 t.test('an exception in any function that serves an exchange ends that exchange alone', async (t) => {
@@ -21,7 +21,7 @@ t.test('an exception in any function that serves an exchange ends that exchange 
       return new Gateway(t, upstream, () => freshDatabase(t));
     }),
   );
-  const all = allFaultPoints().filter((id) => id.includes(wanted));
+  const all = (await allFaultPoints()).filter((id) => id.includes(wanted));
   const trials = new Map<string, Trial>();
   const toLookAt = Object.entries(kinds);
   const look = async (gateway: Gateway): Promise<void> => {

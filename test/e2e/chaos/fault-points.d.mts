@@ -1,1 +1,1 @@
-export declare function allFaultPoints(): string[];
+export declare function allFaultPoints(): Promise<string[]>;

@@ -1,25 +1,26 @@
 // @ts-check
 /**
- * Fault points: calls that this module writes at the start of each function of the built gateway's relay. It is also a
- * loader hook, so the gateway runs as built, and only its text in memory has the points.
+ * Fault points: calls that this module writes at the start of each function of the gateway's relay. It is also a
+ * loader hook: the gateway runs from its sources, because a build is a few bundles, and only its text in memory has the points.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import ts from 'typescript';
+import { withoutTypes } from '../../../scripts/typescript/strip.mjs';
 
-const dist = fileURLToPath(new URL('../../../dist/', import.meta.url));
+const src = fileURLToPath(new URL('../../../src/', import.meta.url));
 
-/** Folders and files of `dist` that serve single exchanges. */
+/** Folders and files of `src` that serve single exchanges. */
 const served = [
   /^proxy\//,
   /^http\//,
   /^http1\//,
-  /^server\/(listener|client-connection|served-request|served-response|node-lane)\.js$/,
+  /^server\/(listener|client-connection|served-request|served-response|node-lane)\.ts$/,
   /^authz\//,
-  /^limits\/(shares|concurrency)\.js$/,
-  /^ops\/(access-log|request-metrics)\.js$/,
-  /^domain\/(round-robin|acting-decision)\.js$/,
+  /^limits\/(shares|concurrency)\.ts$/,
+  /^ops\/(access-log|request-metrics)\.ts$/,
+  /^domain\/(round-robin|acting-decision)\.ts$/,
 ];
 
 /**
@@ -28,25 +29,25 @@ const served = [
  */
 const leftOut = [
   // The net itself: an exception in it is one behind another.
-  'http/guarded.js',
-  'http/errors.js',
-  'http/field-faults.js',
-  'http/not-found.js',
-  'http/outcome.js',
-  'http/router-options.js',
+  'http/guarded.ts',
+  'http/errors.ts',
+  'http/field-faults.ts',
+  'http/not-found.ts',
+  'http/outcome.ts',
+  'http/router-options.ts',
 ];
 
 /** Functions of the net itself, and two callbacks of Node's reads with nothing but a guarded call. */
-const ofTheNet = /^(broke|ignore)$|read-buffers\.js.* (buffer|callback)$/;
+const ofTheNet = /^(broke|ignore)$|read-buffers\.ts.* (buffer|callback)$/;
 
-/** @param {string} file below `dist`, with slashes */
+/** @param {string} file below `src`, with slashes */
 const isServed = (file) => served.some((part) => part.test(file)) && !leftOut.includes(file);
 
 /**
  * Writes the points into a module.
  *
  * @param {string} file its name in the points' ids
- * @param {string} text JavaScript
+ * @param {string} text without types
  * @returns {{ text: string, ids: string[] }}
  */
 export function withFaultPoints(file, text) {
@@ -95,20 +96,22 @@ function nameOf(node) {
 }
 
 /** Ids of all points. */
-export function allFaultPoints() {
-  return readdirSync(dist, { recursive: true, encoding: 'utf8' })
+export async function allFaultPoints() {
+  const files = readdirSync(src, { recursive: true, encoding: 'utf8' })
     .map((file) => file.split(sep).join('/'))
-    .filter((file) => file.endsWith('.js') && isServed(file))
-    .sort()
-    .flatMap((file) => withFaultPoints(file, readFileSync(join(dist, file), 'utf8')).ids);
+    .filter((file) => file.endsWith('.ts') && isServed(file))
+    .sort();
+  const ids = [];
+  for (const file of files)
+    ids.push(...withFaultPoints(file, await withoutTypes(pathToFileURL(join(src, file)))).ids);
+  return ids;
 }
 
 /** @type {import('node:module').LoadHook} */
 export async function load(url, context, nextLoad) {
   if (!url.startsWith('file:')) return nextLoad(url, context);
-  const path = fileURLToPath(url);
-  const file = relative(dist, path).split(sep).join('/');
+  const file = relative(src, fileURLToPath(url)).split(sep).join('/');
   if (!isServed(file)) return nextLoad(url, context);
-  const { text } = withFaultPoints(file, readFileSync(path, 'utf8'));
+  const { text } = withFaultPoints(file, await withoutTypes(new URL(url)));
   return { format: 'module', source: text, shortCircuit: true };
 }

@@ -59,12 +59,12 @@ const note = ({ prototype }, method, in_) => {
     return original.apply(this, args);
   };
 };
-/** A module of the built gateway. @param {string} path */
-const built = (path) => import(new URL(`../../../dist/${path}`, import.meta.url).href);
-note((await built('limits/shares.js')).Shares, 'take', shares);
-const { ActiveExchanges } = await built('proxy/active-exchanges.js');
+/** A module of the gateway. @param {string} path */
+const module = (path) => import(new URL(`../../../src/${path}`, import.meta.url).href);
+note((await module('limits/shares.ts')).Shares, 'take', shares);
+const { ActiveExchanges } = await module('proxy/active-exchanges.ts');
 note(ActiveExchanges, 'enter', exchanges);
-const { ClientConnection } = await built('server/client-connection.js');
+const { ClientConnection } = await module('server/client-connection.ts');
 
 /** @param {{ prototype: any }} Kind @param {string} method */
 const countAsTimer = ({ prototype }, method) => {

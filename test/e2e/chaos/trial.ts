@@ -5,12 +5,13 @@ import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../../support/eventually.ts';
 import type { Scope } from '../../support/servers.ts';
-import { builtGateway, startWorld, type World } from '../fuzz/world.ts';
+import { startWorld, type World } from '../fuzz/world.ts';
 import { askAfresh, beginBystanders } from './bystanders.ts';
 import type { Begin, End } from './kinds.ts';
 import type { ChaosUpstream } from './upstream.ts';
 
 const preload = fileURLToPath(new URL('preload.mjs', import.meta.url));
+const gateway = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
 /** Milliseconds after which something that should come at once counts as missing. */
 const mostMs = 3_000;
 /** The same for what no fault can hold up, but a busy machine can. */
@@ -135,7 +136,7 @@ export class Gateway {
       databaseUrl: await this.#database(),
       redisUrl: '',
       config: configuration(this.#upstream.url),
-      gateway: builtGateway,
+      gateway,
       preload,
     });
     this.#world = world;

@@ -1,6 +1,7 @@
 // class: built
 import t from 'tap';
 import { existsSync } from 'node:fs';
+import { v8Flags } from '../../../src/wiring/v8-flags.ts';
 import { readText, readYaml } from '../../support/helm.ts';
 
 const dockerfile = readText('Dockerfile');
@@ -46,11 +47,16 @@ t.test('Node.js is the first process of the container, as a user with a number',
   t.notMatch(dockerfile, /^ENTRYPOINT/m);
 });
 
-t.test('the image, its first start and the unit for systemd give Node.js the same flags', async (t) => {
-  const command = /^CMD (\[.*\])$/m.exec(dockerfile)?.[1] ?? '[]';
-  const flags = (JSON.parse(command) as string[]).slice(1, -1).join(' ');
-  t.match(flags, '--max-semi-space-size=');
-  t.ok(dockerfile.includes(`{ node ${flags} dist/main.js`), 'what Node.js compiled is kept by its flags');
-  const unit = readText('examples/linux/tenancy-gateway@.service');
-  t.ok(unit.includes(`\nExecStart=/usr/bin/env node ${flags} /usr/local/bin/tenancy-gateway serve\n`));
-});
+t.test(
+  'the image, its first start, the unit for systemd, npm start and README give Node.js the same flags',
+  async (t) => {
+    const flags = v8Flags.join(' ');
+    const command = /^CMD (\[.*\])$/m.exec(dockerfile)?.[1] ?? '[]';
+    t.equal((JSON.parse(command) as string[]).slice(1, -1).join(' '), flags);
+    t.ok(dockerfile.includes(`{ node ${flags} dist/main.js`), 'what Node.js compiled is kept by its flags');
+    const unit = readText('examples/linux/tenancy-gateway@.service');
+    t.ok(unit.includes(`\nExecStart=/usr/bin/env node ${flags} /usr/local/bin/tenancy-gateway serve\n`));
+    t.ok(readText('package.json').includes(`"exec node ${flags} scripts/start.mjs"`));
+    t.ok(readText('README.md').includes(`node ${flags} dist/main.js`));
+  },
+);

@@ -50,7 +50,7 @@ t.test('what npm packs can be installed into an empty folder, and its command ru
     files.filter(
       (file) =>
         !file.startsWith('package/node_modules/') &&
-        /\.map$|(?<!^package\/dist\/(?:client|generated)\/[\w-]+\.d)\.ts$|\/\.|^package\/(?:test|src|scripts)\//.test(
+        /(?<!^package\/dist\/(?:client|generated)\/[\w-]+\.d)\.ts$|\/\.|^package\/(?:test|src|scripts)\//.test(
           file,
         ),
     ),
