@@ -11,7 +11,7 @@ export const CONSOLE_FILES = join(DIST, 'console/static');
 /** What browsers get of the portal. */
 export const PORTAL_FILES = join(DIST, 'portal/static');
 
-/** Read by the program at run time, so they go along as they are; functions of the database are in its steps. */
+/** Read by the program at run time, so they go along as they are. */
 const ASSET = /\.(sql|json|ya?ml)$/;
 
 /** Copies what the program reads at run time. */
