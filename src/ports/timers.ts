@@ -29,3 +29,19 @@ export const systemTimers: Timers & Intervals = {
 export function pause(ms: number, timers: Timers = systemTimers): Promise<void> {
   return new Promise((resolve) => void timers.after(ms, resolve));
 }
+
+/**
+ * Runs `check` every `everyMs` milliseconds, with the time at which the interval fired, but after the event loop has
+ * read what arrived by then. So after a stall nothing counts as late that is already there. Returns a function that
+ * ends it.
+ */
+export function checkEvery(
+  everyMs: number,
+  clockMs: () => number,
+  check: (nowMs: number) => void,
+): () => void {
+  return systemTimers.every(everyMs, () => {
+    const nowMs = clockMs();
+    systemTimers.after(0, () => check(nowMs));
+  });
+}

@@ -3,7 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { createSecureContext, createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
 import type { LimitsConfig, ListenConfig } from '../config.ts';
 import { guarded, guardedConnection, guardedOn, reportFaults } from '../http/guarded.ts';
-import { checkEvery } from '../timing/check.ts';
+import { checkEvery } from '../ports/timers.ts';
 import { ClientConnection } from './client-connection.ts';
 import { SendBuffer } from './send-buffer.ts';
 import type { Application, Served } from './served.ts';
