@@ -18,6 +18,14 @@ export async function dump(url: string, file: string): Promise<void> {
   await run(join(backupTools ?? '', 'pg_dump'), ['--format=custom', `--file=${file}`, `--dbname=${url}`]);
 }
 
+/** Lines of `pg_dump --schema-only` of the database at `url`. */
+export async function dumpSchema(url: string): Promise<readonly string[]> {
+  const args = ['--schema-only', `--dbname=${url}`];
+  const { stdout } = await run(join(backupTools ?? '', 'pg_dump'), args, { maxBuffer: 2 ** 24 });
+  // Newer ones begin and end with a word that is drawn.
+  return stdout.split('\n').filter((line) => !/^\\(?:un)?restrict /.test(line));
+}
+
 /** Drops the database at `url` under all its connections, and makes it again from `file`. */
 export async function restore(url: string, file: string): Promise<void> {
   const database = new URL(url).pathname.slice(1);
