@@ -17,7 +17,8 @@
 -- first, then sub-accounts, each in id order. Only one call writes at a time.
 --
 -- Each session plans these statements once. A plan made while the tables are empty would keep scanning whole tables
--- after they have grown, until statistics are gathered. The settings below therefore make PostgreSQL use the indexes.
+-- after they have grown, until statistics are gathered. The settings below and `import_named` therefore make PostgreSQL
+-- use the indexes.
 create or replace function account_import(
   request jsonb, new_rows jsonb, max_pairs int, is_plan boolean, out outcome text, out seq bigint, out results jsonb
 ) language plpgsql
@@ -42,7 +43,7 @@ begin
     -- Another plan may lower the maximum number of keys; see `account_update_parent`.
     perform change_fence(f.id) from (
       select there.id from jsonb_array_elements(new_rows) r (row_data)
-        join account there on there.parent_id is null and there.external_id = r.row_data ->> 'external_id'
+        cross join lateral import_named(r.row_data ->> 'external_id') there
       where r.row_data ? 'plan' and there.plan is distinct from r.row_data ->> 'plan'
       order by there.id
     ) f;
@@ -50,7 +51,7 @@ begin
     perform from account a
       where a.id in (
         select there.id from jsonb_array_elements(new_rows) r (row_data)
-          join account there on there.parent_id is null and there.external_id = r.row_data ->> 'external_id'
+          cross join lateral import_named(r.row_data ->> 'external_id') there
         where import_outcome(there, r.row_data, max_pairs) = 'updated'
       )
       order by a.id for no key update;
@@ -58,18 +59,18 @@ begin
       select r ->> 'plan' from jsonb_array_elements(new_rows) r
       union
       select a.plan from jsonb_array_elements(new_rows) r
-        join account a on a.parent_id is null and a.external_id = r ->> 'external_id'
+        cross join lateral import_named(r ->> 'external_id') a
     ));
   end if;
   -- Another plan may change quotas, whose rows `quota_ask` locks in the order of their accounts.
   for entry in
     select r.row_data, r.n from jsonb_array_elements(new_rows) with ordinality r (row_data, n)
-      left join account a on a.parent_id is null and a.external_id = r.row_data ->> 'external_id'
+      left join lateral import_named(r.row_data ->> 'external_id') a on true
       order by a.id, r.n
   loop
     of_id := (entry.row_data ->> 'id')::uuid;
     has_plan := entry.row_data ->> 'plan' is null or exists (select from plan p where p.name = entry.row_data ->> 'plan');
-    select a.* into there from account a where a.parent_id is null and a.external_id = entry.row_data ->> 'external_id';
+    select a.* into there from import_named(entry.row_data ->> 'external_id') a;
     if found then
       of_id := there.id;
       of_row := import_outcome(there, entry.row_data, max_pairs);

@@ -1,11 +1,14 @@
--- Returns the rows that name an existing parent, with their row numbers and the parents' ids.
+-- Returns the rows that name an existing parent, with their row numbers and the parents' ids. `offset 0` keeps a look-up
+-- by id for each row; see `import_named`.
 create or replace function import_parents(new_rows jsonb) returns table (n bigint, row_data jsonb, parent_id uuid)
 language sql stable as $$
   select r.n, r.row_data, a.id
   from jsonb_array_elements(new_rows) with ordinality r (row_data, n)
-    left join account named
-      on r.row_data ->> 'parent' is null and named.parent_id is null
-        and named.external_id = r.row_data ->> 'parent_external_id'
-    join account a on a.id = coalesce((r.row_data ->> 'parent')::uuid, named.id) and a.parent_id is null
-      and a.deleted_at is null
+    cross join lateral (
+      select p.id from account p
+      where p.parent_id is null and p.deleted_at is null and p.id = coalesce(
+        (r.row_data ->> 'parent')::uuid, (select named.id from import_named(r.row_data ->> 'parent_external_id') named)
+      )
+      offset 0
+    ) a
 $$;
