@@ -9,7 +9,7 @@ import { alone } from './lock.mjs';
 import { copyAssets, DIST, markExecutables, newest, SRC } from './output.mjs';
 import { inProject } from './project.mjs';
 import { run } from './run.mjs';
-import { say } from './say.mjs';
+import { during } from './say.mjs';
 
 /** Its time says when the last good build began. */
 const STAMP = join(DIST, '.built');
@@ -60,19 +60,19 @@ function isBuilt(client) {
   return existsSync(STAMP) && (!client || existsSync(CLIENT)) && statSync(STAMP).mtimeMs >= newest(INPUT);
 }
 
-async function makeGateway() {
-  say('Building ...');
-  const began = new Date();
-  rmSync(DIST, { recursive: true, force: true });
-  await bundle();
-  copyAssets();
-  markExecutables();
-  nameCommit();
-  await buildPages();
-  writeFileSync(STAMP, '');
-  // What was edited during the build has to count as newer.
-  utimesSync(STAMP, began, began);
-  say(`Built in ${((Date.now() - began.getTime()) / 1000).toFixed(1)} s.`);
+function makeGateway() {
+  return during('Building', 'Built', async () => {
+    const began = new Date();
+    rmSync(DIST, { recursive: true, force: true });
+    await bundle();
+    copyAssets();
+    markExecutables();
+    nameCommit();
+    await buildPages();
+    writeFileSync(STAMP, '');
+    // What was edited during the build has to count as newer.
+    utimesSync(STAMP, began, began);
+  });
 }
 
 /** Programs in TypeScript import it, so it has types. */

@@ -5,8 +5,8 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { join } from 'node:path';
 import { alone } from './lock.mjs';
 import { inProject } from './project.mjs';
-import { run } from './run.mjs';
-import { say } from './say.mjs';
+import { runAside } from './run.mjs';
+import { during } from './say.mjs';
 
 /** Says which inputs the folder was made from. It is written last, so what was broken off is made again. */
 const STAMP = inProject('src/generated/.inputs');
@@ -19,11 +19,12 @@ const INPUTS = [
 /** Makes `src/generated/` if it is missing, or if something that it is made from has changed. */
 export async function ensureGenerated() {
   if (isGenerated()) return;
-  await alone(() => {
+  await alone(async () => {
     if (isGenerated()) return;
-    say('Generating documents and types ...');
     // In a process of its own: `npm start` goes on in this one, and needs nothing of what that loads.
-    run(process.execPath, [inProject('scripts/generate.mjs'), '--ignored']);
+    await during('Generating documents and types', 'Generated', () =>
+      runAside(process.execPath, [inProject('scripts/generate.mjs'), '--ignored']),
+    );
   });
 }
 

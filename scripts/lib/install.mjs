@@ -2,8 +2,8 @@
 import { existsSync, readFileSync, statSync, utimesSync } from 'node:fs';
 import { alone } from './lock.mjs';
 import { inProject } from './project.mjs';
-import { run } from './run.mjs';
-import { say } from './say.mjs';
+import { runAside } from './run.mjs';
+import { during } from './say.mjs';
 
 const LOCK = inProject('package-lock.json');
 // npm writes this at the end of every install: what it put into node_modules.
@@ -14,13 +14,13 @@ const INSTALLED = inProject('node_modules/.package-lock.json');
 /** Runs `npm ci` unless node_modules holds what package-lock.json asks for, development tools included. */
 export async function ensureInstalled() {
   if (isInstalled()) return;
-  await alone(() => {
+  // Tools are needed to build, whatever NODE_ENV says.
+  const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
+  await alone(async () => {
     if (isInstalled()) return;
-    say('Installing dependencies (npm ci) ...');
-    const started = Date.now();
-    // Tools are needed to build, whatever NODE_ENV says.
-    run('npm', ['ci', '--include=dev', '--loglevel=error'], { cwd: inProject('.') });
-    say(`Installed in ${((Date.now() - started) / 1000).toFixed(1)} s.`);
+    await during('Installing dependencies (npm ci)', 'Installed', () =>
+      runAside('npm', args, { cwd: inProject('.') }),
+    );
   });
 }
 
