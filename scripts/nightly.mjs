@@ -3,7 +3,7 @@
 /**
  * `npm run nightly`: everything, from nothing: tools installed anew, all checks, each file in a process of its own in a
  * drawn order, on the Node.js that runs this; and what `npm test` runs on Node.js 22 and 24. Lanes that have passed at
- * this commit are not run again. When all have, a line is added to nightly.log.
+ * this commit are not run again. A line in nightly.log says how each ended.
  */
 import './lib/node-version.mjs';
 import { spawnSync } from 'node:child_process';
@@ -67,14 +67,19 @@ for (const [name, begin] of lanes) {
   failed += outcome.failed;
   say(`${name}: ${outcome.passed} passed, ${outcome.failed} failed (${outcome.seconds.toFixed(0)} s)`);
 }
-const took = lanes.map(
-  ([name]) =>
-    `${name} ${kept.get(name).passed}/${kept.get(name).failed} ${kept.get(name).seconds.toFixed(0)}s`,
-);
+const took = lanes.map(([name]) => describe(name, kept.get(name)));
 const line = `${id} ${new Date().toISOString().slice(0, 16)} ${failed} failed, seed ${seed}: ${took.join(', ')}`;
 appendFileSync(inProject('nightly.log'), `${line}\n`);
 say(line);
 process.exitCode = failed === 0 ? 0 : 1;
+
+/**
+ * @param {string} name
+ * @param {Outcome} outcome
+ */
+function describe(name, { passed, failed, skipped, seconds }) {
+  return `${name} ${passed}/${failed}${skipped > 0 ? ` (${skipped} skipped)` : ''} ${seconds.toFixed(0)}s`;
+}
 
 /**
  * @param {string} node

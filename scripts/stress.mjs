@@ -38,6 +38,7 @@ for (let run = 1; run <= Number(values.times); run++) {
     const test = spawnSync(process.execPath, [inProject('scripts/test.mjs'), ...positionals], {
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'inherit'],
+      maxBuffer: 2 ** 28,
     });
     if (test.signal !== null || test.status === 130) process.exit(1);
     passed = test.status === 0;

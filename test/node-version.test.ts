@@ -1,4 +1,4 @@
-// class: pure
+// class: pure, alone
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { requireNode } from '../src/node-version.ts';

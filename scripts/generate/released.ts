@@ -25,7 +25,8 @@ function read(file: string): string {
   return readFileSync(inProject(file), 'utf8');
 }
 
-/** Output of git, empty if it fails. */
 function git(...args: string[]): string {
-  return spawnSync('git', args, { cwd: inProject('.'), encoding: 'utf8' }).stdout ?? '';
+  const { status, stdout, stderr } = spawnSync('git', args, { cwd: inProject('.'), encoding: 'utf8' });
+  if (status !== 0) throw new Error(`git ${args.join(' ')}: ${stderr}`);
+  return stdout;
 }

@@ -37,7 +37,7 @@ function isGenerated() {
  * @param {string} digest of the inputs before that, because they may be edited meanwhile
  */
 export function markGenerated(digest) {
-  writeFileSync(STAMP, digest);
+  writeIfChanged('src/generated/.inputs', digest);
 }
 
 /** Returns the hash of all inputs. Times of files would change with each checkout. */

@@ -36,7 +36,7 @@ const OUT_OF_REACH = {
 
 /** What belongs to the whole process, so that a file that touches it has one to itself. */
 const OF_THE_PROCESS =
-  /process\.env\S* = |delete process\.env|intercept\(process|setFlagsFromString|process\.(?:memoryUsage|cpuUsage|chdir|umask|exitCode =)/;
+  /process\.env\S* = |delete process\.env|(?:intercept|capture)\(process|setFlagsFromString|process\.(?:memoryUsage|cpuUsage|chdir|umask|exitCode =)/;
 
 /**
  * Reads the class of a test file.

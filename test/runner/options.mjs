@@ -45,7 +45,9 @@ export function parseOptions(args) {
     wanted: positionals,
     /** Its name, where all of it is asked for, as it is recorded. */
     lane:
-      positionals.length === 0 && !values.class && !values.grep && !values.alone ? values.lane : undefined,
+      positionals.length === 0 && !values.class && !values.grep && !values.only && !values.alone
+        ? values.lane
+        : undefined,
     classes: values.class === undefined ? lane : [values.class],
     jobs: Number(values.jobs),
     alone: values.alone,

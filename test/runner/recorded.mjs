@@ -10,13 +10,15 @@ const RECORD = inProject('test/runner/recorded.tsv');
 
 /** @typedef {{ seconds: number, processorSeconds: number }} Taken */
 
+const recorded = read();
+
 /**
  * What a file took, or `lane X`, whose processor time is in pieces of work.
  * @param {string} name
  * @returns {Taken | undefined}
  */
 export function takenBy(name) {
-  return taken.get(name);
+  return recorded.get(name);
 }
 
 /**
@@ -24,6 +26,8 @@ export function takenBy(name) {
  * @param {[string, Taken][]} entries
  */
 export function record(entries) {
+  // The tests run in a process of their own, which may have recorded files meanwhile.
+  const taken = read();
   for (const [name, figures] of entries) taken.set(name, figures);
   const lines = [...taken]
     .filter(([name]) => name.startsWith('lane ') || existsSync(inProject(name)))
@@ -32,13 +36,15 @@ export function record(entries) {
   writeFileSync(RECORD, lines.sort().join(''));
 }
 
-/** @type {Map<string, Taken>} */
-const taken = new Map(
-  (existsSync(RECORD) ? readFileSync(RECORD, 'utf8') : '')
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => {
-      const [name = '', seconds, processorSeconds] = line.split('\t');
-      return [name, { seconds: Number(seconds), processorSeconds: Number(processorSeconds) }];
-    }),
-);
+/** @returns {Map<string, Taken>} */
+function read() {
+  const lines = (existsSync(RECORD) ? readFileSync(RECORD, 'utf8') : '').split('\n');
+  return new Map(
+    lines
+      .filter((line) => line !== '')
+      .map((line) => {
+        const [name = '', seconds, processorSeconds] = line.split('\t');
+        return [name, { seconds: Number(seconds), processorSeconds: Number(processorSeconds) }];
+      }),
+  );
+}

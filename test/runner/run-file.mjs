@@ -104,7 +104,8 @@ export class TestProcess {
       this.#parser.once('child', (tests) => tests.once('complete', resolve));
     });
     this.#channel.write(`${file}\n`);
-    const trouble = await this.#within(Promise.race([this.#end, Promise.all([told, asserted])]));
+    const ended = this.#end.then((trouble) => trouble ?? 'ended in the middle');
+    const trouble = await this.#within(Promise.race([ended, Promise.all([told, asserted])]));
 
     // The end of the process says what no assertion could: that it broke off.
     if (typeof trouble === 'string' && result.failures.length === 0)

@@ -1,5 +1,6 @@
 import cluster from 'node:cluster';
 import { fileURLToPath } from 'node:url';
+import { missingV8Flags } from '../v8-flags.ts';
 import { Handover } from './handover.ts';
 import type { WorkerProcess } from './member.ts';
 
@@ -14,7 +15,7 @@ export function forker(): () => WorkerProcess {
   cluster.setupPrimary({
     exec: fileURLToPath(new URL('../../worker.js', import.meta.url)),
     args: [],
-    execArgv: [...process.execArgv, '--enable-source-maps'],
+    execArgv: [...missingV8Flags(), ...process.execArgv, '--enable-source-maps'],
   });
   const handover = new Handover();
   return () => {
