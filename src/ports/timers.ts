@@ -1,3 +1,5 @@
+import type { Clock } from './clock.ts';
+
 /** Timers, passed in so that tests can control time. */
 export interface Timers {
   /** Runs `task` once, after at least `ms` milliseconds. Returns a function that cancels it. */
@@ -37,11 +39,11 @@ export function pause(ms: number, timers: Timers = systemTimers): Promise<void> 
  */
 export function checkEvery(
   everyMs: number,
-  clockMs: () => number,
+  clock: Pick<Clock, 'monotonicMs'>,
   check: (nowMs: number) => void,
 ): () => void {
   return systemTimers.every(everyMs, () => {
-    const nowMs = clockMs();
+    const nowMs = clock.monotonicMs();
     systemTimers.after(0, () => check(nowMs));
   });
 }

@@ -131,7 +131,7 @@ export async function openProxy({
   const check = guarded({ broke }, (nowMs: number) => exchanges.check(nowMs));
   const noteUse = guarded({ broke }, () => exchanges.noteUse());
   const uncollect = deps.usage.onCollect(noteBytes);
-  const stopChecking = checkEvery(checkInterval(config), () => clock.monotonicMs(), check);
+  const stopChecking = checkEvery(checkInterval(config), clock, check);
   const stopNoting = systemTimers.every(useNotedEveryMs, noteUse);
 
   return {

@@ -3,6 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { createSecureContext, createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
 import type { LimitsConfig, ListenConfig } from '../config.ts';
 import { guarded, guardedConnection, guardedOn, reportFaults } from '../http/guarded.ts';
+import { systemClock } from '../ports/clock.ts';
 import { checkEvery } from '../ports/timers.ts';
 import { ClientConnection } from './client-connection.ts';
 import { SendBuffer } from './send-buffer.ts';
@@ -73,7 +74,7 @@ export function createListener(
   const startChecking = ({ headTimeoutMs, keepAliveMs }: Served['limits']): void => {
     stopChecking();
     const everyMs = Math.max(20, Math.min(mostCheckMs, headTimeoutMs / 2, keepAliveMs / 2));
-    stopChecking = checkEvery(everyMs, () => performance.now(), check);
+    stopChecking = checkEvery(everyMs, systemClock, check);
   };
   startChecking(limits);
   server.on('close', () => stopChecking());
