@@ -5,9 +5,10 @@ import { say } from '../lib/say.mjs';
 import { goneUnannounced } from './surface.ts';
 
 /**
- * Compares surface.txt with that of the last release that git knows here.
+ * Compares surface.txt and the schema with those of the last release that git knows here.
  *
- * @throws Error that has each line of the release that is gone and that CHANGELOG.md does not quote
+ * @throws Error that has each line of the release that is gone and that CHANGELOG.md does not quote, or each file of the
+ * released base and steps that is not as it was: databases are known by their text
  */
 export function checkAgainstRelease(): void {
   const [tag] = git('tag', '--list', 'v[1-9]*', '--sort=-v:refname').split('\n');
@@ -17,6 +18,10 @@ export function checkAgainstRelease(): void {
   }
   const [present, changelog] = [read('surface.txt'), read('CHANGELOG.md')];
   const gone = goneUnannounced({ released: git('show', `${tag}:surface.txt`), present, changelog });
+  const schema = 'src/adapters/postgres/schema';
+  const base = git('diff', '--name-only', tag, '--', `${schema}/base`);
+  const steps = git('diff', '--name-only', '--diff-filter=a', tag, '--', `${schema}/steps`);
+  if (base + steps !== '') throw new Error(`${tag} was released with other texts of these:\n${base}${steps}`);
   if (gone.length > 0)
     throw new Error(`${tag} has these, and CHANGELOG.md does not say why they are gone:\n${gone.join('\n')}`);
 }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { mismatchIn, UnusableDatabase } from '../adapters/postgres/schema/applied.ts';
 import { openPostgres } from '../adapters/postgres/store.ts';
 import { formatFaults, type Fault } from '../config/fault.ts';
 import { loadConfig } from '../config/load.ts';
@@ -58,6 +59,8 @@ async function checkKeyPrefix({ keys: { prefix }, store: config }: Config): Prom
     await refuseTakenPrefix(store, prefix);
     return [];
   } catch (error) {
+    const mismatch = mismatchIn(error);
+    if (mismatch instanceof UnusableDatabase) throw new Failure(exitCode.badConfiguration, mismatch.message);
     if (!(error instanceof KeyPrefixTaken)) return unasked('the database cannot be asked');
     const faults = [{ where: prefixPath, detail: error.message }];
     throw new Failure(exitCode.badConfiguration, formatFaults(faults).trimEnd(), undefined, { faults });

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { storeCause } from '../adapters/postgres/connection/causes.ts';
-import { SchemaMismatch } from '../adapters/postgres/schema/applied.ts';
+import { mismatchIn, UnusableDatabase } from '../adapters/postgres/schema/applied.ts';
 import { openPostgres, type Store } from '../adapters/postgres/store.ts';
 import { leaseWaitMs } from '../coherence/timing.ts';
 import { pause } from '../ports/timers.ts';
@@ -24,6 +24,7 @@ export function restoredCommand(program: Command, context: Context): void {
       }
       const store = openPostgres(config.store);
       try {
+        await refuseUnusable(store);
         await store.markRestored();
         const waitedMs = await waitForLeases(store, config.coherence.leaseMs, (text) =>
           context.output().note(text),
@@ -68,14 +69,20 @@ async function waitForLeases(
   return waitMs;
 }
 
+/** Keeps a database of another version or build unmarked. Other faults may end with the restore, and are told later. */
+async function refuseUnusable(store: Pick<Store, 'ping'>): Promise<void> {
+  const error: unknown = await store.ping().catch((error: unknown) => error);
+  const mismatch = mismatchIn(error);
+  if (mismatch instanceof UnusableDatabase) throw new Failure(exitCode.badConfiguration, mismatch.message);
+}
+
 function explain(error: unknown): Failure {
   if (error instanceof Failure) return error;
-  const cause = (error as Error).cause;
-  if (error instanceof SchemaMismatch || cause instanceof SchemaMismatch) {
-    const { message } = error instanceof SchemaMismatch ? error : (cause as SchemaMismatch);
+  const mismatch = mismatchIn(error);
+  if (mismatch !== undefined) {
     return new Failure(
       exitCode.failed,
-      `The database is marked, but not one this version can work on: ${message}.`,
+      `The database is marked, but not one this version can work on: ${mismatch.message}.`,
       'If the backup is from an earlier version, run `tenancy-gateway migrate`, and then this again.',
     );
   }
@@ -85,7 +92,7 @@ function explain(error: unknown): Failure {
     const hint = `${remedy} Run this again before you rely on the database.`;
     return new Failure(exitCode.unreachable, `${cause} (${reason}).`, hint, { reason });
   }
-  const { code, message } = (cause ?? error) as { readonly code?: string; readonly message?: string };
+  const { code, message } = ((error as Error).cause ?? error) as { readonly code?: string; readonly message?: string };
   const reason = code ?? message;
   return new Failure(
     exitCode.unreachable,

@@ -3,7 +3,7 @@ import type { Unreadiness } from '../ops/health.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Timers } from '../ports/timers.ts';
 import { sayCause, storeCause } from '../adapters/postgres/connection/causes.ts';
-import { SchemaMismatch, UnusableDatabase } from '../adapters/postgres/schema/applied.ts';
+import { mismatchIn, UnusableDatabase } from '../adapters/postgres/schema/applied.ts';
 import type { MigrationWait } from '../adapters/postgres/schema/migrate.ts';
 import { Backoff } from '../timing/backoff.ts';
 import { KeyPrefixTaken } from './key-prefix.ts';
@@ -133,10 +133,6 @@ function reasonFor(error: unknown): Unreadiness {
 /** Returns whether no retry can succeed. */
 function isFinal(error: unknown): boolean {
   return error instanceof KeyPrefixTaken || mismatchIn(error) instanceof UnusableDatabase;
-}
-
-function mismatchIn(error: unknown): SchemaMismatch | undefined {
-  return [error, (error as Error).cause].find((one) => one instanceof SchemaMismatch);
 }
 
 /** Stands in for `Promise.withResolvers`, which Node.js 20 lacks. */

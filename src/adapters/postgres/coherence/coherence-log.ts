@@ -21,7 +21,7 @@ interface ReadingRow extends Omit<LogReading, 'entries' | 'through'> {
 
 /**
  * Level of this version: the rules that its replicas can enforce. A change that needs a higher level than a registered
- * replica has is rejected (`fleet_require.sql`, `fleet_check.sql`). Raised together with `fleet_newest.sql`.
+ * replica has is rejected (`fleet_require.sql`, `fleet_check.sql`).
  */
 const level = 1;
 

@@ -19,6 +19,11 @@ export class UnusableDatabase extends SchemaMismatch {
   }
 }
 
+/** Returns the {@link SchemaMismatch} that an error is, or that is its cause. */
+export function mismatchIn(error: unknown): SchemaMismatch | undefined {
+  return [error, (error as Error | undefined)?.cause].find((one) => one instanceof SchemaMismatch);
+}
+
 /** Part of the schema that a database lacks. */
 export type Missing =
   | { readonly kind: 'base' | 'functions'; readonly name: string }

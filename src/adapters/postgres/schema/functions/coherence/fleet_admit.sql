@@ -1,5 +1,5 @@
--- Fails if replicas of level `own` may no longer register. `replica_renew` calls this before it writes the replica's
--- row.
+-- Fails if replicas of level `own` may no longer register. `replica_renew` calls this if it has
+-- written a new row.
 create or replace function fleet_admit(own int) returns void language plpgsql as $$
 begin
   perform pg_advisory_xact_lock_shared(7311970453);

@@ -2,7 +2,7 @@
 -- replicas. If a change can be enforced only by replicas of level `needed` and above, its transaction calls this before
 -- it locks anything.
 --
--- Replicas of lower levels register under the same lock, in shared mode (`fleet_admit`). So this function sees every
+-- Replicas register under the same lock, in shared mode (`fleet_admit`). So this function sees every
 -- registration committed earlier, and a later registration sees the new level and fails. Once one call has stored the
 -- new level, later calls need no lock, because no replica of a lower level can register any more.
 create or replace function fleet_require(needed int) returns void language plpgsql as $$
