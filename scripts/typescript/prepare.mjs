@@ -26,7 +26,7 @@ const VERSION = createHash('sha256')
 const COPY = inProject(`.cache/js-${VERSION}`);
 const FOLDERS = ['src', 'test', 'bench', 'scripts'];
 
-const IMPORT = /^((?:import|export)\b[^'"`;]*|\} from )'(\.[^']+|tap)'/gm;
+const IMPORT = /^((?:import|export)\b[^'"`;]*?\bfrom |import |\} from )'(\.[^']+|tap)'/gm;
 const DYNAMIC_IMPORT = /\b(import\()'(\.[^']+)'/g;
 /** A test file that imports others runs them one after another. */
 const IMPORT_OF_TESTS = /\bimport\((new URL\([^;]+\)\.href)\)/g;
