@@ -36,9 +36,14 @@ async function start(t: Test, node: string, more: Record<string, string> = {}) {
     return output.includes('the public listener is open');
   });
   const pid = child.pid ?? 0;
-  const lines = [pid, ...childrenOf(pid)].map((each) =>
-    readFileSync(`/proc/${each}/cmdline`, 'utf8').split('\0').slice(0, -1),
-  );
+  let lines: string[][] = [];
+  await eventually(() => {
+    lines = [pid, ...childrenOf(pid)].map((each) =>
+      readFileSync(`/proc/${each}/cmdline`, 'utf8').split('\0').slice(0, -1),
+    );
+    // A process that is being started has none.
+    return lines.every((line) => line.length > 0);
+  });
   return { lines, output };
 }
 
