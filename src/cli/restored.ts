@@ -92,7 +92,10 @@ function explain(error: unknown): Failure {
     const hint = `${remedy} Run this again before you rely on the database.`;
     return new Failure(exitCode.unreachable, `${cause} (${reason}).`, hint, { reason });
   }
-  const { code, message } = ((error as Error).cause ?? error) as { readonly code?: string; readonly message?: string };
+  const { code, message } = ((error as Error).cause ?? error) as {
+    readonly code?: string;
+    readonly message?: string;
+  };
   const reason = code ?? message;
   return new Failure(
     exitCode.unreachable,
