@@ -28,3 +28,6 @@ function processorMs() {
     return (user + system) / 1000;
   }
 }
+
+// A deadline that nobody waits for any more would hold up the run by as long as it is.
+process.exit();
