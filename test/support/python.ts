@@ -2,12 +2,12 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Scope } from './servers.ts';
 
 /** A Python that can import `module`: the one that `TEST_PYTHON` names, scripts/ci-tools.sh's, or `python3`. */
 export function pythonWith(module: string): string | undefined {
-  return [process.env['TEST_PYTHON'] ?? '', '.cache/tools/proxies/bin/python3', 'python3'].find(
+  return [process.env['TEST_PYTHON'] ?? '', resolve('.cache/tools/proxies/bin/python3'), 'python3'].find(
     (python) => python !== '' && spawnSync(python, ['-c', `import ${module}`]).status === 0,
   );
 }
