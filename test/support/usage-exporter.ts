@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Test } from 'tap';
 import type { Store } from '../../src/adapters/postgres/store.ts';
 import type { UsageExportConfig } from '../../src/config.ts';
+import { hourMs } from '../../src/domain/usage.ts';
 import type { Timers } from '../../src/ports/timers.ts';
 import { UsageExporter } from '../../src/usage/export/exporter.ts';
 import { openReceiver } from '../../src/usage/export/receiver.ts';
@@ -10,6 +11,7 @@ import { ManualTime } from './coherence/manual-time.ts';
 import { eventually } from './eventually.ts';
 import { createParent, createSub, freshStore, rawSql } from './store.ts';
 import { startUsageReceiver, type UsageReceiver } from './usage-receiver.ts';
+import { addUsage, usageRow } from './usage-rows.ts';
 
 /** When exports begin, milliseconds since 1970. */
 export const may = Date.UTC(2023, 4, 1);
@@ -25,7 +27,26 @@ export async function prepare(t: Test, settings: Partial<UsageExportConfig> = {}
     await store.usage.add({ journal, from: 0, to: 0, rows: [], keysPerAccountHour: 200, throughMs: ms });
   };
   await through(may);
-  return { store, sql: rawSql(t, url), receiver, through, start: () => start(t, store, receiver, settings) };
+  /** Each account sends a request in the hour that begins `after` hours after `may`. The hour is then complete. */
+  const used = async (accounts: readonly string[], after = 0): Promise<void> => {
+    const atMs = may + after * hourMs;
+    await addUsage(
+      { store },
+      accounts.map((id) => usageRow(id, atMs, { requests: 1 })),
+    );
+    await through(atMs + hourMs);
+  };
+  const startOne = () => start(t, store, receiver, settings);
+  return { store, sql: rawSql(t, url), receiver, through, used, start: startOne };
+}
+
+/** A parent with a sub-account, and one exporter whose first round is over. */
+export async function exporting(t: Test, settings: Partial<UsageExportConfig> = {}) {
+  const prepared = await prepare(t, settings);
+  const accounts = await twoAccounts(prepared.store);
+  const started = prepared.start();
+  await started.ended();
+  return { ...prepared, ...accounts, ...started };
 }
 
 /** Starts an exporter; its first round is over when this resolves, unless the receiver keeps it waiting. */

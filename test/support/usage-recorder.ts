@@ -4,8 +4,9 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
+import type { AccountId, KeyId } from '../../src/domain/ids.ts';
 import { ProblemError } from '../../src/domain/problem.ts';
-import type { UsageRow } from '../../src/domain/usage.ts';
+import type { UsageRow, UsedBy } from '../../src/domain/usage.ts';
 import { UnusableUsage, type UsageBatch } from '../../src/ports/usage.ts';
 import { replayAbandoned } from '../../src/usage/journal/abandoned.ts';
 import { Journal, type LockFolder } from '../../src/usage/journal/journal.ts';
@@ -15,6 +16,17 @@ import { StoreClock } from '../../src/usage/store-clock.ts';
 import { eventually } from './eventually.ts';
 
 const unavailable = (detail: string): ProblemError => new ProblemError({ code: 'unavailable', detail });
+
+const accountId = 'account' as AccountId;
+/** Use of a key of the only account there is. */
+export const used = (keyId = 'key'): UsedBy => ({ accountId, parentId: accountId, keyId: keyId as KeyId });
+
+/** A recorder that has begun. */
+export async function begunRecorder(...options: Parameters<typeof recorderInManualTime>) {
+  const made = await recorderInManualTime(...options);
+  await made.recorder.begin();
+  return made;
+}
 
 /** It begins ten seconds after 1970. @param journalBytes that the journal may take */
 export async function recorderInManualTime(t: Test, { journalBytes = 2 ** 30 } = {}) {

@@ -3,15 +3,11 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { hourMs } from '../../../src/domain/usage.ts';
-import { may, prepare, secret, twoAccounts } from '../../support/usage-exporter.ts';
+import { exporting, may, prepare, secret, twoAccounts } from '../../support/usage-exporter.ts';
 import { addUsage, usageRow } from '../../support/usage-rows.ts';
-import type { UsageReceiver } from '../../support/usage-receiver.ts';
 
 t.test('each account has one event for an hour, once the hour is complete', async (t) => {
-  const { store, receiver, through, start } = await prepare(t);
-  const { parent, sub } = await twoAccounts(store);
-  const { round, ended, told, exporter } = start();
-  await ended();
+  const { store, receiver, through, parent, sub, round, told, exporter } = await exporting(t);
   t.equal(exporter.lagMs() > 0, true, 'the first hour is long over by the clock of this process');
   for (const requests of [1, 2])
     await addUsage({ store }, [
@@ -69,10 +65,7 @@ t.test('each account has one event for an hour, once the hour is complete', asyn
 });
 
 t.test('what comes to an hour that was exported is sent as a correction, by itself', async (t) => {
-  const { store, sql, receiver, through, start } = await prepare(t);
-  const { sub } = await twoAccounts(store);
-  const { round, ended, told } = start();
-  await ended();
+  const { store, sql, receiver, through, sub, round, told } = await exporting(t);
   const key = randomUUID();
   await addUsage({ store }, [usageRow(sub, may, { keyId: key, requests: 5 })]);
   await through(may + hourMs);
@@ -88,19 +81,22 @@ t.test('what comes to an hour that was exported is sent as a correction, by itse
   await sql`update usage_hourly set requests = 4 where hour = ${new Date(may)}`;
   await round();
   t.match(receiver.pushes[2]?.events, [{ data: { requests: -3, correction: true } }], 'by hand, too');
-  t.equal(sumOf(receiver, sub), 4);
+  const sums = [...receiver.accepted.values()].map(({ data }) => Number(data['requests']));
+  t.equal(
+    sums.reduce((all, each) => all + each),
+    4,
+  );
   t.same(told.exported, { hour: 1, correction: 2 });
   await round();
   t.equal(receiver.pushes.length, 3);
 });
 
 t.test('of several replicas one exports, and another goes on after it', async (t) => {
-  const { store, receiver, through, start } = await prepare(t, { batchSize: 1 });
+  const { store, receiver, used, start } = await prepare(t, { batchSize: 1 });
   const { parent, sub } = await twoAccounts(store);
   const [one, two] = [start(), start()];
   await Promise.all([one.ended(), two.ended()]);
-  await addUsage({ store }, [usageRow(sub, may, { requests: 1 }), usageRow(parent, may, { requests: 1 })]);
-  await through(may + hourMs);
+  await used([sub, parent]);
   receiver.respond = () => undefined;
   await one.next();
   await receiver.got(1);
@@ -114,12 +110,9 @@ t.test('of several replicas one exports, and another goes on after it', async (t
 });
 
 t.test('single events, by external_id where there is one', async (t) => {
-  const { store, receiver, through, start } = await prepare(t, { format: 'single', subject: 'external_id' });
-  const { parent, sub } = await twoAccounts(store);
-  const { ended, round } = start();
-  await ended();
-  await addUsage({ store }, [usageRow(sub, may, { requests: 1 }), usageRow(parent, may, { requests: 1 })]);
-  await through(may + hourMs);
+  const settings = { format: 'single', subject: 'external_id' } as const;
+  const { receiver, used, parent, sub, round } = await exporting(t, settings);
+  await used([sub, parent]);
   await round();
   const headers = { 'content-type': 'application/cloudevents+json' };
   t.match(receiver.pushes, [{ headers }, { headers }]);
@@ -128,14 +121,9 @@ t.test('single events, by external_id where there is one', async (t) => {
 });
 
 t.test('hours that were deleted before they could be exported are told, and passed over', async (t) => {
-  const { store, sql, receiver, through, start } = await prepare(t);
-  const { sub } = await twoAccounts(store);
-  const { ended, round, told } = start();
-  await ended();
-  const day = 24 * hourMs;
-  await sql`update usage_kept set hours_from = ${new Date(may + day)}`;
-  await addUsage({ store }, [usageRow(sub, may + day, { requests: 1 })]);
-  await through(may + day + hourMs);
+  const { sql, receiver, used, sub, round, told } = await exporting(t);
+  await sql`update usage_kept set hours_from = ${new Date(may + 24 * hourMs)}`;
+  await used([sub], 24);
   await round();
   t.match(told.lines[0], [
     { from: '2023-05-01T00:00:00.000Z', to: '2023-05-02T00:00:00.000Z' },
@@ -143,9 +131,3 @@ t.test('hours that were deleted before they could be exported are told, and pass
   ]);
   t.equal(receiver.accepted.size, 1);
 });
-
-function sumOf(receiver: UsageReceiver, subject: string): number {
-  return [...receiver.accepted.values()]
-    .filter((event) => event.subject === subject)
-    .reduce((sum, { data }) => sum + Number(data['requests']), 0);
-}

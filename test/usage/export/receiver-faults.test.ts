@@ -1,26 +1,18 @@
 // class: app
 /** The export of usage to a receiver that fails, hangs or rejects; time is the test's. */
 import t from 'tap';
-import { hourMs } from '../../../src/domain/usage.ts';
-import { createParent, createSub } from '../../support/store.ts';
-import { may, prepare, secret, twoAccounts } from '../../support/usage-exporter.ts';
+import type { AccountId } from '../../../src/domain/ids.ts';
+import { createSub } from '../../support/store.ts';
+import { exporting, prepare, secret, twoAccounts } from '../../support/usage-exporter.ts';
 import { eventually } from '../../support/eventually.ts';
-import { addUsage, usageRow } from '../../support/usage-rows.ts';
 
 const minute = 60_000;
 
 t.test('after a failure it is tried again, later each time, and goes on where it was', async (t) => {
-  const { store, receiver, through, start } = await prepare(t, { batchSize: 2 });
-  const { id: parent } = await createParent(store.tenants);
-  const subs: string[] = [];
-  for (let i = 0; i < 5; i++) subs.push((await createSub(store.tenants, parent)).value.id);
-  const { ended, time, told, next, exporter } = start();
-  await ended();
-  await addUsage(
-    { store },
-    subs.map((id, i) => usageRow(id, may, { requests: i + 1 })),
-  );
-  await through(may + hourMs);
+  const made = await exporting(t, { batchSize: 2 });
+  const { receiver, ended, time, told, next, exporter } = made;
+  const subs = await moreAccounts(made, 5);
+  await made.used(subs);
   let broken = true;
   receiver.respond = () => (broken && receiver.pushes.length > 1 ? 500 : 204);
   await next();
@@ -51,12 +43,8 @@ t.test('after a failure it is tried again, later each time, and goes on where it
 t.test(
   'a receiver that does not respond is given up in time, and one that asks for a pause gets it',
   async (t) => {
-    const { store, receiver, through, start } = await prepare(t);
-    const { sub } = await twoAccounts(store);
-    const { ended, time, told, next } = start();
-    await ended();
-    await addUsage({ store }, [usageRow(sub, may, { requests: 1 })]);
-    await through(may + hourMs);
+    const { receiver, used, sub, ended, time, told, next } = await exporting(t);
+    await used([sub]);
     receiver.respond = () => undefined;
     await next();
     await receiver.got(1);
@@ -81,17 +69,10 @@ t.test(
 );
 
 t.test('an event that the receiver rejects does not keep others from it, and is told', async (t) => {
-  const { store, receiver, through, start } = await prepare(t);
-  const { id: parent } = await createParent(store.tenants);
-  const subs: string[] = [];
-  for (let i = 0; i < 7; i++) subs.push((await createSub(store.tenants, parent)).value.id);
-  const { ended, told, round, next } = start();
-  await ended();
-  await addUsage(
-    { store },
-    subs.map((id) => usageRow(id, may, { requests: 1 })),
-  );
-  await through(may + hourMs);
+  const made = await exporting(t);
+  const { receiver, told, round, next } = made;
+  const subs = await moreAccounts(made, 7);
+  await made.used(subs);
   receiver.respond = ({ events }) => (events.some(({ subject }) => subject === subs[3]) ? 400 : 204);
   await round();
   t.equal(receiver.accepted.size, 6);
@@ -103,11 +84,7 @@ t.test('an event that the receiver rejects does not keep others from it, and is 
   ]);
 
   receiver.respond = () => 400;
-  await addUsage(
-    { store },
-    subs.map((id) => usageRow(id, may + hourMs, { requests: 1 })),
-  );
-  await through(may + 2 * hourMs);
+  await made.used(subs, 1);
   await next();
   await eventually(() => told.failed === 1);
   t.equal(told.rejected, 1, 'a receiver that rejects all has a fault of its own: nothing is left out');
@@ -117,12 +94,8 @@ t.test('an event that the receiver rejects does not keep others from it, and is 
 });
 
 t.test('of the secret nothing is told, wherever it stands in what the receiver says', async (t) => {
-  const { store, receiver, through, start } = await prepare(t);
-  const { sub } = await twoAccounts(store);
-  const { ended, told, next } = start();
-  await ended();
-  await addUsage({ store }, [usageRow(sub, may, { requests: 1 })]);
-  await through(may + hourMs);
+  const { receiver, used, sub, ended, told, next } = await exporting(t);
+  await used([sub]);
   const texts = [
     ...[0, 280, 290, 299].map((before) => ' '.repeat(before) + secret),
     // Replaced, this is short: what is told goes up to where reading ends, within a secret.
@@ -143,12 +116,11 @@ t.test('of the secret nothing is told, wherever it stands in what the receiver s
 });
 
 t.test('what the receiver asks for with Retry-After is kept by all replicas', async (t) => {
-  const { store, sql, receiver, through, start } = await prepare(t);
+  const { store, sql, receiver, used, start } = await prepare(t);
   const { sub } = await twoAccounts(store);
   const [one, two] = [start(), start()];
   await Promise.all([one.ended(), two.ended()]);
-  await addUsage({ store }, [usageRow(sub, may, { requests: 1 })]);
-  await through(may + hourMs);
+  await used([sub]);
   receiver.respond = (_push, response) => {
     response.writeHead(429, { 'Retry-After': '900' }).end();
     return undefined;
@@ -170,3 +142,10 @@ t.test('what the receiver asks for with Retry-After is kept by all replicas', as
   await two.round();
   t.equal(receiver.accepted.size, 1);
 });
+
+/** Further sub-accounts of the parent. */
+async function moreAccounts({ store, parent }: Awaited<ReturnType<typeof exporting>>, count: number) {
+  const subs: string[] = [];
+  while (subs.length < count) subs.push((await createSub(store.tenants, parent as AccountId)).value.id);
+  return subs;
+}

@@ -2,7 +2,7 @@
 /** Events that the receiver rejects, alone in their batch or with nothing behind them: which of the two has the fault. */
 import t from 'tap';
 import { hourMs } from '../../../src/domain/usage.ts';
-import { may, prepare, twoAccounts } from '../../support/usage-exporter.ts';
+import { exporting, may } from '../../support/usage-exporter.ts';
 import { addUsage, usageRow } from '../../support/usage-rows.ts';
 import type { ReceivedPush } from '../../support/usage-receiver.ts';
 
@@ -16,16 +16,9 @@ for (const status of [400, 404])
   t.test(
     `an account that the receiver does not know holds no other up, though it is alone in its batch: ${status}`,
     async (t) => {
-      const { store, receiver, through, start } = await prepare(t, { batchSize: 1 });
-      const { parent, sub } = await twoAccounts(store);
-      const { ended, told, round } = start();
-      await ended();
+      const { receiver, used, parent, sub, told, round } = await exporting(t, { batchSize: 1 });
       receiver.respond = without(parent, status);
-      await addUsage({ store }, [
-        usageRow(parent, may, { requests: 1 }),
-        usageRow(sub, may, { requests: 1 }),
-      ]);
-      await through(may + hourMs);
+      await used([parent, sub]);
       await round();
       t.match([...receiver.accepted.values()], [{ subject: sub }]);
       t.equal(told.rejected, 1);
@@ -40,19 +33,14 @@ for (const status of [400, 404])
 t.test(
   'with nothing behind it an event is tried again, and left out once a later one is accepted',
   async (t) => {
-    const { store, receiver, through, start } = await prepare(t);
-    const { parent, sub } = await twoAccounts(store);
-    const { ended, told, round, next, exporter } = start();
-    await ended();
+    const { receiver, used, parent, sub, ended, told, round, next, exporter } = await exporting(t);
     receiver.respond = without(sub);
-    await addUsage({ store }, [usageRow(sub, may, { requests: 1 })]);
-    await through(may + hourMs);
+    await used([sub]);
     await next();
     await ended();
     t.same([told.failed, told.rejected], [1, 0]);
     t.ok(exporter.lagMs() > 0);
-    await addUsage({ store }, [usageRow(parent, may + hourMs, { requests: 1 })]);
-    await through(may + 2 * hourMs);
+    await used([parent], 1);
     await round();
     t.same([told.failed, told.rejected], [1, 1]);
     t.match([...receiver.accepted.values()], [{ subject: parent }]);
@@ -65,12 +53,8 @@ t.test(
 t.test(
   'with nothing behind it for an hour an event is left out; a receiver with a fault of its own is waited for',
   async (t) => {
-    const { store, receiver, through, start } = await prepare(t);
-    const { sub } = await twoAccounts(store);
-    const { ended, told, next, time } = start();
-    await ended();
-    await addUsage({ store }, [usageRow(sub, may, { requests: 1 })]);
-    await through(may + hourMs);
+    const { receiver, used, sub, ended, told, next, time } = await exporting(t);
+    await used([sub]);
     const tries = async (most: number): Promise<number> => {
       let waitedMs = 0;
       for (let i = 0; i < most; i++) {
@@ -93,8 +77,7 @@ t.test(
     t.ok(waitedMs >= hourMs, `${waitedMs} ms`);
     await tries(1);
     t.same([told.failed, told.rejected], [42, 1]);
-    await addUsage({ store }, [usageRow(sub, may + hourMs, { requests: 1 })]);
-    await through(may + 2 * hourMs);
+    await used([sub], 1);
     await tries(1);
     t.same([told.failed, told.rejected], [43, 1], 'each has its own tries');
     receiver.respond = () => 204;
@@ -104,10 +87,7 @@ t.test(
 );
 
 t.test('after a thousand that are rejected in a row it is the receiver that is broken', async (t) => {
-  const { store, receiver, through, start } = await prepare(t);
-  const { sub } = await twoAccounts(store);
-  const { ended, told, next } = start();
-  await ended();
+  const { store, receiver, through, sub, ended, told, next } = await exporting(t);
   receiver.respond = () => 400;
   const hours = 1_010;
   await addUsage(
@@ -123,10 +103,7 @@ t.test('after a thousand that are rejected in a row it is the receiver that is b
 });
 
 t.test('events of several hours are pushed together where there are few in each', async (t) => {
-  const { store, receiver, through, start } = await prepare(t, { batchSize: 2 });
-  const { parent, sub } = await twoAccounts(store);
-  const { ended, told, round } = start();
-  await ended();
+  const { store, receiver, through, parent, sub, told, round } = await exporting(t, { batchSize: 2 });
   await addUsage({ store }, [
     usageRow(sub, may, { requests: 1 }),
     usageRow(parent, may + 2 * hourMs, { requests: 2 }),

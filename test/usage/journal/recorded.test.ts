@@ -3,40 +3,32 @@
 import { chmod, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
-import type { AccountId, KeyId } from '../../../src/domain/ids.ts';
-import type { UsedBy } from '../../../src/domain/usage.ts';
-import { recorderInManualTime } from '../../support/usage-recorder.ts';
-
-const account = 'account' as AccountId;
-const key = 'key' as KeyId;
-const used = (keyId: KeyId): UsedBy => ({ accountId: account, parentId: account, keyId });
+import { begunRecorder, recorderInManualTime, used } from '../../support/usage-recorder.ts';
 
 t.test(
   'writes by default are counted among the writes, by a kill too, and taken back with them',
   async (t) => {
-    const { recorder, world, usageOf, killed, next } = await recorderInManualTime(t);
-    await recorder.begin();
-    recorder.count(used(key), 'write-by-default');
-    recorder.count(used(key), 'write');
+    const { recorder, world, usageOf, killed, next } = await begunRecorder(t);
+    recorder.count(used(), 'write-by-default');
+    recorder.count(used(), 'write');
     world.nowMs += 5;
-    recorder.takeBack(recorder.count(used(key), 'write-by-default'), 'write-by-default');
-    recorder.count(used('other' as KeyId), 'write-by-default');
+    recorder.takeBack(recorder.count(used(), 'write-by-default'), 'write-by-default');
+    recorder.count(used('other'), 'write-by-default');
     recorder.commit();
     killed();
     await next();
-    t.match(usageOf(key, 0), { requests: 2, writes: 2, writesByDefault: 1 });
+    t.match(usageOf('key', 0), { requests: 2, writes: 2, writesByDefault: 1 });
     t.match(usageOf('other', 0), { writesByDefault: 1, lastWriteByDefaultMs: world.nowMs });
   },
 );
 
 t.test('what a killed process has counted is added by the next one, once', async (t) => {
-  const { recorder, world, killed, next } = await recorderInManualTime(t);
-  await recorder.begin();
-  for (let i = 0; i < 50; i++) recorder.count(used(`key ${i}` as KeyId), 'read');
+  const { recorder, world, killed, next } = await begunRecorder(t);
+  for (let i = 0; i < 50; i++) recorder.count(used(`key ${i}`), 'read');
   recorder.commit();
   world.away = 'after';
   await world.tick();
-  for (let i = 0; i < 70; i++) recorder.count(used(`key ${i}` as KeyId), 'write');
+  for (let i = 0; i < 70; i++) recorder.count(used(`key ${i}`), 'write');
   recorder.commit();
   killed();
   world.away = undefined;
@@ -49,9 +41,8 @@ t.test('what a killed process has counted is added by the next one, once', async
 });
 
 t.test('a replay that is killed in the middle goes on where it was', async (t) => {
-  const { recorder, world, killed, next } = await recorderInManualTime(t);
-  await recorder.begin();
-  for (let i = 0; i < 5_000; i++) recorder.count(used(`key ${i}` as KeyId), 'read');
+  const { recorder, world, killed, next } = await begunRecorder(t);
+  for (let i = 0; i < 5_000; i++) recorder.count(used(`key ${i}`), 'read');
   recorder.commit();
   killed();
   for (const [left, away] of [
@@ -69,9 +60,8 @@ t.test('a replay that is killed in the middle goes on where it was', async (t) =
 });
 
 t.test('the journal of a process that lives is left alone', async (t) => {
-  const { recorder, world, next } = await recorderInManualTime(t);
-  await recorder.begin();
-  recorder.count(used(key), 'read');
+  const { recorder, world, next } = await begunRecorder(t);
+  recorder.count(used(), 'read');
   recorder.commit();
   await next(false);
   t.equal(world.requests(), 0);
@@ -80,11 +70,10 @@ t.test('the journal of a process that lives is left alone', async (t) => {
 });
 
 t.test('while the store is away rows go to disk, not to memory, and all arrive', async (t) => {
-  const { recorder, world } = await recorderInManualTime(t);
-  await recorder.begin();
+  const { recorder, world } = await begunRecorder(t);
   world.away = 'before';
   for (let i = 0; i < 90_000; i++) {
-    recorder.count(used(`key ${i}` as KeyId), 'read');
+    recorder.count(used(`key ${i}`), 'read');
     if (i % 1_000 === 0) recorder.commit();
     if (i % 10_000 === 0) await world.tick();
   }
@@ -94,13 +83,12 @@ t.test('while the store is away rows go to disk, not to memory, and all arrive',
 });
 
 t.test('a journal that cannot be written is said once, stops nothing, and is taken up again', async (t) => {
-  const { recorder, world, killed, next, said, folder } = await recorderInManualTime(t, {
+  const { recorder, world, killed, next, said, folder } = await begunRecorder(t, {
     journalBytes: 2_000,
   });
-  await recorder.begin();
   world.away = 'before';
   for (let i = 0; i < 100; i++) {
-    recorder.count(used(`key ${i}` as KeyId), 'read');
+    recorder.count(used(`key ${i}`), 'read');
     recorder.commit();
   }
   t.equal(recorder.unwritable, true, 'it is full');
@@ -111,7 +99,7 @@ t.test('a journal that cannot be written is said once, stops nothing, and is tak
   t.equal(world.requests(), 100, 'what was in memory arrives');
   t.equal(recorder.unwritable, false);
   t.ok(said.some((text) => text.includes('is written again')));
-  recorder.count(used(key), 'read');
+  recorder.count(used(), 'read');
   recorder.commit();
   killed();
   await next();
@@ -124,7 +112,7 @@ t.test('a folder that cannot be made is no obstacle either', async (t) => {
   await rm(folder, { recursive: true });
   await writeFile(folder, 'a file');
   await recorder.begin();
-  recorder.count(used(key), 'read');
+  recorder.count(used(), 'read');
   recorder.commit();
   await world.tick();
   t.equal(world.requests(), 1);
@@ -137,14 +125,13 @@ t.test('a folder that cannot be made is no obstacle either', async (t) => {
 });
 
 t.test('a folder that is taken away is made again', async (t) => {
-  const { recorder, world, folder } = await recorderInManualTime(t);
-  await recorder.begin();
-  recorder.count(used(key), 'read');
+  const { recorder, world, folder } = await begunRecorder(t);
+  recorder.count(used(), 'read');
   recorder.commit();
   await rm(folder, { recursive: true });
   await world.tick();
   for (let i = 0; i < 3; i++) {
-    recorder.count(used(key), 'read');
+    recorder.count(used(), 'read');
     recorder.commit();
     await world.tick();
   }
@@ -155,9 +142,8 @@ t.test('a folder that is taken away is made again', async (t) => {
 });
 
 t.test('a journal that cannot be read is named, and keeps no other from being replayed', async (t) => {
-  const { recorder, world, killed, next, said, folder } = await recorderInManualTime(t);
-  await recorder.begin();
-  recorder.count(used(key), 'read');
+  const { recorder, world, killed, next, said, folder } = await begunRecorder(t);
+  recorder.count(used(), 'read');
   recorder.commit();
   killed();
   const broken = ['0', '5', 'f'].map((name) => join(folder, 'store', name));

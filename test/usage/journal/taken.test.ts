@@ -3,30 +3,24 @@
 import { appendFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
-import type { AccountId, KeyId } from '../../../src/domain/ids.ts';
-import type { UsedBy } from '../../../src/domain/usage.ts';
 import { Random } from '../../support/coherence/random.ts';
-import { recorderInManualTime } from '../../support/usage-recorder.ts';
+import { begunRecorder, used } from '../../support/usage-recorder.ts';
 
-const account = 'account' as AccountId;
-const key = 'key' as KeyId;
-const used = (keyId: KeyId): UsedBy => ({ accountId: account, parentId: account, keyId });
 const runs = Number(process.env['TAKEN_RUNS'] ?? 40);
 
 t.test('the owner goes on with a new journal, and says so', async (t) => {
-  const { recorder, world, unlocked, next, said, usageOf, folder } = await recorderInManualTime(t);
-  await recorder.begin();
+  const { recorder, world, unlocked, next, said, usageOf, folder } = await begunRecorder(t);
   const [first] = await readdir(join(folder, 'store'));
-  for (let i = 0; i < 3; i++) recorder.count(used(key), 'read');
+  for (let i = 0; i < 3; i++) recorder.count(used(), 'read');
   recorder.commit();
   unlocked();
   await next();
   t.equal(world.requests(), 3, 'the taker adds what was in the file');
-  const request = recorder.count(used(key), 'write');
+  const request = recorder.count(used(), 'write');
   recorder.commit();
   recorder.noteOutcome(request, 500);
   await world.tick();
-  t.match(usageOf(key, 0), { requests: 4, reads: 3, writes: 1, serverErrors: 1 });
+  t.match(usageOf('key', 0), { requests: 4, reads: 3, writes: 1, serverErrors: 1 });
   t.match(said.filter((line) => /taken/.test(line)).length, 1);
   const [second, ...more] = await readdir(join(folder, 'store'));
   t.not(second, first);
@@ -37,9 +31,8 @@ t.test('the owner goes on with a new journal, and says so', async (t) => {
 });
 
 t.test('a file that somebody has written to, but has not taken, is no reason', async (t) => {
-  const { recorder, world, said, folder } = await recorderInManualTime(t);
-  await recorder.begin();
-  recorder.count(used(key), 'read');
+  const { recorder, world, said, folder } = await begunRecorder(t);
+  recorder.count(used(), 'read');
   recorder.commit();
   const [journal = ''] = await readdir(join(folder, 'store'));
   const file = (await readdir(join(folder, 'store', journal))).find((name) => name.endsWith('.batch')) ?? '';
@@ -50,9 +43,8 @@ t.test('a file that somebody has written to, but has not taken, is no reason', a
 });
 
 t.test('a file of another version is left as it is', async (t) => {
-  const { recorder, killed, next, folder, world } = await recorderInManualTime(t);
-  await recorder.begin();
-  recorder.count(used(key), 'read');
+  const { recorder, killed, next, folder, world } = await begunRecorder(t);
+  recorder.count(used(), 'read');
   recorder.commit();
   killed();
   const other = join(folder, 'store', 'other');
@@ -67,15 +59,11 @@ t.test('a file of another version is left as it is', async (t) => {
 t.test('nothing is lost and nothing counted twice, whenever it is taken', async (t) => {
   for (let seed = 1; seed <= runs; seed++) {
     const random = new Random(seed);
-    const { recorder, world, unlocked, next } = await recorderInManualTime(t);
-    await recorder.begin();
+    const { recorder, world, unlocked, next } = await begunRecorder(t);
     let counted = 0;
     const count = (): void => {
       for (let i = random.below(6); i > 0; i--, counted++)
-        recorder.count(
-          used(`key ${random.below(4)}` as KeyId),
-          random.pick(['read', 'write', 'write-by-default']),
-        );
+        recorder.count(used(`key ${random.below(4)}`), random.pick(['read', 'write', 'write-by-default']));
       recorder.commit();
     };
     const steps = {
