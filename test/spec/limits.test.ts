@@ -4,7 +4,7 @@ import { startReplicas } from '../support/replicas.ts';
 
 // Limits that one replica sets and another one keeps.
 
-const { call, operator, parent: newParent } = await startReplicas(t, '', 'Token');
+const { call, manage, operator, parent: newParent } = await startReplicas(t, '', 'Token');
 
 /** Status of a request at the replica that did not make the change, and what it says of limits. */
 async function sent(key: string, acting?: string): Promise<readonly [number, string | undefined, unknown]> {
@@ -52,5 +52,40 @@ t.test(
     });
     t.match(own, { status: 200, headers: { 'x-service-enforced': /^replicas=2; / } });
     t.match(await sent(parent.key, 'self'), [200, '"api_key";q=1000;w=1', undefined]);
+  },
+);
+
+t.test(
+  'from the 2xx of a change of a plan on every replica keeps it, for each of its accounts',
+  async (t) => {
+    const put = (requests_per_month: number) =>
+      operator('PUT', '/plans/gold', { body: { limits: { requests_per_month } } });
+    await put(1_000_000);
+    const parents = [await newParent(), await newParent()];
+    for (const { id } of parents) await operator('PATCH', `/accounts/${id}`, { body: { plan: 'gold' } });
+    for (const quota of [2_000_000, 1_500_000]) {
+      t.match(await put(quota), { status: 200, headers: { 'x-service-enforced': /^replicas=2; / } });
+      for (const { key } of parents)
+        t.match(await sent(key, 'self'), [200, new RegExp(`^"parent-month";q=${quota};`), undefined]);
+    }
+  },
+);
+
+t.test(
+  'a limit is one for both gateways: its burst passes at once, whichever is asked, and no more',
+  async (t) => {
+    const sub = await (await newParent()).create({ name: 'N', limits: { requests_per_minute: 30 } });
+    const key = await sub.mint([]);
+    const began = performance.now();
+    const responses = await Promise.all(
+      Array.from({ length: 80 }, (_, i) => (i % 2 === 0 ? call : manage)('GET', '/x', { key })),
+    );
+    const passed = responses.filter(({ status }) => status === 200).length;
+    const most = 1.02 * (30 + (performance.now() - began) / 2_000) + 2;
+    t.ok(passed >= 30 && passed <= most, `${passed} of 30, at most ${most}`);
+    t.match(
+      responses.find(({ status }) => status !== 200),
+      { status: 429, body: { code: 'rate_limited', limited: 'sub_account' } },
+    );
   },
 );

@@ -51,7 +51,7 @@ function begin(
   const count = replicas ?? random.pick([1, 2, 3, 10]);
   const rates = Array.from({ length: count }, () => random.between(0.97, 1.03));
   const limits = { requestsPerSecond: rate, burst };
-  const world = new World({ random: () => random.next(), limits, rates, latencyMs, lost });
+  const world = new World({ random, limits, rates, latencyMs, lost });
   return { random, rate, burst, world };
 }
 
@@ -85,8 +85,8 @@ function waves({ random, burst, world }: Given): (nowMs: number) => number[] {
 }
 
 /** How much more than the bound was let through, at most; negative where there was room. */
-function over({ world, rate, burst }: Given, times = 1.02, fromMs = 0): number {
-  return world.admitted.mostOver(times * rate, windowMs, fromMs) - times * burst - world.replicas.length;
+function over({ world, rate, burst }: Given, times = 1.02): number {
+  return world.admitted.mostOver(times * rate, windowMs) - times * burst - world.replicas.length;
 }
 
 function named({ world, rate, burst }: Given, seed: number): string {
@@ -232,8 +232,8 @@ void t.test('without the store replicas go on with their last share, and a tenan
     await world.run(20_000, demand);
     const part = (world.admitted.total - admitted) / (world.asked.total - asked);
     t.ok(part > 0.9, `${name}: ${(100 * part).toFixed(1)} % had`);
-    t.ok(
-      world.replicas.every(({ degraded }) => degraded),
+    t.notOk(
+      world.replicas.find(({ degraded }) => !degraded),
       'which each says',
     );
     const elsewhere = world.start();
@@ -245,7 +245,7 @@ void t.test('without the store replicas go on with their last share, and a tenan
     world.storesAway = false;
     await world.run(2_000, demand);
     t.notOk(
-      world.replicas.some(({ degraded }) => degraded),
+      world.replicas.find(({ degraded }) => degraded),
       `${rate} again`,
     );
   }),

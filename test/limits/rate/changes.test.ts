@@ -46,7 +46,7 @@ for (const replicas of [1, 3])
         const random = new Random(7_000 + 10 * seed + replicas);
         const [a, b] = [figures(random), figures(random)];
         const rates = Array.from({ length: replicas }, () => 1);
-        const world = new World({ random: () => random.next(), limits: a, rates });
+        const world = new World({ random, limits: a, rates });
         await world.time.until(random.between(0, 3_000));
         const often = random.pick([0.001, 0.1, 1]);
         let used = a;
@@ -66,11 +66,10 @@ for (const replicas of [1, 3])
 
 t.test('a raised limit gives nothing at once, and fills at its new rate', async (t) => {
   for (const replicas of [1, 3]) {
-    const random = new Random(replicas);
     const rates = Array.from({ length: replicas }, () => 1);
     const small = { ...noLimits, requestsPerSecond: 1, burst: 10 };
     const large = { ...noLimits, requestsPerSecond: 100, burst: 1_000 };
-    const world = new World({ random: () => random.next(), limits: small, rates });
+    const world = new World({ limits: small, rates });
     await useBoth(world, { forMs: 2_000, perStep: 5, turns: () => small });
     const atOnce = await useBoth(world, { forMs: stepMs, perStep: 100, turns: () => large });
     t.ok(atOnce.total <= 10, `${atOnce.total} at once with ${replicas}`);

@@ -9,22 +9,20 @@ import type { Taken } from '../../../src/ports/limits/rate-limiter.ts';
 import { limitOf, openLimiter, respond } from '../../support/limits/one-limiter.ts';
 
 t.test('one replica lets through its burst and then its rate, exactly', async (t) => {
-  const { time, take } = openLimiter();
+  const { time, take, admitted } = openLimiter();
   const limit = [limitOf('sub_account', { requestsPerSecond: 10, burst: 4 })];
-  const admitted = async () => {
-    const results = await Promise.all(Array.from({ length: 20 }, () => take(limit)));
-    return results.filter(({ full }) => !full).length;
-  };
-  t.equal(await admitted(), 4);
+  t.equal(await admitted(limit, 20), 4);
   t.match(await take(limit), { full: true, kind: 'sub_account', period: 'second', retryAfterS: 1 });
-  await time.advance(100);
-  t.equal(await admitted(), 1);
-  await time.advance(250);
-  t.equal(await admitted(), 2);
-  await time.advance(50);
-  t.equal(await admitted(), 1, 'the half is kept');
-  await time.advance(60_000);
-  t.equal(await admitted(), 4, 'never more than the burst');
+  // The half is kept; and it is never more than the burst.
+  for (const [ms, more] of [
+    [100, 1],
+    [250, 2],
+    [50, 1],
+    [60_000, 4],
+  ] as const) {
+    await time.advance(ms);
+    t.equal(await admitted(limit, 20), more, `after ${ms} ms`);
+  }
 });
 
 t.test('all are taken or none, and the first that is full is named', async (t) => {
@@ -41,19 +39,14 @@ t.test('all are taken or none, and the first that is full is named', async (t) =
 });
 
 t.test('nothing is taken of the others if a limit turns out to be full', async (t) => {
-  const { time, limiter, take } = openLimiter();
+  const { time, limiter, take, admitted } = openLimiter();
   limiter.start();
   await time.advance(1);
   const key = limitOf('api_key', { requestsPerSecond: 9, requestsPerMonth: 9 });
   const parent = limitOf('parent', { requestsPerSecond: 2 });
-  const results = await Promise.all(Array.from({ length: 9 }, () => take([key, parent])));
-  t.equal(results.filter(({ full }) => !full).length, 2);
-  t.ok(
-    results.filter(({ full }) => full).every((result) => 'kind' in result && result.kind === 'parent'),
-    'which is the one that is named',
-  );
-  const alone = await Promise.all(Array.from({ length: 9 }, () => take([key])));
-  t.equal(alone.filter(({ full }) => !full).length, 7);
+  t.equal(await admitted([key, parent], 8), 2);
+  t.match(await take([key, parent]), { full: true, kind: 'parent' }, 'which is the one that is named');
+  t.equal(await admitted([key], 9), 7);
 });
 
 t.test('of several limits that turn out to be full the shortest of the first is named', async (t) => {
@@ -146,20 +139,15 @@ t.test('a used up quota says when the month is over', async (t) => {
 });
 
 t.test('a limit by the minute is a bucket that fills in a minute, one by the day a quota', async (t) => {
-  const { time, take } = openLimiter();
-  const limits = { requestsPerMinute: 60, requestsPerDay: 100 };
-  const limit = [limitOf('sub_account', limits)];
-  const admitted = async (count: number) => {
-    const results = await Promise.all(Array.from({ length: count }, () => take(limit)));
-    return results.filter(({ full }) => !full).length;
-  };
-  t.equal(await admitted(80), 60);
+  const { time, take, admitted } = openLimiter();
+  const limit = [limitOf('sub_account', { requestsPerMinute: 60, requestsPerDay: 100 })];
+  t.equal(await admitted(limit, 80), 60);
   t.match(await take(limit), { full: true, period: 'minute', retryAfterS: 1 });
   await time.advance(10_000);
-  t.equal(await admitted(80), 10);
+  t.equal(await admitted(limit, 80), 10);
   await time.advance(60_000);
   t.match((await take(limit)).scarcest, { period: 'day', quota: 100, remaining: 29, windowS: 86_400 });
-  t.equal(await admitted(80), 29);
+  t.equal(await admitted(limit, 80), 29);
   t.match(await take(limit), { full: true, period: 'day' });
 });
 
@@ -201,14 +189,10 @@ t.test('looking takes nothing', async (t) => {
 t.test(
   'a changed limit acts at once: never more than the new burst, and what was used stays used',
   async (t) => {
-    const { time, limiter, take } = openLimiter();
+    const { time, limiter, take, admitted: admittedBy } = openLimiter();
     limiter.start();
     await time.advance(1);
-    const admitted = async (limits: Partial<Limits>) => {
-      const limit = [limitOf('parent', limits)];
-      const results = await Promise.all(Array.from({ length: 500 }, () => take(limit)));
-      return results.filter(({ full }) => !full).length;
-    };
+    const admitted = (limits: Partial<Limits>) => admittedBy([limitOf('parent', limits)], 500);
     t.equal(await admitted({ requestsPerSecond: 1, burst: 10 }), 10);
     t.equal(await admitted({ requestsPerSecond: 1, burst: 30 }), 0, 'a larger burst is not there at once');
     await time.advance(20_000);
@@ -218,30 +202,21 @@ t.test(
     t.equal(await admitted({ requestsPerMonth: 3 }), 0);
     t.equal(await admitted({ requestsPerMonth: 6 }), 2);
     t.equal(await admitted({}), 500, 'no limit any more');
+    await take([limitOf('sub_account', { requestsPerSecond: 1, burst: 100 })]);
+    const cut = [limitOf('sub_account', { requestsPerSecond: 1, burst: 7 })];
+    t.equal(await admittedBy(cut, 50), 7, 'the burst of a bucket that rested is cut');
   },
 );
-
-t.test('a cut burst of a rested bucket is cut', async (t) => {
-  const { take } = openLimiter();
-  await take([limitOf('parent', { requestsPerSecond: 1, burst: 100 })]);
-  const limit = [limitOf('parent', { requestsPerSecond: 1, burst: 7 })];
-  const results = await Promise.all(Array.from({ length: 50 }, () => take(limit)));
-  t.equal(results.filter(({ full }) => !full).length, 7);
-});
 
 t.test('limits that are not used are forgotten, and what was used of them is not', async (t) => {
   const { time, limiter, take } = openLimiter();
   limiter.start();
-  for (let i = 0; i < 1_000; i++)
-    respond(
-      await take([
-        { ...limitOf('sub_account', { requestsPerSecond: 100, requestsPerMonth: 2 }), id: `s${i}` },
-      ]),
-    );
+  const of = limitOf('sub_account', { requestsPerSecond: 100, requestsPerMonth: 2 });
+  for (let i = 0; i < 1_000; i++) respond(await take([{ ...of, id: `s${i}` }]));
   t.equal(limiter.tracked, 1_000);
   await time.advance(30_000);
   t.equal(limiter.tracked, 0);
-  const limit = [{ ...limitOf('sub_account', { requestsPerSecond: 100, requestsPerMonth: 2 }), id: 's0' }];
+  const limit = [{ ...of, id: 's0' }];
   t.match(await take(limit), { full: false, scarcest: { remaining: 0 } });
   t.match(await take(limit), { full: true, period: 'month' });
 });

@@ -17,7 +17,7 @@ for (const [what, kill] of [
       const replicas = 2 + random.below(3);
       const rates = Array.from({ length: replicas }, () => random.between(0.97, 1.03));
       const limits = { requestsPerMonth: quota };
-      const world = new World({ random: () => random.next(), limits, rates, lost: 0.05, latencyMs: [1, 30] });
+      const world = new World({ random, limits, rates, lost: 0.05, latencyMs: [1, 30] });
       const perSecond = Math.min(quota / 10, 1_000);
       if (kill) world.time.after(random.between(2_000, 12_000), () => world.kill(world.replicas[0] as never));
       await world.run(1_000, () => []);
@@ -34,8 +34,7 @@ for (const [what, kill] of [
 }
 
 void t.test('a replica that was not asked before knows that a quota is used up', async (t) => {
-  const random = new Random(1);
-  const world = new World({ random: () => random.next(), limits: { requestsPerMonth: 500 }, rates: [1, 1] });
+  const world = new World({ limits: { requestsPerMonth: 500 } });
   await world.run(20_000, () => [60, 0]);
   const late = world.start();
   await world.run(2_000, () => []);
@@ -55,10 +54,8 @@ for (const replicas of [1, 3])
       void t.test(
         `a quota lowered to ${lowered}, below what was used, lets through no more: ${replicas} replicas, ${idleMs} ms idle`,
         async (t) => {
-          const random = new Random(1);
           const rates = Array.from({ length: replicas }, () => 1);
-          const limits = { requestsPerMonth: 1_000_000 };
-          const world = new World({ random: () => random.next(), limits, rates });
+          const world = new World({ limits: { requestsPerMonth: 1_000_000 }, rates });
           await world.run(2_000, () => []);
           await world.run(10_000, () => [2_000]);
           await world.run(Math.max(5, idleMs), () => []);
@@ -75,11 +72,7 @@ for (const replicas of [1, 3])
 
 void t.test('a quota of which nothing was used is there at once', async (t) => {
   const random = new Random(1);
-  const world = new World({
-    random: () => random.next(),
-    limits: { requestsPerMonth: 10 },
-    rates: [1, 1, 1],
-  });
+  const world = new World({ random, limits: { requestsPerMonth: 10 }, rates: [1, 1, 1] });
   const admitted = async (): Promise<number> => {
     const before = world.admitted.total;
     for (let i = 0; i < 60; i++) world.ask(random.pick(world.replicas));
@@ -95,8 +88,7 @@ void t.test('a quota of which nothing was used is there at once', async (t) => {
 });
 
 void t.test('a quota that is set in mid-month counts what passed before', async (t) => {
-  const random = new Random(1);
-  const world = new World({ random: () => random.next(), limits: { requestsPerMonth: null }, rates: [1, 1] });
+  const world = new World({ limits: { requestsPerMonth: null } });
   await world.run(10_000, () => [5, 5]);
   const { total: before } = world.admitted;
   world.change({ requestsPerMonth: before + 50 });
@@ -111,7 +103,7 @@ void t.test('a quota is had to its last unit, and nobody is refused while anythi
     const replicas = random.pick([1, 2, 3, 10]);
     const rates = Array.from({ length: replicas }, () => 1);
     const limits = { requestsPerMonth: quota };
-    const world = new World({ random: () => random.next(), limits, rates, latencyMs: [0.3, 3] });
+    const world = new World({ random, limits, rates, latencyMs: [0.3, 3] });
     let [early, admitted] = [0, 0];
     const loud = random.below(replicas);
     await world.run(

@@ -55,7 +55,7 @@ void t.test(
       const random = new Random(seed);
       const quota = random.pick([1, 10, 900, 1_000_000]);
       const rates = Array.from({ length: random.pick([1, 2, 5]) }, () => random.between(0.97, 1.03));
-      const world = new World({ random: () => random.next(), limits: { unitsPerMonth: quota }, rates });
+      const world = new World({ random, limits: { unitsPerMonth: quota }, rates });
       await world.rest(1_000);
       const most = Math.max(1, random.pick([quota / 20, quota / 5, quota * 3]));
       const next = () => ({ replica: random.pick(world.replicas), units: random.below(Math.ceil(most) + 1) });
@@ -74,12 +74,7 @@ void t.test('under load a quota of units is over by what is under way, and by a 
     const random = new Random(100 + seed);
     const quota = random.pick([1_000, 100_000, 5_000_000]);
     const rates = Array.from({ length: random.pick([1, 3]) }, () => 1);
-    const world = new World({
-      random: () => random.next(),
-      limits: { unitsPerMonth: quota },
-      rates,
-      lost: 0.02,
-    });
+    const world = new World({ random, limits: { unitsPerMonth: quota }, rates, lost: 0.02 });
     await world.rest(1_000);
     const worth = quota / (3_000 * rates.length);
     let [used, underWay, mostUnderWay] = [0, 0, 0];
@@ -108,8 +103,7 @@ void t.test('under load a quota of units is over by what is under way, and by a 
 void t.test(
   'a response waits 25 ms at most for a store that does not answer, and is counted later',
   async (t) => {
-    const random = new Random(1);
-    const world = new World({ random: () => random.next(), limits: { unitsPerMonth: 100 }, rates: [1, 1] });
+    const world = new World({ limits: { unitsPerMonth: 100 } });
     const [a, b] = world.replicas as [Replica, Replica];
     await world.rest(1_000);
     const first = await ask(world, a);
@@ -128,8 +122,7 @@ void t.test(
 );
 
 void t.test('a request without a response, or one that is never sent, takes no units', async (t) => {
-  const random = new Random(1);
-  const world = new World({ random: () => random.next(), limits: { unitsPerMonth: 1 }, rates: [1, 1] });
+  const world = new World({ limits: { unitsPerMonth: 1 } });
   await world.rest(1_000);
   for (let i = 0; i < 40; i++) {
     const result = await ask(world, world.replicas[0] as Replica);
@@ -141,8 +134,7 @@ void t.test('a request without a response, or one that is never sent, takes no u
 });
 
 void t.test('requests that take longer than a limit is in memory lose no units', async (t) => {
-  const random = new Random(1);
-  const world = new World({ random: () => random.next(), limits: { unitsPerMonth: 100_000 }, rates: [1, 1] });
+  const world = new World({ limits: { unitsPerMonth: 100_000 } });
   const [a, b] = world.replicas as [Replica, Replica];
   await world.rest(1_000);
   let used = 0;

@@ -22,7 +22,12 @@ export function openLimiter(parts: Partial<LimiterParts> = {}) {
       const result = limiter.take(by, resolve);
       if (result !== null) resolve(result);
     });
-  return { time, limiter, quotas, take };
+  /** How many of so many requests at once are let through. */
+  const admitted = async (by: readonly LimitedBy[], count: number): Promise<number> => {
+    const results = await Promise.all(Array.from({ length: count }, () => take(by)));
+    return results.filter(({ full }) => !full).length;
+  };
+  return { time, limiter, quotas, take, admitted };
 }
 
 /** The response to a request comes, and is worth nothing. Until then its limits stay in memory. */

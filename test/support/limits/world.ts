@@ -1,4 +1,5 @@
 /** Several replicas that share a limit, in virtual time, with whatever may come between them. */
+import { Random } from '../coherence/random.ts';
 import { noLimits, type Limits } from '../../../src/domain/limits/limits.ts';
 import { SharedRateLimiter } from '../../../src/limits/rate/limiter.ts';
 import type { Full, LimitedBy, Taken } from '../../../src/ports/limits/rate-limiter.ts';
@@ -19,10 +20,10 @@ export interface Replica {
 }
 
 export interface WorldOptions {
-  readonly random: () => number;
+  readonly random?: Random;
   readonly limits: Partial<Limits>;
-  /** One for each replica: how fast its clock is. */
-  readonly rates: readonly number[];
+  /** One for each replica: how fast its clock is. By default there are two. */
+  readonly rates?: readonly number[];
   readonly latencyMs?: readonly [least: number, most: number];
   /** Part of the responses that are lost. */
   readonly lost?: number;
@@ -43,30 +44,28 @@ export class World {
   /** Nothing reaches the stores. */
   storesAway = false;
   limits: Limits;
-  readonly #random: () => number;
+  readonly #random: Random;
   readonly #net: Net;
   #asked = 0;
   #admitted = 0;
   #members: ReadonlySet<string> = new Set();
   readonly #by: LimitedBy;
 
-  constructor({ random, limits, rates, latencyMs = [0.5, 3], lost = 0 }: WorldOptions) {
+  constructor({ random = new Random(1), limits, rates = [1, 1], ...way }: WorldOptions) {
+    const { latencyMs = [0.5, 3], lost = 0 } = way;
     this.#random = random;
     this.limits = { ...noLimits, ...limits };
-    const net: Net = {
-      latencyMs: () => latencyMs[0] + random() * (latencyMs[1] - latencyMs[0]),
+    this.#net = {
+      latencyMs: () => random.between(...latencyMs),
       cut: (name) =>
         this.storesAway || this.replicas.some((each) => each.name === name && (each.cut || !each.alive)),
-      lost: () => lost > 0 && random() < lost,
+      lost: () => lost > 0 && random.chance(lost),
     };
     this.buckets = new ModelBuckets(() => this.time.nowMs);
     this.quotas = new ModelQuotas(() => Date.UTC(2026, 5, 15) + this.time.nowMs);
-    this.#net = net;
     const limitsNow = (): Limits => this.limits;
     this.#by = {
-      kind: 'sub_account',
-      id: 'a',
-      shown: true,
+      ...({ kind: 'sub_account', id: 'a', shown: true } as const),
       get limits() {
         return limitsNow();
       },
@@ -86,15 +85,13 @@ export class World {
   /** A replica comes. */
   start(rate = 1): Replica {
     const name = `r${this.replicas.length}`;
-    const { clock, timers } = this.time.machine(rate, (this.#random() - 0.5) * 600_000);
+    const { clock, timers } = this.time.machine(rate, (this.#random.next() - 0.5) * 600_000);
     const limiter = new SharedRateLimiter({
       ...{ clock, timers },
       buckets: elsewhere(this.time, this.#net, name, (_, questions) => this.buckets.answer(questions)),
       quotas: elsewhere(this.time, this.#net, name, (...asked) => this.quotas.answer(...asked)),
       replicas: () => this.#members.size,
-      events: {
-        onDegraded: (degraded) => (replica.degraded = degraded),
-      },
+      events: { onDegraded: (degraded) => (replica.degraded = degraded) },
     });
     const replica: Replica = { name, limiter, alive: true, cut: false, degraded: false };
     this.replicas.push(replica);
@@ -161,7 +158,7 @@ export class World {
   #poisson(mean: number): number {
     const limit = Math.exp(-mean);
     let n = 0;
-    for (let p = this.#random(); p > limit; p *= this.#random()) n += 1;
+    for (let p = this.#random.next(); p > limit; p *= this.#random.next()) n += 1;
     return n;
   }
 }

@@ -22,8 +22,6 @@ const tickMs = 5;
 
 export class ReplicaLoad {
   readonly sent: SentRequest[] = [];
-  /** When this process was late, and how late: nothing was sent meanwhile. */
-  readonly pauses: { readonly fromMs: number; readonly toMs: number }[] = [];
   /** The part of each tenant's requests that each replica gets; 0 for one that is gone. */
   parts: readonly number[] = [];
   readonly #tenants: readonly Tenant[];
@@ -56,7 +54,6 @@ export class ReplicaLoad {
   #tick(): void {
     const now = this.nowMs;
     const passedMs = now - this.#lastMs;
-    if (passedMs > 200) this.pauses.push({ fromMs: this.#lastMs, toMs: now });
     this.#lastMs = now;
     for (const tenant of this.#tenants) {
       const due = this.#due.get(tenant) ?? [];
