@@ -1,6 +1,6 @@
 // class: pure
 import t from 'tap';
-import { configFile, faultsOf, goodConfig } from '../support/config-files.ts';
+import { configFile, faultsOf, goodConfig, settingTakes } from '../support/config-files.ts';
 
 t.test('a route takes what it does not say from route_defaults, key by key', (t) => {
   const CONFIG = configFile(
@@ -30,38 +30,18 @@ routes:
   t.end();
 });
 
-const prefixes: readonly (readonly [string, boolean])[] = [
-  ['/', true],
-  ['/rates', true],
-  ['/v1', true],
-  ['/v1/sub-accounts-report', true],
-  ['/a/b.c/~d', true],
-  ['/..a', true],
-  ['rates', false],
-  ['/rates/', false],
-  ['//rates', false],
-  ['/a//b', false],
-  ['/a/./b', false],
-  ['/a/..', false],
-  ['/a%2fb', false],
-  ['/a;b', false],
-  ['/a\\\\b', false],
-  ['/a b', false],
-  ['/a?b', false],
-  ['/a#b', false],
-  ['/v1/sub-accounts', false],
-  ['/v1/sub-accounts/x', false],
-  ['/V1/SUB-ACCOUNTS', false],
-];
-for (const [prefix, good] of prefixes) {
-  t.test(`prefix ${prefix} is ${good ? 'accepted' : 'rejected'}`, (t) => {
-    const faults = faultsOf({
-      CONFIG: configFile(t, `routes: [{prefix: "${prefix}", upstream: "http://a"}]`),
-    });
-    t.equal(faults.length, good ? 0 : 1);
-    t.end();
-  });
-}
+settingTakes(
+  t,
+  'a prefix is a path that every server reads alike, and none of management',
+  (prefix) => `routes: [{prefix: "${prefix}", upstream: "http://a"}]`,
+  {
+    good: ['/', '/rates', '/v1', '/v1/sub-accounts-report', '/a/b.c/~d', '/..a'],
+    bad: [
+      ...['rates', '/rates/', '//rates', '/a//b', '/a/./b', '/a/..', '/a%2fb', '/a;b', '/a\\\\b', '/a b'],
+      ...['/a?b', '/a#b', '/v1/sub-accounts', '/v1/sub-accounts/x', '/V1/SUB-ACCOUNTS'],
+    ],
+  },
+);
 
 t.test('two prefixes that some server takes for one path are rejected', (t) => {
   const CONFIG = configFile(
@@ -74,28 +54,18 @@ t.test('two prefixes that some server takes for one path are rejected', (t) => {
   t.end();
 });
 
-const upstreams: readonly (readonly [string, boolean])[] = [
-  ['http://app', true],
-  ['http://app:3000/', true],
-  ['https://[::1]:8443', true],
-  ['unix:/run/app.sock', true],
-  ['app:3000', false],
-  ['http://', false],
-  ['http://app/base', false],
-  ['http://app/?q', false],
-  ['http://app?', false],
-  ['http://user@app', false],
-  ['ftp://app', false],
-  ['unix:run/app.sock', false],
-  ['http://127.0.0.1:8080', false],
-  ['http://localhost:9090', false],
-];
-for (const [upstream, good] of upstreams) {
-  t.test(`upstream ${upstream} is ${good ? 'accepted' : 'rejected'}`, (t) => {
-    t.equal(faultsOf({ UPSTREAM_URL: upstream }).length, good ? 0 : 1);
-    t.end();
-  });
-}
+settingTakes(
+  t,
+  'an upstream is a server without a path, and not this gateway',
+  (upstream) => `upstream_url: "${upstream}"`,
+  {
+    good: ['http://app', 'http://app:3000/', 'https://[::1]:8443', 'unix:/run/app.sock'],
+    bad: [
+      ...['app:3000', 'http://', 'http://app/base', 'http://app/?q', 'http://app?', 'http://user@app'],
+      ...['ftp://app', 'unix:run/app.sock', 'http://127.0.0.1:8080', 'http://localhost:9090'],
+    ],
+  },
+);
 
 t.test('proxies are addresses and networks; an address is the network that holds it alone', (t) => {
   const CONFIG = configFile(t, 'trusted_proxies: [10.0.0.0/8, 192.0.2.1, "::1", "2001:db8::/32"]');
@@ -114,43 +84,27 @@ t.test('both listeners on one address are rejected; any free port for both is no
   t.end();
 });
 
-t.test('a header prefix that would drop ordinary headers is rejected', (t) => {
-  for (const [prefix, good] of [
-    ['X-Acme-', true],
-    ['Tenant-', true],
-    ['X-', false],
-    ['X-Forwarded-', false],
-    ['Content-', false],
-    ['Acme', false],
-    ['Ac me-', false],
-  ] as const) {
-    t.equal(
-      faultsOf({ CONFIG: configFile(t, `headers: {prefix: "${prefix}"}`) }).length,
-      good ? 0 : 1,
-      prefix,
-    );
-  }
-  t.end();
+settingTakes(t, 'a header prefix drops no ordinary header', (prefix) => `headers: {prefix: "${prefix}"}`, {
+  good: ['X-Acme-', 'Tenant-'],
+  bad: ['X-', 'X-Forwarded-', 'Content-', 'Acme', 'Ac me-'],
 });
 
-const ownAddresses: readonly (readonly [string, string, boolean])[] = [
-  ['127.0.0.1', 'http://localhost:8080', true],
-  ['0.0.0.0', 'http://127.0.0.1:8080', true],
-  ['::1', 'http://[::1]:8080', true],
-  ['10.1.2.3', 'http://10.1.2.3:8080', true],
-  ['fd00::1', 'http://[fd00::1]:8080', true],
-  ['10.1.2.3', 'http://10.1.2.3:8081', false],
-  ['10.1.2.3', 'http://127.0.0.1:8080', false],
-  ['0.0.0.0', 'http://api:8080', false],
-];
-for (const [host, upstream, loops] of ownAddresses) {
-  t.test(`upstream ${upstream} of a listener on ${host}: ${loops ? 'rejected' : 'accepted'}`, (t) => {
+t.test('an upstream is not the listener itself, by whatever address', async (t) => {
+  for (const [host, upstream, loops] of [
+    ['127.0.0.1', 'http://localhost:8080', true],
+    ['0.0.0.0', 'http://127.0.0.1:8080', true],
+    ['::1', 'http://[::1]:8080', true],
+    ['10.1.2.3', 'http://10.1.2.3:8080', true],
+    ['fd00::1', 'http://[fd00::1]:8080', true],
+    ['10.1.2.3', 'http://10.1.2.3:8081', false],
+    ['10.1.2.3', 'http://127.0.0.1:8080', false],
+    ['0.0.0.0', 'http://api:8080', false],
+  ] as const) {
     const CONFIG = configFile(t, `listen: {host: "${host}", port: 8080}\nupstream_url: ${upstream}\n`);
-    const found = faultsOf({ CONFIG }).filter(({ detail }) => detail.includes('requests would loop'));
-    t.equal(found.length, loops ? 1 : 0);
-    t.end();
-  });
-}
+    const found = faultsOf({ CONFIG }).some(({ detail }) => detail.includes('requests would loop'));
+    t.equal(found, loops, `${upstream} of a listener on ${host}`);
+  }
+});
 
 t.test('a route is open only if it says so, with a limit and without scopes', (t) => {
   const routes = (text: string): ReturnType<typeof faultsOf> =>

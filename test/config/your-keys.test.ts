@@ -1,65 +1,34 @@
 // class: pure
 import t from 'tap';
-import { configFile, faultsOf, goodConfig } from '../support/config-files.ts';
+import { configFile, faultsOf, goodConfig, settingTakes } from '../support/config-files.ts';
 
-const keyHeaders: readonly (readonly [string, boolean])[] = [
-  ['X-API-Key', true],
-  ['Ocp-Apim-Subscription-Key', true],
-  ['api_key', true],
-  ['Authorization', false],
-  ['Proxy-Authorization', false],
-  ['Host', false],
-  ['Connection', false],
-  ['Keep-Alive', false],
-  ['TE', false],
-  ['Trailer', false],
-  ['Transfer-Encoding', false],
-  ['transfer_encoding', false],
-  ['Upgrade', false],
-  ['Content-Length', false],
-  ['Content-Type', false],
-  ['Cookie', false],
-  ['Expect', false],
-  ['Origin', false],
-  ['Sec-WebSocket-Protocol', false],
-  ['Idempotency-Key', false],
-  ['X-Forwarded-For', false],
-  ['X-Request-Id', false],
-  ['X-HTTP-Method-Override', false],
-  ['X-Service-Acting-Tenant', false],
-  ['X-Service-Key', false],
-  ['Acme-Key', false],
-  ['x api key', false],
-  ['', false],
-  ['Fine_Key', false],
-];
-for (const [name, good] of keyHeaders) {
-  t.test(`a header ${name} ${good ? 'may' : 'cannot'} carry API keys`, (t) => {
-    const yaml = `headers: {prefix: Acme-}\nauthentication: {headers: [Fine-Key, "${name}"]}`;
-    const faults = faultsOf({ CONFIG: configFile(t, yaml) });
-    t.equal(faults.length, good ? 0 : 1);
-    if (!good) t.match(faults[0]?.where, /authentication\.headers\[1\]$/);
-    t.end();
-  });
-}
+settingTakes(
+  t,
+  'a header with a meaning of its own cannot carry API keys',
+  (name) => `headers: {prefix: Acme-}\nauthentication: {headers: [Fine-Key, "${name}"]}`,
+  {
+    good: ['X-API-Key', 'Ocp-Apim-Subscription-Key', 'api_key'],
+    bad: [
+      ...['Authorization', 'Proxy-Authorization', 'Host', 'Connection', 'Keep-Alive', 'TE', 'Trailer'],
+      ...['Transfer-Encoding', 'transfer_encoding', 'Upgrade', 'Content-Length', 'Content-Type', 'Cookie'],
+      ...['Expect', 'Origin', 'Sec-WebSocket-Protocol', 'Idempotency-Key', 'X-Forwarded-For', 'X-Request-Id'],
+      ...['X-HTTP-Method-Override', 'X-Service-Acting-Tenant', 'X-Service-Key', 'Acme-Key', 'x api key'],
+      ...['', 'Fine_Key'],
+    ],
+    where: 'authentication.headers[1]',
+  },
+);
 
-for (const [schemes, where] of [
-  ['[Bearer]', undefined],
-  ['[Basic, ApiKey, Token, Bearer]', undefined],
-  ['[Bearer, Digest]', 'authentication.schemes[1]'],
-  ['[bearer]', 'authentication.schemes[0]'],
-  ['[Bearer, Basic, Basic]', 'authentication.schemes[2]'],
-  ['[Basic]', 'authentication.schemes'],
-  ['[]', 'authentication.schemes'],
-  ['Basic', 'authentication.schemes'],
-] as const) {
-  t.test(`the schemes ${schemes} ${where === undefined ? 'are fine' : 'are a fault'}`, (t) => {
-    const faults = faultsOf({ CONFIG: configFile(t, `authentication: {schemes: ${schemes}}`) });
-    t.equal(faults.length, where === undefined ? 0 : 1);
-    if (where !== undefined) t.match(String(faults[0]?.where).slice(-where.length), where);
-    t.end();
+for (const { where, ...schemes } of [
+  { good: ['[Bearer]', '[Basic, ApiKey, Token, Bearer]'], bad: ['[Basic]', '[]', 'Basic'], where: 'schemes' },
+  { good: [], bad: ['[bearer]'], where: 'schemes[0]' },
+  { good: [], bad: ['[Bearer, Digest]'], where: 'schemes[1]' },
+  { good: [], bad: ['[Bearer, Basic, Basic]'], where: 'schemes[2]' },
+])
+  settingTakes(t, `faults of ${where}`, (list) => `authentication: {schemes: ${list}}`, {
+    ...schemes,
+    where: `authentication.${where}`,
   });
-}
 
 t.test('a header that carries API keys is not let by under another spelling', (t) => {
   const route = '{prefix: /, upstream: "http://a", underscore_headers: [x_api_key, api_version]}';
@@ -86,41 +55,13 @@ t.test('pages may send the headers that carry API keys, where the route does not
   t.end();
 });
 
-for (const [base, good] of [
-  ['urn:example:problem:', true],
-  ['https://docs.example.com/errors/', true],
-  ['https://docs.example.com/errors#', true],
-  ['https://docs.example.com/errors', false],
-  ['/errors/', false],
-  ['about:blank', false],
-  ['https://docs.example.com/a b/', false],
-  ['https://:80/', false],
-] as const) {
-  t.test(`problems ${good ? 'may' : 'cannot'} have types that begin with ${base}`, (t) => {
-    const faults = faultsOf({ CONFIG: configFile(t, `problems: {type_base: "${base}"}`) });
-    t.equal(faults.length, good ? 0 : 1);
-    t.end();
-  });
-}
+const docs = 'https://docs.example.com/errors';
+settingTakes(t, 'what types of problems begin with', (base) => `problems: {type_base: "${base}"}`, {
+  good: ['urn:example:problem:', `${docs}/`, `${docs}#`],
+  bad: [docs, '/errors/', 'about:blank', 'https://docs.example.com/a b/', 'https://:80/'],
+});
 
-for (const [prefix, good] of [
-  ['tgw', true],
-  ['acme', true],
-  ['acme_live', true],
-  ['A1', true],
-  ['elevenchars', true],
-  ['twelve_chars', false],
-  ['tgs', false],
-  ['acme_', false],
-  ['_acme', false],
-  ['acme__live', false],
-  ['1acme', false],
-  ['acme-live', false],
-  ['', false],
-] as const) {
-  t.test(`new keys ${good ? 'may' : 'cannot'} begin with ${prefix}`, (t) => {
-    const faults = faultsOf({ CONFIG: configFile(t, `keys: {prefix: "${prefix}"}`) });
-    t.equal(faults.length, good ? 0 : 1);
-    t.end();
-  });
-}
+settingTakes(t, 'what new keys begin with', (prefix) => `keys: {prefix: "${prefix}"}`, {
+  good: ['tgw', 'acme', 'acme_live', 'A1', 'elevenchars'],
+  bad: ['twelve_chars', 'tgs', 'acme_', '_acme', 'acme__live', '1acme', 'acme-live', ''],
+});

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Test } from 'tap';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Config } from '../../src/config.ts';
 import type { Fault } from '../../src/config/fault.ts';
@@ -33,4 +34,25 @@ export function goodConfig(env: Record<string, string> = {}): Config {
 export function faultsOf(env: Record<string, string>): readonly Fault[] {
   const loaded = loadConfig(env);
   return 'faults' in loaded ? loaded.faults : [];
+}
+
+/** Tests which values a file may have in one place: each of `bad` is one fault, whose place ends in `where`. */
+export function settingTakes(
+  t: Test,
+  what: string,
+  yamlOf: (value: string) => string,
+  { good, bad, where = '' }: { good: readonly string[]; bad: readonly string[]; where?: string },
+): void {
+  void t.test(what, async (t) => {
+    const of = (value: string) => faultsOf({ CONFIG: configFile(t, yamlOf(value)) });
+    t.same(good.flatMap(of), []);
+    const isFault = (value: string): boolean => {
+      const [first, ...more] = of(value);
+      return more.length === 0 && first?.where.endsWith(where) === true;
+    };
+    t.same(
+      bad.filter((value) => !isFault(value)),
+      [],
+    );
+  });
 }
