@@ -5,57 +5,32 @@ import { isUsagePeriod, readUsagePeriod, type AskedPeriod } from '../../src/doma
 const now = Date.parse('2026-03-15T10:20:30.400Z');
 
 t.test('a period is read, lowered and raised to the hour', (t) => {
-  const readings: [string, AskedPeriod, string, string, number?][] = [
-    ['nothing asked: this month until now', {}, '2026-03-01T00:00:00.000Z', '2026-03-15T11:00:00.000Z'],
-    ['from alone', { from: '2026-03-15T09:59:59Z' }, '2026-03-15T09:00:00.000Z', '2026-03-15T11:00:00.000Z'],
-    ['to alone', { to: '2026-03-02' }, '2026-03-01T00:00:00.000Z', '2026-03-02T00:00:00.000Z'],
+  const april = Date.parse('2026-04-01T00:00:00Z');
+  const readings: [string, AskedPeriod, from: string, to: string, nowMs?: number][] = [
+    ['nothing asked: this month until now', {}, '2026-03-01T00', '2026-03-15T11'],
+    ['from alone', { from: '2026-03-15T09:59:59Z' }, '2026-03-15T09', '2026-03-15T11'],
+    ['to alone', { to: '2026-03-02' }, '2026-03-01T00', '2026-03-02T00'],
+    ['days', { from: '2026-01-01', to: '2026-02-01' }, '2026-01-01T00', '2026-02-01T00'],
+    ['hours', { from: '2026-01-01T05:00:00Z', to: '2026-01-01T06:00:00Z' }, '2026-01-01T05', '2026-01-01T06'],
     [
-      'days',
-      { from: '2026-01-01', to: '2026-02-01' },
-      '2026-01-01T00:00:00.000Z',
-      '2026-02-01T00:00:00.000Z',
-    ],
-    [
-      'on the hour nothing moves',
-      { from: '2026-01-01T05:00:00Z', to: '2026-01-01T06:00:00Z' },
-      '2026-01-01T05:00:00.000Z',
-      '2026-01-01T06:00:00.000Z',
-    ],
-    [
-      'within one hour',
+      'one hour',
       { from: '2026-01-01T05:10:00Z', to: '2026-01-01T05:20:00Z' },
-      '2026-01-01T05:00:00.000Z',
-      '2026-01-01T06:00:00.000Z',
+      '2026-01-01T05',
+      '2026-01-01T06',
     ],
     [
       'half-hour offsets',
       { from: '2026-01-01T05:30:00+05:30', to: '2026-01-01T06:30:00+05:30' },
-      '2026-01-01T00:00:00.000Z',
-      '2026-01-01T01:00:00.000Z',
+      '2026-01-01T00',
+      '2026-01-01T01',
     ],
-    [
-      '366 days',
-      { from: '2024-01-01', to: '2025-01-01' },
-      '2024-01-01T00:00:00.000Z',
-      '2025-01-01T00:00:00.000Z',
-    ],
-    [
-      '366 days until now',
-      { from: '2025-03-14T10:20:30.400Z' },
-      '2025-03-14T10:00:00.000Z',
-      '2026-03-15T11:00:00.000Z',
-    ],
-    [
-      'the first instant of a month',
-      {},
-      '2026-04-01T00:00:00.000Z',
-      '2026-04-01T01:00:00.000Z',
-      Date.parse('2026-04-01T00:00:00Z'),
-    ],
+    ['366 days', { from: '2024-01-01', to: '2025-01-01' }, '2024-01-01T00', '2025-01-01T00'],
+    ['366 days until now', { from: '2025-03-14T10:20:30.400Z' }, '2025-03-14T10', '2026-03-15T11'],
+    ['the first instant of a month', {}, '2026-04-01T00', '2026-04-01T01', april],
   ];
   for (const [name, asked, from, to, nowMs = now] of readings) {
     const period = readUsagePeriod(asked, nowMs);
-    t.same(period, { fromMs: Date.parse(from), toMs: Date.parse(to) }, name);
+    t.same(period, { fromMs: Date.parse(`${from}:00Z`), toMs: Date.parse(`${to}:00Z`) }, name);
     t.ok('fromMs' in period && isUsagePeriod(period), `${name}: may come back in a cursor`);
   }
   t.end();
