@@ -3,27 +3,22 @@ import t from 'tap';
 import { startReplicas } from '../support/replicas.ts';
 import { challenges } from '../support/credential-forms.ts';
 import { operatorToken } from '../support/apis.ts';
+import { rawSql } from '../support/store.ts';
 
 // Who calls (spec section 5, decisions on status codes), through whole gateways, managed on one and looked at on another.
 
 t.test('authentication', async (t) => {
-  const { call, manage, operator, upstream, last, parent: newParent } = await startReplicas(t);
+  const { call, manage, operator, upstream, last, databaseUrl, parent: newParent } = await startReplicas(t);
 
   t.test(
     'rule 1: the key travels as a Bearer token; without one, or with two, 401 unauthenticated',
     async (t) => {
       const parent = await newParent();
+      const bearer = ['Authorization', `Bearer ${parent.key}`] as const;
       const bad: readonly (readonly (readonly [string, string])[])[] = [
         [],
-        [['Authorization', '']],
-        [['Authorization', 'Bearer']],
-        [['Authorization', `Basic ${parent.key}`]],
         [['Authorization', parent.key]],
-        [
-          ['Authorization', `Bearer ${parent.key}`],
-          ['Authorization', `Bearer ${parent.key}`],
-        ],
-        [['Authorization', `Bearer ${parent.key}, Bearer ${parent.key}`]],
+        [bearer, bearer],
         [['X-Api-Key', parent.key]],
       ];
       const before = upstream.received.length;
@@ -69,19 +64,15 @@ t.test('authentication', async (t) => {
 
   t.test('an expired key is 401 api_key_expired', async (t) => {
     const parent = await newParent();
-    const mint = (lifeMs: number) =>
-      operator('POST', `/accounts/${parent.id}/api-keys`, {
-        body: { name: 'k', scopes: [], expires_at: new Date(Date.now() + lifeMs).toISOString() },
-      });
-    let minted = await mint(300);
-    // On a busy machine the expiry is past before the store reads it.
-    for (let lifeMs = 600; minted.status === 400; lifeMs *= 2) minted = await mint(lifeMs);
-    t.equal(minted.status, 201);
-    const key = String(minted.body['api_key']);
-    let response = await call('GET', '/x', { key });
-    while (response.status === 200) response = await call('GET', '/x', { key });
-    t.equal(response.status, 401);
-    t.equal(response.body['code'], 'api_key_expired');
+    const { id } = await parent.create();
+    const { body: key } = await parent.call('POST', `/${id}/api-keys`, { body: { name: 'k' } });
+    // No replica has read it yet.
+    const past = new Date(Date.now() - 3_600_000);
+    await rawSql(t, databaseUrl)`update api_key set expires_at = ${past} where id = ${String(key['id'])}`;
+    t.match(await call('GET', '/x', { key: String(key['api_key']) }), {
+      status: 401,
+      body: { code: 'api_key_expired' },
+    });
   });
 
   t.test(
@@ -90,13 +81,13 @@ t.test('authentication', async (t) => {
       const parent = await newParent();
       const sub = await parent.create();
       const key = await sub.mint(['tracking:read']);
-      for (const path of ['', '/', `/${sub.id}`, '/no/such/path', '/usage', `/${sub.id}/api-keys`]) {
-        for (const method of ['GET', 'POST', 'PUT', 'DELETE']) {
-          const response = await call(method, `/v1/sub-accounts${path}`, { key });
-          t.equal(response.status, 403, `${method} ${path}`);
-          t.equal(response.body['code'], 'parent_key_required');
+      const responses = new Set<string>();
+      for (const path of ['', '/', `/${sub.id}`, `/${parent.id}`, '/no/such/path', '/usage'])
+        for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'TRACE']) {
+          const { status, body } = await call(method, `/v1/sub-accounts${path}`, { key });
+          responses.add(`${status} ${String(body['code'])}`);
         }
-      }
+      t.same([...responses], ['403 parent_key_required']);
     },
   );
 
@@ -148,7 +139,12 @@ t.test('authentication', async (t) => {
     async (t) => {
       const parent = await newParent();
       const key = await (await parent.create()).mint();
-      t.equal((await operator('POST', `/accounts/${parent.id}/suspend`)).status, 200);
+      for (let times = 0; times < 2; times++)
+        t.match(await operator('POST', `/accounts/${parent.id}/suspend`), {
+          status: 200,
+          headers: { 'x-service-enforced': /^replicas=2; / },
+          body: { status: 'suspended' },
+        });
       for (const used of [parent.key, key]) {
         for (const path of ['/x', '/v1/sub-accounts']) {
           const response = await call('GET', path, { key: used });

@@ -1,8 +1,18 @@
 // class: app
 import t from 'tap';
+import type { Parent } from '../support/apis.ts';
+import { eventually } from '../support/eventually.ts';
 import { startReplicas } from '../support/replicas.ts';
 
 // The ten operations (spec section 4), through whole gateways: what is done on one replica is read on the other.
+
+const sinceYesterday = `from=${new Date(Date.now() - 86_400_000).toISOString()}`;
+
+/** Requests of one account, as far as they are in reports. A replica reports them in the order in which they came. */
+async function requestsOf(parent: Parent, account: string): Promise<unknown> {
+  const { body } = await parent.call('GET', `/usage?sub_account_id=${account}&${sinceYesterday}`);
+  return (body['data'] as { requests: number }[])[0]?.requests;
+}
 
 t.test('managing sub-accounts', async (t) => {
   const { call, upstream, parent: newParent } = await startReplicas(t, '', 'ApiKey');
@@ -87,12 +97,9 @@ t.test('managing sub-accounts', async (t) => {
     await call('POST', '/v1/shipments', { key: customer.key, headers, body: { transport_mode: 'ocean' } });
     await call('GET', '/v1/shipments', { key: customer.key, headers });
     await call('GET', '/v1/shipments', { key: customer.key });
-    let rows: Record<string, unknown>[] = [];
-    while (rows.length < 2) {
-      const report = await customer.call('GET', '/usage?granularity=total');
-      t.equal(report.status, 200);
-      rows = report.body['data'] as Record<string, unknown>[];
-    }
+    await eventually(async () => (await requestsOf(customer, customer.id)) === 1);
+    const report = await customer.call('GET', `/usage?granularity=total&${sinceYesterday}`);
+    const rows = report.body['data'] as Record<string, unknown>[];
     t.match(
       rows.find((row) => row['sub_account_id'] === sub.id),
       { name: 'Used', external_id: 'used', requests: 2, reads: 1, writes: 1 },
@@ -102,6 +109,28 @@ t.test('managing sub-accounts', async (t) => {
       { requests: 1, reads: 1 },
     );
   });
+
+  t.test(
+    "onboarding: what a parent's keys write without the acting header is counted for each",
+    async (t) => {
+      const customer = await newParent();
+      const sub = await customer.create({ name: 'Off', external_id: 'off' });
+      await sub.act('deactivate');
+      const refused = ['ext:off', 'nonsense'].map((acting): [string, string] => ['POST', acting]);
+      const calls: [string, string?][] = [['POST'], ['PUT'], ['PATCH'], ['GET'], ['HEAD'], ['POST', 'self']];
+      for (const [method, acting] of [...calls, ...refused, ['DELETE'] as const]) {
+        const headers = acting === undefined ? {} : { 'X-Service-Acting-Tenant': acting };
+        await call(method, '/x', { key: customer.key, headers });
+      }
+      await sub.act('reactivate');
+      await call('POST', '/x', { key: customer.key });
+      await call('POST', '/x', { key: await sub.mint() });
+      await eventually(async () => (await requestsOf(customer, sub.id)) === 1);
+      t.match((await customer.call('GET', '/onboarding')).body, {
+        data: [{ api_key_id: customer.keyId, name: 'key', requests: 4 }],
+      });
+    },
+  );
 
   t.test('rule 2: paths take the tenant UUID, in any case, and nothing else', async (t) => {
     const sub = await parent.create({ name: 'Eve', external_id: 'eve' });

@@ -4,7 +4,7 @@
  * PostgreSQL is away, Redis is flushed and the disk of the journal is full; and while its workers are.
  *
  * TEST_USAGE_KILLS says how often it is killed (2), TEST_USAGE_RATE how many requests a second there are (300),
- * TEST_USAGE_AWAY_S how long PostgreSQL is away (6), TEST_USAGE_FIGURES to which file the figures are written.
+ * TEST_USAGE_AWAY_S how long PostgreSQL is away (6).
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
@@ -125,8 +125,6 @@ async function expectExact(t: Test, setting: Setting, killed: number, about: obj
     statuses: Object.fromEntries(load.statuses),
   };
   t.comment(JSON.stringify(figures));
-  const file = process.env['TEST_USAGE_FIGURES'];
-  if (file !== undefined) writeFileSync(file, `${JSON.stringify(figures, null, 2)}\n`);
   t.ok(upstream.received.size > 100, 'there was something to count');
   t.same(upstream.repeated, [], 'nothing was sent twice');
   t.equal(lost, 0, 'nothing is missing');

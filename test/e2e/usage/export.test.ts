@@ -112,19 +112,15 @@ t.test(
 
     const iso = (ms: number): string => new Date(ms).toISOString();
     const options = ['--from', iso(began), '--to', iso(began + 2 * hourMs)];
-    const forCli = { ADMIN_TOKEN: operatorToken };
-    const shown = await cli(forCli, '--url', internalUrl, 'usage', 'export', ...options, '--dry-run');
-    const lines = shown.stdout
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line) as { source: string; id: string });
-    t.equal(lines.length, accounts.length * 2 * 2, shown.stderr);
-    for (const { source, id } of lines) t.ok(receiver.accepted.has(`${source} ${id}`));
-    const pushed = receiver.pushes.length;
+    const again = (...more: readonly string[]) =>
+      cli({ ADMIN_TOKEN: operatorToken }, '--url', internalUrl, 'usage', 'export', ...options, ...more);
+    const shown = (await again('--dry-run')).stdout.trim().split('\n');
+    t.equal(shown.length, accounts.length * 2 * 2);
+    const known = (event: { source: string; id: string }) =>
+      receiver.accepted.has(`${event.source} ${event.id}`);
+    t.ok(shown.every((line) => known(JSON.parse(line) as Parameters<typeof known>[0])));
     receiver.respond = () => 204;
-    const sent = await cli(forCli, '--url', internalUrl, 'usage', 'export', ...options);
-    t.match(sent.stdout, /Sent: 48 events\. Accepted: 48\./, sent.stderr);
-    t.equal(receiver.pushes.length > pushed, true);
+    t.match((await again()).stdout, /Sent: 48 events\. Accepted: 48\./);
     t.equal(receiver.accepted.size, expected, 'the receiver knows them all');
     t.notMatch(program.stdout, /om_secret/);
     await program.kill('SIGTERM');
