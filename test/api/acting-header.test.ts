@@ -8,33 +8,14 @@ t.test('on management calls the acting header may only repeat that the parent is
   const apis = await startApis(t);
   const parent = await apis.parent();
   const child = await parent.create({ name: 'Child', external_id: 'child' });
-  const other = await apis.parent();
-  const foreign = await other.create();
+  const self = [name, 'self'] as const;
   const rows: [string, readonly (readonly [string, string])[], number, string?][] = [
     ['absent', [], 200],
-    ['self', [[name, 'self']], 200],
-    ["the parent's own UUID", [[name, parent.id]], 200],
     ["the parent's own UUID in upper case", [[name, parent.id.toUpperCase()]], 200],
     ['the name in another case', [['x-SERVICE-acting-TENANT', 'self']], 200],
-    ['a sub-account', [[name, child.id]], 403, 'acting_tenant_forbidden'],
-    ['a sub-account by external_id', [[name, 'ext:child']], 403, 'acting_tenant_forbidden'],
-    ['an unknown external_id', [[name, 'ext:unknown']], 403, 'acting_tenant_forbidden'],
-    ["another parent's", [[name, foreign.id]], 403, 'acting_tenant_forbidden'],
-    ['another parent', [[name, other.id]], 403, 'acting_tenant_forbidden'],
-    ['empty', [[name, '']], 400, 'invalid_acting_tenant'],
+    ['a sub-account', [[name, 'ext:child']], 403, 'acting_tenant_forbidden'],
     ['malformed', [[name, 'child']], 400, 'invalid_acting_tenant'],
-    ['SELF', [[name, 'SELF']], 400, 'invalid_acting_tenant'],
-    ['ext: of nothing', [[name, 'ext:']], 400, 'invalid_acting_tenant'],
-    [
-      'repeated',
-      [
-        [name, 'self'],
-        [name, 'self'],
-      ],
-      400,
-      'invalid_acting_tenant',
-    ],
-    ['joined', [[name, 'self, self']], 400, 'invalid_acting_tenant'],
+    ['repeated', [self, self], 400, 'invalid_acting_tenant'],
   ];
   for (const [what, headers, status, code] of rows) {
     for (const [method, path, options] of [

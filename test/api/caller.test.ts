@@ -41,18 +41,3 @@ t.test(
     t.same((await call('GET', '/caller')).body['active_sub_accounts'], 0);
   },
 );
-
-t.test('it takes sub_accounts:read and a parent’s key, and nothing else is there', async (t) => {
-  const parent = await apis.parent(['sub_accounts:read']);
-  t.equal((await parent.call('GET', '/caller')).status, 200);
-  t.match(await parent.call('POST', '/caller'), { status: 405, headers: { allow: 'GET, HEAD' } });
-  t.equal((await parent.call('GET', '/caller/')).status, 404);
-  t.match(await parent.call('GET', '/caller?x'), { status: 400, body: { errors: [{ pointer: '?x' }] } });
-  const writer = await apis.parent(['sub_accounts:write']);
-  t.match(await writer.call('GET', '/caller'), { status: 403, body: { code: 'insufficient_scope' } });
-  const key = await (await writer.create()).mint();
-  t.match(await apis.call('GET', '/v1/sub-accounts/caller', { key }), {
-    status: 403,
-    body: { code: 'parent_key_required' },
-  });
-});

@@ -6,12 +6,8 @@ import type { HttpResponse } from '../support/http-client.ts';
 
 const apis = await startApis(t);
 const none = {
-  requests_per_second: null,
-  burst: null,
-  requests_per_minute: null,
-  requests_per_day: null,
-  requests_per_month: null,
-  units_per_month: null,
+  ...{ requests_per_second: null, burst: null, requests_per_minute: null },
+  ...{ requests_per_day: null, requests_per_month: null, units_per_month: null },
 };
 const five = { ...none, requests_per_second: 5 };
 const receipt = { 'x-service-enforced': /^replicas=/ };
@@ -23,41 +19,24 @@ t.test('a sub-account has those its parent gives it: at create, by PATCH, by PUT
   t.match(made, { status: 201, body: { limits: five } });
   const path = `/${String(made.body['id'])}`;
   t.same((await call('GET', path)).body['limits'], five, 'always shown whole');
-  const patched = await call('PATCH', path, {
-    body: { limits: { burst: 7, requests_per_minute: 90, requests_per_day: 95, requests_per_month: 100 } },
+  const more = { burst: 7, requests_per_minute: 90, requests_per_day: 95, requests_per_month: 100 };
+  t.match(await call('PATCH', path, { body: { limits: more } }), {
+    status: 200,
+    headers: receipt,
+    body: { limits: { ...five, ...more } },
   });
-  const all = {
-    requests_per_second: 5,
-    burst: 7,
-    requests_per_minute: 90,
-    requests_per_day: 95,
-    requests_per_month: 100,
-  };
-  t.match(patched, { status: 200, headers: receipt, body: { limits: all } });
   t.match(await call('PATCH', path, { body: { name: 'M' } }), {
     headers: { 'x-service-enforced': undefined },
-    body: { name: 'M', limits: all },
+    body: { name: 'M', limits: { ...five, ...more } },
   });
-  t.match(
-    await call('PATCH', path, {
-      body: {
-        limits: { burst: null, requests_per_minute: null, requests_per_day: null, requests_per_month: null },
-      },
-    }),
-    {
-      body: { limits: five },
-    },
-  );
+  const gone = { burst: null, requests_per_minute: null, requests_per_day: null, requests_per_month: null };
+  t.match((await call('PATCH', path, { body: { limits: gone } })).body, { limits: five });
   t.match(await call('PATCH', path, { body: { limits: {} } }), { status: 200, body: { limits: five } });
   const put = (limits: object): Promise<HttpResponse> =>
     call('PUT', '/by-external-id/x', { body: { name: 'Put', limits } });
   t.match(await put({ requests_per_second: 5 }), { status: 201, body: { limits: five } });
-  t.match(await put({ requests_per_month: 9 }), {
-    status: 200,
-    headers: receipt,
-    body: { limits: { ...five, requests_per_month: 9 } },
-  });
-  t.match((await call('GET', '')).body['data'], [{ limits: { requests_per_month: 9 } }, {}, {}]);
+  t.match(await put({ requests_per_month: 9 }), { status: 200, headers: receipt });
+  t.match((await call('GET', '')).body['data'], [{ limits: { ...five, requests_per_month: 9 } }, {}, {}]);
 });
 
 t.test('a key has those it is minted with or given later, and none for months', async (t) => {
@@ -76,26 +55,18 @@ t.test('a key has those it is minted with or given later, and none for months', 
     status: 400,
     body: { errors: [{ pointer: '/limits/requests_per_month', detail: 'must be null.' }] },
   });
-  const read = (await parent.call('GET', path)).body['limits'];
-  t.match(await parent.call('PATCH', path, { body: { limits: read } }), {
+  const limits = (await parent.call('GET', path)).body['limits'];
+  t.match(await parent.call('PATCH', path, { body: { limits } }), { status: 200, body: { limits } });
+  const three = { limits: { requests_per_second: 3 } };
+  t.match(await apis.operator('PATCH', `/api-keys/${parent.keyId}`, { body: three }), {
     status: 200,
-    body: { limits: read },
+    body: three,
   });
-  t.match(await parent.call('POST', `${path}/rotate`, { body: { expires_in: 60 } }), {
-    status: 201,
-    body: { limits: { ...five, burst: 9 } },
+  t.match((await parent.call('GET', '/caller')).body, { account: { limits: none }, api_key: three });
+  const made = await apis.operator('POST', `/accounts/${parent.id}/api-keys`, {
+    body: { name: 'K', ...three },
   });
-  const operators = await apis.operator('PATCH', `/api-keys/${parent.keyId}`, {
-    body: { limits: { requests_per_second: 3 } },
-  });
-  t.match(operators, { status: 200, body: { limits: { requests_per_second: 3 } } });
-  t.match(await parent.call('GET', '/caller'), {
-    body: { account: { limits: none }, api_key: { limits: { requests_per_second: 3 } } },
-  });
-  const mintedByOperator = await apis.operator('POST', `/accounts/${parent.id}/api-keys`, {
-    body: { name: 'K', limits: { requests_per_second: 1, burst: 2 } },
-  });
-  t.match(mintedByOperator, { status: 201, body: { limits: { requests_per_second: 1, burst: 2 } } });
+  t.match(made, { status: 201, body: three });
 });
 
 t.test('a parent has those that the operator gives it, and sees them', async (t) => {
@@ -107,13 +78,10 @@ t.test('a parent has those that the operator gives it, and sees them', async (t)
     headers: receipt,
     body: { limits: { ...none, requests_per_month: 1_000_000_000_000 } },
   });
-  t.match(await parent.call('GET', '/caller'), {
-    body: { account: { limits: { requests_per_month: 1e12 } } },
-  });
+  const limits = { requests_per_month: 1e12 };
+  t.match((await parent.call('GET', '/caller')).body, { account: { limits } });
   const { body } = await parent.call('GET', '/events?type=account.updated');
-  t.match(body['data'], [
-    { data: { object: { limits: { requests_per_month: 1e12 } }, previous: { limits: none } } },
-  ]);
+  t.match(body['data'], [{ data: { object: { limits }, previous: { limits: none } } }]);
 });
 
 t.test('an operator shows and changes sub-accounts of any parent', async (t) => {
@@ -130,10 +98,6 @@ t.test('an operator shows and changes sub-accounts of any parent', async (t) => 
   const foreign = `/accounts/${other.id}/sub-accounts/${id}`;
   t.match(await apis.operator('GET', foreign), { status: 404 });
   t.match(await apis.operator('PATCH', foreign, { body: { name: 'X' } }), { status: 404 });
-  const made = await apis.operator('POST', `/accounts/${parent.id}/sub-accounts`, {
-    body: { name: 'N', limits: { requests_per_second: 5 } },
-  });
-  t.match(made, { status: 201, body: { limits: five } });
 });
 
 t.test('what is no limit is rejected by name, and nothing is changed', async (t) => {
@@ -154,20 +118,17 @@ t.test('what is no limit is rejected by name, and nothing is changed', async (t)
     [{ requests_per_hour: 5 }, '/limits/requests_per_hour'],
     [{ requests_per_second: null, burst: 5 }, '/limits/burst'],
   ];
-  for (const [limits, pointer] of wrong) {
-    for (const [method, path] of [
-      ['POST', ''],
-      ['PATCH', `/${id}`],
-      ['PUT', '/by-external-id/wrong'],
-    ] as const) {
-      const body = { ...(method !== 'PATCH' && { name: 'N' }), limits };
+  for (const [limits, pointer] of wrong)
+    for (const response of [
+      await parent.call('POST', '', { body: { name: 'N', limits } }),
+      await parent.call('PATCH', `/${id}`, { body: { limits } }),
+      await parent.call('PUT', '/by-external-id/wrong', { body: { name: 'N', limits } }),
+    ])
       t.match(
-        await parent.call(method, path, { body }),
+        response,
         { status: 400, body: { code: 'invalid_request', errors: [{ pointer }] } },
-        `${method} ${JSON.stringify(limits)}`,
+        JSON.stringify(limits),
       );
-    }
-  }
   t.match(await parent.call('POST', '', { body: { name: 'N', limits: { burst: 5 } } }), {
     status: 400,
     body: { errors: [{ pointer: '/limits/burst', detail: /needs a requests_per_second/ }] },
@@ -181,26 +142,19 @@ t.test('calls that set no limits say so, and have no effect', async (t) => {
   const sub = await parent.create();
   const minted = await parent.call('POST', `/${sub.id}/api-keys`, { body: { name: 'K' } });
   const limits = { requests_per_second: 1 };
-  const bodies: readonly (readonly [string, Promise<HttpResponse>])[] = [
-    ['parent', apis.operator('POST', '/accounts', { body: { name: 'N', limits } })],
+  const key = `/${sub.id}/api-keys/${String(minted.body['id'])}`;
+  for (const [response, pointer] of [
+    [await apis.operator('POST', '/accounts', { body: { name: 'N', limits } }), '/limits'],
+    [await parent.call('POST', `${key}/rotate`, { body: { expires_in: 0, limits } }), '/limits'],
     [
-      'rotate',
-      parent.call('POST', `/${sub.id}/api-keys/${String(minted.body['id'])}/rotate`, {
-        body: { expires_in: 0, limits },
+      await apis.operator('POST', `/accounts/${parent.id}/api-keys/import`, {
+        body: { keys: [{ name: 'N', api_key: 'a-key-that-was-made-elsewhere', limits }] },
       }),
+      '/keys/0/limits',
     ],
-  ];
-  for (const [name, response] of bodies)
-    t.match(
-      await response,
-      { status: 400, body: { errors: [{ pointer: '/limits', detail: /^cannot be set by this call/ }] } },
-      name,
-    );
-  const imported = await apis.operator('POST', `/accounts/${parent.id}/api-keys/import`, {
-    body: { keys: [{ name: 'N', api_key: 'a-key-that-was-made-elsewhere', limits }] },
-  });
-  t.match(imported, {
-    status: 400,
-    body: { errors: [{ pointer: '/keys/0/limits', detail: /^cannot be set by this call/ }] },
-  });
+  ] as const)
+    t.match(response, {
+      status: 400,
+      body: { errors: [{ pointer, detail: /^cannot be set by this call/ }] },
+    });
 });

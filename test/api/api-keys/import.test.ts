@@ -2,7 +2,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import t from 'tap';
 import { startApis } from '../../support/apis.ts';
-import { embeddedStore } from '../../support/embedded.ts';
 
 const apis = await startApis(t, { apiKeyHeaders: ['X-API-Key'] });
 
@@ -16,75 +15,62 @@ const sha256 = (text: string): string => createHash('sha256').update(text).diges
 t.test(
   'imported keys work, for the account they were imported for, and are listed like others',
   async (t) => {
-    for (const gateway of [
-      apis,
-      await startApis(t, { store: await embeddedStore(t), apiKeyHeaders: ['X-API-Key'] }),
-    ]) {
-      const parent = await gateway.parent();
-      const child = await parent.create();
-      const [first, second, third] = [newKey(), newKey(), newKey()];
-      t.match(await gateway.call('GET', '/v1/sub-accounts', { key: first }), { status: 401 });
-      const waitedBefore = gateway.waitedFor.length;
-      const scopes = ['sub_accounts:read'];
-      const response = await importTo(
-        parent.id,
-        [
-          { api_key: first, name: 'By value', scopes },
-          {
-            sha256: sha256(second),
-            name: 'By digest',
-            scopes,
-            prefix: 'acme_live_',
-            last4: second.slice(-4),
-          },
-          { api_key: third, name: 'Of a sub-account', sub_account_id: child.id, expires_at: '2999-01-01' },
+    const parent = await apis.parent();
+    const child = await parent.create();
+    const [first, second, third] = [newKey(), newKey(), newKey()];
+    t.match(await apis.call('GET', '/v1/sub-accounts', { key: first }), { status: 401 });
+    const waitedBefore = apis.waitedFor.length;
+    const scopes = ['sub_accounts:read'];
+    const response = await importTo(parent.id, [
+      { api_key: first, name: 'By value', scopes },
+      {
+        sha256: sha256(second),
+        name: 'By digest',
+        scopes,
+        prefix: 'acme_live_',
+        last4: second.slice(-4),
+      },
+      { api_key: third, name: 'Of a sub-account', sub_account_id: child.id, expires_at: '2999-01-01' },
+    ]);
+    t.match(response, {
+      status: 200,
+      headers: { 'x-service-enforced': /^replicas=1/ },
+      body: {
+        imported: 3,
+        existing: 0,
+        data: [
+          { account_id: parent.id, name: 'By value', scopes, prefix: 'acme_li', last4: first.slice(-4) },
+          { account_id: parent.id, name: 'By digest', prefix: 'acme_live_', last4: second.slice(-4) },
+          { account_id: parent.id, sub_account_id: child.id, expires_at: '2999-01-01T00:00:00.000Z' },
         ],
-        gateway,
-      );
-      t.match(response, {
-        status: 200,
-        headers: { 'x-service-enforced': /^replicas=1/ },
-        body: {
-          imported: 3,
-          existing: 0,
-          data: [
-            { account_id: parent.id, name: 'By value', scopes, prefix: 'acme_li', last4: first.slice(-4) },
-            { account_id: parent.id, name: 'By digest', prefix: 'acme_live_', last4: second.slice(-4) },
-            { account_id: parent.id, sub_account_id: child.id, expires_at: '2999-01-01T00:00:00.000Z' },
-          ],
-        },
-      });
-      t.notMatch(response.text, first);
-      t.equal(gateway.waitedFor.length, waitedBefore + 1);
-      for (const key of [first, second])
-        t.match(await gateway.call('GET', '/v1/sub-accounts', { key }), { status: 200 });
-      t.match(await gateway.call('GET', '/v1/sub-accounts', { headers: { 'X-API-Key': first } }), {
-        status: 200,
-      });
-      t.match(await gateway.call('GET', '/v1/sub-accounts', { key: third }), {
-        body: { code: 'parent_key_required' },
-      });
-      const listed = await parent.call('GET', `/${child.id}/api-keys`);
-      t.match(listed.body, {
-        data: [{ name: 'Of a sub-account', sub_account_id: child.id, status: 'active' }],
-      });
+      },
+    });
+    t.notMatch(response.text, first);
+    t.equal(apis.waitedFor.length, waitedBefore + 1);
+    for (const key of [first, second])
+      t.match(await apis.call('GET', '/v1/sub-accounts', { key }), { status: 200 });
+    t.match(await apis.call('GET', '/v1/sub-accounts', { headers: { 'X-API-Key': first } }), {
+      status: 200,
+    });
+    t.match(await apis.call('GET', '/v1/sub-accounts', { key: third }), {
+      body: { code: 'parent_key_required' },
+    });
+    const listed = await parent.call('GET', `/${child.id}/api-keys`);
+    t.match(listed.body, {
+      data: [{ name: 'Of a sub-account', sub_account_id: child.id, status: 'active' }],
+    });
 
-      const again = await importTo(parent.id, [{ sha256: sha256(first), name: 'Other name' }], gateway);
-      t.match(again.body, { imported: 0, existing: 1, data: [{ name: 'By value' }] });
-      const stranger = await gateway.parent();
-      const taken = await importTo(
-        stranger.id,
-        [
-          { api_key: newKey(), name: 'n' },
-          { api_key: first, name: 'n' },
-        ],
-        gateway,
-      );
-      t.match(taken, {
-        status: 409,
-        body: { code: 'api_key_taken', errors: [{ pointer: '/keys/1' }] },
-      });
-    }
+    const again = await importTo(parent.id, [{ sha256: sha256(first), name: 'Other name' }]);
+    t.match(again.body, { imported: 0, existing: 1, data: [{ name: 'By value' }] });
+    const stranger = await apis.parent();
+    const taken = await importTo(stranger.id, [
+      { api_key: newKey(), name: 'n' },
+      { api_key: first, name: 'n' },
+    ]);
+    t.match(taken, {
+      status: 409,
+      body: { code: 'api_key_taken', errors: [{ pointer: '/keys/1' }] },
+    });
   },
 );
 
@@ -119,29 +105,16 @@ t.test('what is wrong is said at once, and nothing is imported', async (t) => {
   const response = await importTo(parent.id, [
     { api_key: good, name: 'Good' },
     { api_key: 'too short', name: '' },
-    { sha256: 'ABC', name: 'n', more: 1 },
-    { api_key: good, name: 'Twice' },
-    { api_key: `${parent.key.slice(0, -1)}${parent.key.endsWith('0') ? '1' : '0'}`, name: 'Mistyped' },
-    { api_key: newKey(), name: 'Past', expires_at: '2020-01-01' },
     { api_key: newKey(), name: 'n', sub_account_id: child.id, scopes: ['sub_accounts:write'] },
     { name: 'Nothing' },
   ]);
-  t.equal(response.status, 400);
-  const errors = response.body['errors'] as { pointer: string }[];
-  t.same(
-    errors.map(({ pointer }) => pointer).sort(),
-    [
-      '/keys/1/api_key',
-      '/keys/1/name',
-      '/keys/2/more',
-      '/keys/2/sha256',
-      '/keys/3/api_key',
-      '/keys/4/api_key',
-      '/keys/5/expires_at',
-      '/keys/6/scopes/0',
-      '/keys/7',
-    ].sort(),
-  );
+  t.match(response, { status: 400, body: { code: 'invalid_request' } });
+  t.same((response.body['errors'] as { pointer: string }[]).map(({ pointer }) => pointer).sort(), [
+    '/keys/1/api_key',
+    '/keys/1/name',
+    '/keys/2/scopes/0',
+    '/keys/3',
+  ]);
   t.match(await apis.call('GET', '/v1/sub-accounts', { key: good }), { status: 401 });
   const stranger = await (await apis.parent()).create();
   t.match(await importTo(parent.id, [{ api_key: good, name: 'n', sub_account_id: stranger.id }]), {

@@ -28,20 +28,21 @@ t.test('a parent looks at one key of its sub-accounts, and at no other', async (
     `/${two.id}/api-keys/${key.id}`,
     `/${one.id}/api-keys/${parent.keyId}`,
     `/${parent.id}/api-keys/${parent.keyId}`,
+    `/${one.id}/api-keys/${one.id}`,
     `/${one.id}/api-keys/nonsense`,
+    `/${one.id}/api-keys/${'a'.repeat(10_000)}`,
   ])
     for (const [method, end, body] of [
       ['GET', '', undefined],
       ['PATCH', '', { name: 'Mine' }],
       ['POST', '/rotate', { expires_in: 0 }],
+      ['POST', '/revoke', undefined],
     ] as const)
       t.match(await parent.call(method, path + end, { ...(body && { body }) }), {
         status: 404,
         body: { code: 'not_found' },
       });
   t.equal((await stranger.call('GET', key.path)).status, 404);
-  t.equal((await stranger.call('PATCH', key.path, { body: { name: 'Mine' } })).status, 404);
-  t.equal((await stranger.call('POST', `${key.path}/rotate`, { body: { expires_in: 0 } })).status, 404);
   t.same((await parent.call('GET', key.path)).body, key.record);
 });
 
@@ -50,18 +51,14 @@ t.test('a list of keys shows those with one status', async (t) => {
   const child = await parent.create();
   const keys = [await mint(parent, child), await mint(parent, child), await mint(parent, child)];
   await parent.call('POST', `${keys[1]?.path}/revoke`);
-  const ids = async (query: string): Promise<unknown[]> =>
-    ((await parent.call('GET', `/${child.id}/api-keys${query}`)).body['data'] as { id: string }[]).map(
-      ({ id }) => id,
-    );
-  t.same(await ids('?status=active'), [keys[2]?.id, keys[0]?.id]);
-  t.same(await ids('?status=revoked'), [keys[1]?.id]);
-  t.same(await ids('?status=expired'), []);
-  const { next_cursor: cursor } = (await parent.call('GET', `/${child.id}/api-keys?status=active&limit=1`))
-    .body;
-  t.same(await ids(`?status=active&cursor=${String(cursor)}`), [keys[0]?.id]);
-  for (const other of ['', 'status=revoked&'])
-    t.equal((await parent.call('GET', `/${child.id}/api-keys?${other}cursor=${String(cursor)}`)).status, 400);
+  const list = (query: string) => parent.call('GET', `/${child.id}/api-keys?${query}`);
+  t.match((await list('status=revoked')).body, { data: [{ id: keys[1]?.id }], has_more: false });
+  t.match((await list('status=expired')).body, { data: [], has_more: false });
+  const { body } = await list('status=active&limit=1');
+  t.match(body, { data: [{ id: keys[2]?.id }], has_more: true });
+  const cursor = `cursor=${String(body['next_cursor'])}`;
+  t.match((await list(`status=active&${cursor}`)).body, { data: [{ id: keys[0]?.id }], has_more: false });
+  for (const other of ['', 'status=revoked&']) t.equal((await list(other + cursor)).status, 400);
 });
 
 t.test('a new name needs no wait, another expiry waits as a revoke does', async (t) => {
@@ -160,28 +157,6 @@ t.test(
     t.notOk(shown.text.includes(String(apiKey)) || shown.text.includes(String(secret)));
   },
 );
-
-t.test('rotated with an overlap, both work, and the old one ends with it', async (t) => {
-  let skewMs = 0;
-  const apis = await startApis(t, {
-    clock: { wallMs: () => Date.now() + skewMs, monotonicMs: () => performance.now() },
-  });
-  const parent = await apis.parent();
-  const old = await mint(parent, await parent.create());
-  const body = { expires_in: 3600, expires_at: future };
-  const rotated = await parent.call('POST', `${old.path}/rotate`, { body });
-  t.match(rotated, { status: 201, body: { expires_at: future, rotated_from: old.id } });
-  const codes = async () => {
-    const keys = [old.apiKey, String(rotated.body['api_key'])];
-    const calls = keys.map((key) => apis.call('GET', '/v1/sub-accounts', { key }));
-    return (await Promise.all(calls)).map((response) => response.body['code']);
-  };
-  t.same(await codes(), ['parent_key_required', 'parent_key_required']);
-  const { expires_at: ends } = (await parent.call('GET', old.path)).body;
-  t.ok(Math.abs(Date.parse(String(ends)) - Date.now() - 3_600_000) < 600_000);
-  skewMs = 3_600_000 + 600_000;
-  t.same(await codes(), ['api_key_expired', 'parent_key_required']);
-});
 
 t.test(
   'with its Idempotency-Key a rotation that comes again shows the new key, without secrets',

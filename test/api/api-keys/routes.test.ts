@@ -3,7 +3,6 @@ import t from 'tap';
 import { apiKeyFields } from '../../../src/api/api-keys/resource.ts';
 import { parseApiKey } from '../../../src/domain/api-key.ts';
 import { startApis } from '../../support/apis.ts';
-import { embeddedStore } from '../../support/embedded.ts';
 import type { HttpResponse } from '../../support/http-client.ts';
 
 /** One for the tests that want nothing special: each makes parents of its own. */
@@ -59,22 +58,6 @@ t.test('a key is minted, listed, revoked, and its secrets are in the first respo
     for (const canary of [key, secret, key?.slice(9, -5), secret?.slice(9, -5)])
       t.notMatch(everything, canary);
   }
-});
-
-t.test('a key works until it is revoked, and its account is the one it was minted for', async (t) => {
-  const parent = await apis.parent();
-  const child = await parent.create();
-  const minted = await parent.call('POST', `/${child.id}/api-keys`, { body: { name: 'k' } });
-  const key = String(minted.body['api_key']);
-  t.match(await apis.call('GET', '/v1/sub-accounts', { key }), {
-    status: 403,
-    body: { code: 'parent_key_required' },
-  });
-  await parent.call('POST', `/${child.id}/api-keys/${String(minted.body['id'])}/revoke`);
-  t.match(await apis.call('GET', '/v1/sub-accounts', { key }), {
-    status: 401,
-    body: { code: 'api_key_revoked' },
-  });
 });
 
 t.test('scopes are optional, taken as they are, and never those of management', async (t) => {
@@ -153,11 +136,8 @@ t.test('an expiry lies in the future; when it has come, the key is expired', asy
   const soon = await mint(new Date(Date.now() + 3_600_000).toISOString());
   t.match(soon, { status: 201, body: { status: 'active' } });
   skewMs = 3_600_001;
-  const { data } = (await parent.call('GET', `/${child.id}/api-keys`)).body as { data: object[] };
-  t.match(data[0], { id: soon.body['id'], status: 'expired' });
-  t.match(await apis.call('GET', '/v1/sub-accounts', { key: String(soon.body['api_key']) }), {
-    status: 401,
-    body: { code: 'api_key_expired' },
+  t.match((await parent.call('GET', `/${child.id}/api-keys`)).body, {
+    data: [{ id: soon.body['id'], status: 'expired' }, {}, {}],
   });
 });
 
@@ -166,70 +146,17 @@ t.test('a deactivated sub-account may be given keys, which work once it is react
   const child = await parent.create();
   await child.act('deactivate');
   const key = await child.mint();
-  t.match(await apis.call('GET', '/v1/sub-accounts', { key }), {
-    status: 403,
-    body: { code: 'account_deactivated' },
-  });
+  const codeOf = async () => (await apis.call('GET', '/v1/sub-accounts', { key })).body['code'];
+  t.equal(await codeOf(), 'account_deactivated');
   await child.act('reactivate');
-  t.match(await apis.call('GET', '/v1/sub-accounts', { key }), {
-    status: 403,
-    body: { code: 'parent_key_required' },
-  });
-});
-
-t.test("a key is found under its own sub-account alone, and the parent's own keys under none", async (t) => {
-  const parent = await apis.parent();
-  const [one, two] = [await parent.create(), await parent.create()];
-  const minted = await parent.call('POST', `/${one.id}/api-keys`, { body: { name: 'k' } });
-  const keyId = String(minted.body['id']);
-  const wrong = [
-    `/${two.id}/api-keys/${keyId}/revoke`,
-    `/${one.id}/api-keys/${parent.keyId}/revoke`,
-    `/${parent.id}/api-keys/${parent.keyId}/revoke`,
-    `/${one.id}/api-keys/${one.id}/revoke`,
-    `/${one.id}/api-keys/nonsense/revoke`,
-    `/${one.id}/api-keys/${'a'.repeat(10_000)}/revoke`,
-  ];
-  for (const path of wrong) {
-    t.match(await parent.call('POST', path), { status: 404, body: { code: 'not_found' } }, path.slice(0, 90));
-  }
-  t.match(await parent.call('GET', `/${one.id}/api-keys`), {
-    body: { data: [{ id: keyId, status: 'active' }] },
-  });
-  t.match(await parent.call('GET', ''), { status: 200 }, "the parent's key still works");
+  t.equal(await codeOf(), 'parent_key_required');
 });
 
 t.test('an account has no more keys than the limit', async (t) => {
   const apis = await startApis(t, { limits: { keysPerAccount: 2 } });
   const parent = await apis.parent();
   const child = await parent.create();
-  await child.mint();
-  await child.mint();
-  t.match(await parent.call('POST', `/${child.id}/api-keys`, { body: { name: 'k' } }), {
-    status: 409,
-    body: { code: 'limit_reached' },
-  });
-});
-
-t.test('all of it works on the embedded store as well', async (t) => {
-  const apis = await startApis(t, { store: await embeddedStore(t) });
-  const parent = await apis.parent();
-  const child = await parent.create({ name: 'Child', external_id: 'c', metadata: { a: 'b' } });
-  const key = await child.mint(['tracking:read']);
-  t.match(await apis.call('GET', '/v1/sub-accounts', { key }), {
-    status: 403,
-    body: { code: 'parent_key_required' },
-  });
-  t.match(await parent.call('PATCH', `/${child.id}`, { body: { external_id: 'd', metadata: { a: null } } }), {
-    status: 200,
-    body: { external_id: 'd', metadata: {} },
-  });
-  t.match(await child.act('deactivate'), { status: 200, body: { status: 'deactivated' } });
-  t.match(await apis.call('GET', '/v1/sub-accounts', { key }), {
-    status: 403,
-    body: { code: 'account_deactivated' },
-  });
-  t.match(await parent.call('GET', '?external_id=d'), {
-    body: { data: [{ id: child.id }], has_more: false },
-  });
+  for (let i = 0; i < 2; i++) await child.mint();
+  const third = await parent.call('POST', `/${child.id}/api-keys`, { body: { name: 'k' } });
+  t.match(third, { status: 409, body: { code: 'limit_reached' } });
 });

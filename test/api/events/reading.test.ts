@@ -7,7 +7,7 @@ import { seenBy } from '../../support/events/shown.ts';
 
 const apis = await startApis(t);
 
-t.test('a parent reads its own events alone, with the scope to read', async (t) => {
+t.test('a parent reads its own events alone', async (t) => {
   const [parent, other] = [await apis.parent(), await apis.parent()];
   const { id } = await parent.create();
   const { id: foreign } = await other.create();
@@ -27,27 +27,6 @@ t.test('a parent reads its own events alone, with the scope to read', async (t) 
     1,
   );
   t.match(await parent.call('GET', `/events?account_id=${other.id}`), { status: 400 });
-
-  const writer = await apis.parent(['sub_accounts:write']);
-  t.match(await writer.call('GET', '/events'), { status: 403, body: { code: 'insufficient_scope' } });
-  const child = await (await parent.create()).mint(['sub_accounts:read'].slice(1));
-  t.match(await apis.call('GET', '/v1/sub-accounts/events', { key: child }), {
-    status: 403,
-    body: { code: 'parent_key_required' },
-  });
-});
-
-t.test('`events` is no sub-account, and takes GET alone', async (t) => {
-  const parent = await apis.parent();
-  for (const path of ['/events', '/events/0197b7e0-0000-7000-8000-000000000000']) {
-    for (const method of ['POST', 'PATCH', 'DELETE', 'PUT']) {
-      const { status, headers } = await parent.call(method, path, { body: {} });
-      t.equal(status, 405, `${method} ${path}`);
-      t.match(headers['allow'], /^GET, HEAD/);
-    }
-  }
-  t.equal((await parent.call('GET', '/events/x/y')).status, 404);
-  t.equal((await apis.operator('DELETE', '/events')).status, 405);
 });
 
 t.test('lists are paged and filtered, and say what they do not understand', async (t) => {
@@ -62,18 +41,10 @@ t.test('lists are paged and filtered, and say what they do not understand', asyn
     (query: string) => parent.call('GET', `/events?${query}`),
     (query: string) => apis.operator('GET', `/events?account_id=${parent.id}&${query}`),
   ]) {
-    const ids: string[] = [];
-    for (let cursor = ''; ;) {
-      const { body } = await read(`limit=2${cursor}`);
-      ids.push(...(body['data'] as ShownEvent[]).map(({ id }) => id));
-      const next = body['next_cursor'] as string | null;
-      if (next === null) break;
-      cursor = `&cursor=${next}`;
-    }
-    t.same(
-      ids,
-      all.map(({ id }) => id),
-    );
+    const { body } = await read('limit=5');
+    const next = await read(`limit=5&cursor=${String(body['next_cursor'])}`);
+    t.same([body, next.body].map(({ data }) => data).flat(), (await read('')).body['data']);
+    t.match(next.body, { data: all.slice(5).map(({ id }) => ({ id })), has_more: false });
     const types = async (query: string) =>
       ((await read(query)).body['data'] as ShownEvent[]).map(({ type }) => type);
     t.same(await types('type=sub_account.deactivated'), ['sub_account.deactivated']);
@@ -87,20 +58,12 @@ t.test('lists are paged and filtered, and say what they do not understand', asyn
     t.same(await types('to=2020-01-01'), []);
 
     for (const bad of [
-      ...[
-        'type=account.gone',
-        'type=account',
-        'from=yesterday',
-        'to=x',
-        'sub_account_id=x',
-        'limit=0',
-        'limit=101',
-      ],
+      ...['type=account.gone', 'from=yesterday', 'to=x', 'sub_account_id=x', 'limit=0', 'limit=101'],
       ...['from=2026-01-02&to=2026-01-02', 'from=2026-01-02&to=2026-01-01', 'cursor=x', 'unknown=1'],
     ])
       t.match(await read(bad), { status: 400, body: { code: 'invalid_request' } }, bad);
-    const { body } = await read('limit=2');
-    t.equal((await read(`limit=2&type=account.created&cursor=${String(body['next_cursor'])}`)).status, 400);
+    const other = `type=account.created&cursor=${String(body['next_cursor'])}`;
+    t.equal((await read(other)).status, 400);
   }
   t.match(await apis.operator('GET', '/events?account_id=x'), { status: 400 });
   t.match((await apis.operator('GET', '/events?limit=1')).body, {

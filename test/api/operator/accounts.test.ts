@@ -40,57 +40,22 @@ t.test('the operator makes parents and their keys, and the keys manage sub-accou
   t.equal((await call('POST', '', { name: 'Child' })).status, 201);
   t.match((await apis.operator('GET', `/accounts/${id}`)).body, { active_sub_accounts: 1 });
 
-  const listed = await apis.operator('GET', `/accounts/${id}/api-keys`);
   const { api_key: _key, client_secret: _secret, ...record } = minted.body;
-  t.same(listed.body['data'], [record]);
+  t.same((await apis.operator('GET', `/accounts/${id}/api-keys`)).body['data'], [record]);
   const revoked = await apis.operator('POST', `/accounts/${id}/api-keys/${String(record['id'])}/revoke`);
-  t.match(revoked, {
-    status: 200,
-    body: { status: 'revoked' },
-    headers: { 'x-service-enforced': /^replicas=/ },
-  });
+  t.match(revoked, { status: 200, headers: { 'x-service-enforced': /^replicas=/ } });
   t.match(await call('GET', ''), { status: 401, body: { code: 'api_key_revoked' } });
 });
 
-t.test('a suspended parent is rejected with everything under it, until it is resumed', async (t) => {
-  const parent = await apis.parent();
-  const child = await parent.create();
-  const childKey = await child.mint();
-  const act = (action: string) => apis.operator('POST', `/accounts/${parent.id}/${action}`);
-
-  for (const action of ['suspend', 'suspend']) {
-    const before = apis.waitedFor.length;
-    t.match(await act(action), {
-      status: 200,
-      body: { status: 'suspended' },
-      headers: { 'x-service-enforced': /./ },
-    });
-    t.ok(apis.waitedFor.length > before, 'a suspension gets its response once it is enforced');
-  }
-  t.match(await parent.call('GET', ''), { status: 403, body: { code: 'account_suspended' } });
-  t.match(await parent.call('GET', '', { key: childKey }), {
-    status: 403,
-    body: { code: 'account_suspended' },
-  });
-  t.match(await act('resume'), { status: 200, body: { status: 'active' } });
-  t.equal((await parent.call('GET', '')).status, 200);
-  t.match(await parent.call('GET', '', { key: childKey }), { body: { code: 'parent_key_required' } });
-});
-
-t.test('accounts are listed newest first, in pages; sub-accounts are none of them', async (t) => {
+t.test('accounts are listed newest first, in pages', async (t) => {
   const apis = await startApis(t);
   const ids: string[] = [];
-  for (let i = 0; i < 3; i++) {
-    const parent = await apis.parent();
-    await parent.create();
-    ids.unshift(parent.id);
-  }
-  const idsOf = (data: unknown) => (data as { id: string }[]).map(({ id }) => id);
+  for (let i = 0; i < 3; i++) ids.unshift((await apis.parent()).id);
+  const [newest, second, oldest] = ids.map((id) => ({ id }));
   const first = await apis.operator('GET', '/accounts?limit=2');
-  t.same(idsOf(first.body['data']), ids.slice(0, 2));
+  t.match(first.body, { data: [newest, second], has_more: true });
   const rest = await apis.operator('GET', `/accounts?limit=2&cursor=${String(first.body['next_cursor'])}`);
-  t.same(idsOf(rest.body['data']), ids.slice(2));
-  t.match(rest.body, { has_more: false, next_cursor: null });
+  t.match(rest.body, { data: [oldest], has_more: false, next_cursor: null });
   t.match(await apis.operator('GET', '/accounts?status=deactivated'), { status: 400 });
 });
 
@@ -137,15 +102,6 @@ t.test('what does not exist, is no parent or is no request is rejected', async (
     headers: { allow: 'DELETE, GET, HEAD, PATCH' },
   });
   t.match(await apis.operator('GET', '/nothing'), { status: 404 });
-});
-
-t.test('a parent has no more keys than the limit', async (t) => {
-  const apis = await startApis(t, { limits: { keysPerAccount: 1 } });
-  const parent = await apis.parent();
-  t.match(await apis.operator('POST', `/accounts/${parent.id}/api-keys`, { body: { name: 'k' } }), {
-    status: 409,
-    body: { code: 'limit_reached' },
-  });
 });
 
 t.test('only the bearer of the token is let in, and nothing is told to anybody else', async (t) => {

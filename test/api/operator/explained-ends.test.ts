@@ -5,35 +5,14 @@ import { startReplicas } from '../../support/replicas.ts';
 
 const alice = 'the-token-of-alice-in-these-tests-01';
 
-t.test('so is who ended the sub-account that a request would act as', async (t) => {
-  const { operator, parent: newParent } = await startReplicas(
-    t,
-    `internal: {admin_tokens: {alice: ${alice}}}`,
-  );
-  const [parent, stranger] = [await newParent(), await newParent()];
-  const child = await parent.create({ name: 'Child', external_id: 'child' });
-  const endedBy = async (key: string, acting: string): Promise<unknown> => {
-    const body = { key_id: key, method: 'GET', path: '/x', acting_tenant: acting };
-    return (await operator('POST', '/explain', { body })).body['ended_by'];
-  };
-  const path = `/accounts/${parent.id}/sub-accounts/${child.id}`;
-  t.equal(await endedBy(parent.keyId, child.id), null);
-  t.equal(await endedBy(parent.keyId, 'ext:unknown'), null);
+const { operator, parent: newParent } = await startReplicas(t, `internal: {admin_tokens: {alice: ${alice}}}`);
 
-  t.equal((await operator('POST', `${path}/deactivate`, { key: alice })).status, 200);
-  for (const acting of [child.id, 'ext:child'])
-    t.match(await endedBy(parent.keyId, acting), { type: 'sub_account.deactivated', name: 'alice' });
-  t.equal((await operator('DELETE', path, { key: alice })).status, 204);
-  t.match(await endedBy(parent.keyId, child.id), { type: 'sub_account.deleted', name: 'alice' });
-  t.equal(await endedBy(parent.keyId, 'ext:child'), null, 'nothing knows what it was called');
-  t.equal(await endedBy(stranger.keyId, child.id), null, 'of another parent');
-});
+async function endedBy(key_id: string, acting_tenant?: string): Promise<unknown> {
+  const body = { key_id, method: 'GET', path: '/x', ...(acting_tenant !== undefined && { acting_tenant }) };
+  return (await operator('POST', '/explain', { body })).body['ended_by'];
+}
 
 t.test('the operator who suspended, deactivated, revoked or rotated is named', async (t) => {
-  const { operator, parent: newParent } = await startReplicas(
-    t,
-    `internal: {admin_tokens: {alice: ${alice}}}`,
-  );
   const parent = await newParent();
   const child = await parent.create();
   const mint = async (): Promise<string> => {
@@ -44,10 +23,6 @@ t.test('the operator who suspended, deactivated, revoked or rotated is named', a
   const asAlice = async (path: string, body?: object): Promise<void> => {
     const { status } = await operator('POST', path, { key: alice, ...(body && { body }) });
     t.ok(status < 300, path);
-  };
-  const endedBy = async (keyId: string): Promise<unknown> => {
-    const body = { key_id: keyId, method: 'GET', path: '/x' };
-    return (await operator('POST', '/explain', { body })).body['ended_by'];
   };
   const sub = `/accounts/${parent.id}/sub-accounts/${child.id}`;
   t.equal(await endedBy(childKey), null);
@@ -66,4 +41,18 @@ t.test('the operator who suspended, deactivated, revoked or rotated is named', a
   await asAlice(`/accounts/${parent.id}/suspend`);
   for (const keyId of [childKey, parent.keyId])
     t.match(await endedBy(keyId), { type: 'account.suspended', by: 'operator', name: 'alice' });
+});
+
+t.test('so is who ended the sub-account that a request would act as', async (t) => {
+  const [parent, stranger] = [await newParent(), await newParent()];
+  const child = await parent.create({ name: 'Child', external_id: 'child' });
+  const path = `/accounts/${parent.id}/sub-accounts/${child.id}`;
+  for (const acting of [child.id, 'ext:unknown']) t.equal(await endedBy(parent.keyId, acting), null);
+  t.equal((await operator('POST', `${path}/deactivate`, { key: alice })).status, 200);
+  for (const acting of [child.id, 'ext:child'])
+    t.match(await endedBy(parent.keyId, acting), { type: 'sub_account.deactivated', name: 'alice' });
+  t.equal((await operator('DELETE', path, { key: alice })).status, 204);
+  t.match(await endedBy(parent.keyId, child.id), { type: 'sub_account.deleted', name: 'alice' });
+  t.equal(await endedBy(parent.keyId, 'ext:child'), null, 'nothing knows what it was called');
+  t.equal(await endedBy(stranger.keyId, child.id), null, 'of another parent');
 });

@@ -5,7 +5,7 @@ import t from 'tap';
 import { startApis } from '../../support/apis.ts';
 import type { HttpResponse } from '../../support/http-client.ts';
 
-const apis = await startApis(t, { limits: { keysPerAccount: 3, subAccountsPerParent: 3 } });
+const apis = await startApis(t);
 const post = (path: string, body: object): Promise<HttpResponse> =>
   apis.operator('POST', `${path}/import`, { body });
 
@@ -65,21 +65,6 @@ t.test('parents, sub-accounts and keys come by the names they have elsewhere, an
   });
   const elsewhere = [{ account_external_id: 'cus/2', api_key: parentKey, name: 'CI' }];
   t.match(await post('/api-keys', { keys: elsewhere }), { body: { data: [{ code: 'api_key_taken' }] } });
-});
-
-t.test('limits reject what is above them, and nothing else', async (t) => {
-  await post('/accounts', { accounts: [{ external_id: 'small', name: 'Small' }] });
-  const five = Array.from({ length: 5 }, (_, i) => i);
-  const sub_accounts = five.map((i) => ({ account_external_id: 'small', external_id: `s${i}`, name: 'S' }));
-  const keys = five.map((i) => ({
-    account_external_id: 'small',
-    api_key: `another_key_of_mine_${i}`,
-    name: 'K',
-  }));
-  for (const response of [await post('/sub-accounts', { sub_accounts }), await post('/api-keys', { keys })])
-    t.match(response, {
-      body: { created: 3, rejected: 2, data: [{}, {}, {}, { code: 'limit_reached' }, {}] },
-    });
 });
 
 t.test('what is wrong with rows is said at once, and nothing is done', async (t) => {

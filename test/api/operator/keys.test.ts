@@ -90,26 +90,14 @@ t.test('what cannot be a key, or is none, is said', async (t) => {
   );
 });
 
-t.test(
-  'all keys are listed newest first, in pages, and a cursor is good for its filters alone',
-  async (t) => {
-    const parent = await apis.parent();
-    const child = await parent.create();
-    for (let i = 0; i < 5; i++) await child.mint();
-    const query = `account_id=${child.id}&limit=2`;
-    const ids: string[] = [];
-    let cursor = '';
-    for (let more = true; more;) {
-      const { body } = await apis.operator('GET', `/api-keys?${query}${cursor}`);
-      ids.push(...(body['data'] as { id: string }[]).map(({ id }) => id));
-      more = body['has_more'] as boolean;
-      cursor = `&cursor=${String(body['next_cursor'])}`;
-      if (more) {
-        const other = await apis.operator('GET', `/api-keys?limit=2${cursor}`);
-        t.equal(other.status, 400, 'the cursor of another list');
-      }
-    }
-    t.equal(new Set(ids).size, 5);
-    t.same(ids, [...ids].sort().reverse());
-  },
-);
+t.test('keys are listed in pages, and a cursor is good for its filters alone', async (t) => {
+  const child = await (await apis.parent()).create();
+  for (let i = 0; i < 3; i++) await child.mint();
+  const list = (query: string) => apis.operator('GET', `/api-keys?${query}`);
+  const whole = (await list(`account_id=${child.id}`)).body['data'] as object[];
+  const { body } = await list(`account_id=${child.id}&limit=2`);
+  const cursor = `cursor=${String(body['next_cursor'])}`;
+  t.match(body, { data: whole.slice(0, 2), has_more: true });
+  t.match((await list(`account_id=${child.id}&${cursor}`)).body, { data: whole.slice(2), has_more: false });
+  t.equal((await list(cursor)).status, 400, 'the cursor of another list');
+});

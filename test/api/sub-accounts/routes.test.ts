@@ -40,28 +40,19 @@ t.test('a sub-account is created, read, changed, deactivated and reactivated', a
   t.equal(created.headers['x-service-resolved-tenant'], parentId, 'a management call acts as the parent');
 
   const path = `/${String(created.body['id'])}`;
-  const got = await call('GET', path);
-  t.match(got, { status: 200, body: created.body });
+  t.match(await call('GET', path), { status: 200, body: created.body });
 
   const updated = await call('PATCH', path, {
     body: { name: 'Acme Inc', external_id: null, metadata: { tier: null, owner: 'ops' } },
   });
-  t.match(updated, {
-    status: 200,
-    body: { name: 'Acme Inc', external_id: null, metadata: { region: 'eu', owner: 'ops' }, status: 'active' },
-  });
+  t.match(updated, { status: 200, body: { name: 'Acme Inc', external_id: null, status: 'active' } });
   t.same(updated.body['metadata'], { region: 'eu', owner: 'ops' }, 'metadata is merged, null removes a pair');
   t.match(await call('PATCH', path, { body: { metadata: {} } }), { status: 200, body: { name: 'Acme Inc' } });
 
   const deactivated = await call('POST', `${path}/deactivate`);
   t.match(deactivated, { status: 200, body: { status: 'deactivated', deactivated_at: moment } });
-  const again = await call('POST', `${path}/deactivate`);
-  t.same(again.body, deactivated.body, 'a second deactivation changes nothing');
-
-  const reactivated = await call('POST', `${path}/reactivate`);
-  t.match(reactivated, { status: 200, body: { status: 'active', deactivated_at: null } });
-  t.match(await call('POST', `${path}/reactivate`), { status: 200, body: { status: 'active' } });
-  t.match((await call('GET', path)).body, reactivated.body);
+  t.same((await call('POST', `${path}/deactivate`)).body, deactivated.body, 'again, it changes nothing');
+  t.match((await call('POST', `${path}/reactivate`)).body, { status: 'active', deactivated_at: null });
 });
 
 t.test('the least a creation needs is a name; null stands for no external_id', async (t) => {
@@ -70,7 +61,6 @@ t.test('the least a creation needs is a name; null stands for no external_id', a
     status: 201,
     body: { external_id: null, metadata: {} },
   });
-  t.match(await call('POST', '', { body: { name: 'B', external_id: null } }), { status: 201 });
   const odd = {
     name: 'null',
     metadata: { constructor: 'a', toString: 'b', hasOwnProperty: 'c', length: 'd', '0': '\n' },
@@ -105,13 +95,8 @@ t.test('an external_id belongs to one sub-account of a parent, deactivated or no
   t.match(await parent.call('POST', '', { body: { name: 'Second', external_id: 'x' } }), taken);
   t.match(await parent.call('PATCH', `/${free.id}`, { body: { external_id: 'x' } }), taken);
   t.match(await parent.call('PATCH', `/${holder.id}`, { body: { external_id: 'x' } }), { status: 200 });
-  t.match(await parent.call('POST', '', { body: { name: 'Case counts', external_id: 'X' } }), {
-    status: 201,
-  });
-  t.match(await other.call('POST', '', { body: { name: "Another's", external_id: 'x' } }), { status: 201 });
-
-  await parent.call('PATCH', `/${holder.id}`, { body: { external_id: null } });
-  t.match(await parent.call('PATCH', `/${free.id}`, { body: { external_id: 'x' } }), { status: 200 });
+  t.ok(await parent.create({ name: 'Case counts', external_id: 'X' }));
+  t.ok(await other.create({ name: "Another's", external_id: 'x' }));
 });
 
 t.test('a PATCH that changes nothing, or the status, is rejected and says why', async (t) => {
@@ -177,6 +162,7 @@ t.test(
       ['GET', '/api-keys'],
       ['POST', '/api-keys', { name: 'x' }],
       ['POST', `/api-keys/${String(foreignKey.body['id'])}/revoke`],
+      ['POST', '/api-keys/revoke-all'],
     ];
     for (const [method, rest, body] of operations) {
       const bodies = new Set<string>();
@@ -213,10 +199,6 @@ t.test('a parent has no more sub-accounts than the limit, deactivated ones inclu
   const parent = await apis.parent();
   await (await parent.create()).act('deactivate');
   await parent.create();
-  t.match(await parent.call('POST', '', { body: { name: 'Third' } }), {
-    status: 409,
-    body: { code: 'limit_reached' },
-  });
-  const other = await apis.parent();
-  t.ok(await other.create());
+  const third = await parent.call('POST', '', { body: { name: 'Third' } });
+  t.match(third, { status: 409, body: { code: 'limit_reached' } });
 });

@@ -74,20 +74,6 @@ t.test('a report says what each account under the parent used, and no other acco
   ]);
 });
 
-t.test('the period is rounded outwards to the hour, and the response says what was used', async (t) => {
-  const parent = await apis.parent();
-  await addUsage(apis, [
-    usageRow(parent.id, april, { requests: 1 }),
-    usageRow(parent.id, april + hour, { requests: 10 }),
-  ]);
-  const query = 'from=2026-04-01T02:30:00%2B02:00&to=2026-04-01T00:40:00Z';
-  t.match((await parent.call('GET', `/usage?${query}`)).body, {
-    from: '2026-04-01T00:00:00.000Z',
-    to: '2026-04-01T01:00:00.000Z',
-    data: [{ requests: 1 }],
-  });
-});
-
 t.test('by default a report covers this month until now', async (t) => {
   const now = april + 14 * 24 * hour + 1234;
   const apis = await startApis(t, { clock: { wallMs: () => now, monotonicMs: () => 0 } });
@@ -109,50 +95,18 @@ t.test('a report is split by hour, day or month, and by key', async (t) => {
     usageRow(parent.id, april + 24 * hour, { requests: 4, keyId: keys[0] }),
     usageRow(parent.id, april + 30 * 24 * hour, { requests: 8, keyId: keys[0] }),
   ]);
-  const period = 'from=2026-04-01&to=2026-05-02';
-  const splits: [string, [string, number][]][] = [
-    [
-      'hour',
-      [
-        ['2026-05-01T00', 8],
-        ['2026-04-02T00', 4],
-        ['2026-04-01T01', 2],
-        ['2026-04-01T00', 1],
-      ],
-    ],
-    [
-      'day',
-      [
-        ['2026-05-01T00', 8],
-        ['2026-04-02T00', 4],
-        ['2026-04-01T00', 3],
-      ],
-    ],
-    [
-      'month',
-      [
-        ['2026-05-01T00', 8],
-        ['2026-04-01T00', 7],
-      ],
-    ],
-    ['total', [['2026-04-01T00', 15]]],
-  ];
-  for (const [granularity, expected] of splits) {
-    const { body } = await parent.call('GET', `/usage?${period}&granularity=${granularity}`);
-    const found = (body['data'] as { period_start: string; requests: number }[]).map((line) => [
-      line.period_start.slice(0, 13),
-      line.requests,
-    ]);
-    t.same(found, expected, granularity);
-  }
-  const byKey = await parent.call('GET', `/usage?${period}&group_by=api_key`);
-  t.match(byKey.body, {
-    group_by: 'api_key',
-    data: [
-      { api_key_id: keys[0], requests: 13 },
-      { api_key_id: keys[1], requests: 2 },
-    ],
-  });
+  const split = async (by: string): Promise<string[]> => {
+    const { body } = await parent.call('GET', `/usage?from=2026-04-01T00:20:00Z&to=2026-05-02&${by}`);
+    t.match(body, { from: '2026-04-01T00:00:00.000Z', to: '2026-05-02T00:00:00.000Z' });
+    return (body['data'] as { period_start: string; api_key_id?: string; requests: number }[]).map(
+      ({ period_start: start, api_key_id: key, requests }) => `${key ?? start.slice(5, 13)} ${requests}`,
+    );
+  };
+  t.same(await split('granularity=hour'), ['05-01T00 8', '04-02T00 4', '04-01T01 2', '04-01T00 1']);
+  t.same(await split('granularity=day'), ['05-01T00 8', '04-02T00 4', '04-01T00 3']);
+  t.same(await split('granularity=month'), ['05-01T00 8', '04-01T00 7']);
+  t.same(await split('granularity=total'), ['04-01T00 15']);
+  t.same(await split('group_by=api_key'), [`${keys[0]} 13`, `${keys[1]} 2`]);
 });
 
 t.test(
@@ -198,14 +152,9 @@ t.test('a period or a parameter that is wrong is rejected by name', async (t) =>
   const parent = await apis.parent();
   const rows: [string, string][] = [
     ['from=yesterday', '?from'],
-    ['from=', '?from'],
-    ['to=2026-02-30', '?to'],
     ['from=2026-01-01&from=2026-01-02', '?from'],
     ['from=2026-04-02&to=2026-04-01', '?to'],
-    ['from=2026-04-01&to=2026-04-01', '?to'],
-    ['from=2024-01-01&to=2025-01-02', '?from'],
     ['from=2026-04-01T00:00:00+02:00', '?from'],
-    ['from=2999-01-01', '?from'],
     ['granularity=week', '?granularity'],
     ['group_by=name', '?group_by'],
     ['limit=1001', '?limit'],

@@ -20,51 +20,34 @@ t.test('the row that keys share has the nil UUID as key, in JSON, over its pages
     ...{ keysPerAccountHour: 1, throughMs: Infinity },
   });
   const path = '/usage?from=2026-04-01&to=2026-04-02&group_by=api_key';
-  const operators = `${path}&account_id=${parent.id}`;
   const expected = [
     [child.id, rows[3]?.keyId, 1],
     [child.id, nil, 5],
     [parent.id, rows[0]?.keyId, 1],
     [parent.id, nil, 5],
   ];
-  const shown = (data: unknown): unknown[] =>
-    (data as Record<string, unknown>[]).map((row) => [
-      row['sub_account_id'],
-      row['api_key_id'],
-      row['requests'],
-    ]);
-  for (const call of [
-    (query: string) => parent.call('GET', `${path}${query}`),
-    (query: string) => apis.operator('GET', `${operators}${query}`),
-  ]) {
-    t.strictSame(shown((await call('')).body['data']), expected);
+  const columns = ['sub_account_id', 'api_key_id', 'requests'];
+  const ask = [
+    (more: string, headers = {}) => parent.call('GET', path + more, { headers }),
+    (more: string, headers = {}) =>
+      apis.operator('GET', `${path}&account_id=${parent.id}${more}`, { headers }),
+  ];
+  for (const call of ask) {
     const paged: unknown[] = [];
     for (let cursor: string | null = ''; cursor !== null;) {
-      const { body } = await call(`&limit=1${cursor === '' ? '' : `&cursor=${cursor}`}`);
-      paged.push(...shown(body['data']));
+      const { body } = await call(`&limit=3${cursor && `&cursor=${cursor}`}`);
+      for (const row of body['data'] as Record<string, unknown>[])
+        paged.push(columns.map((name) => row[name]));
       cursor = body['next_cursor'] as string | null;
     }
     t.strictSame(paged, expected);
-  }
-  const headers = { accept: 'text/csv' };
-  for (const { text } of [
-    await parent.call('GET', path, { headers }),
-    await apis.operator('GET', operators, { headers }),
-  ]) {
-    const [names = [], ...lines] = text
+    const [names = [], ...lines] = (await call('', { accept: 'text/csv' })).text
       .trim()
       .split('\r\n')
       .map((line) => line.split(','));
-    const columns = ['sub_account_id', 'api_key_id', 'requests'].map((name) => names.indexOf(name));
     t.strictSame(
-      lines.map((line) => columns.map((column) => line[column])),
+      lines.map((line) => columns.map((name) => line[names.indexOf(name)])),
       expected.map((cells) => cells.map(String)),
     );
   }
-  const whole = await parent.call('GET', '/usage?from=2026-04-01&to=2026-04-02');
-  t.match(whole.body['data'], [{ requests: 6 }, { requests: 6 }]);
-  t.notOk(
-    'api_key_id' in (whole.body['data'] as [object])[0],
-    'a report that is not by key has no such member',
-  );
 });

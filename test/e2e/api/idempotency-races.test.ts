@@ -5,16 +5,16 @@ import t from 'tap';
 import { openPostgres } from '../../../src/adapters/postgres/store.ts';
 import type { Barrier } from '../../../src/ports/barrier.ts';
 import { startApis, type Parent } from '../../support/apis.ts';
-import { embeddedStore } from '../../support/embedded.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { HttpResponse, Call } from '../../support/http-client.ts';
 import { once, subAccounts } from '../../support/idempotent-calls.ts';
 import { freshStore, rawSql } from '../../support/store.ts';
+import { unhurried } from '../../support/unhurried.ts';
 
-const { url, store } = await freshStore(t);
+const { url, store } = await freshStore(t, unhurried);
 /** Two instances over one database: for tests that do not care which of them they ask. */
 const apis = await startApis(t, { store });
-const secondStore = openPostgres({ url, maxConnections: 4 });
+const secondStore = openPostgres({ url, maxConnections: 4, ...unhurried });
 t.teardown(() => secondStore.close());
 const second = await startApis(t, { store: secondStore });
 const sql = rawSql(t, url);
@@ -77,7 +77,7 @@ const rawWaiting = rawSql(t, url);
 t.test(
   'a writer that dies between commit and response: the next one gives the response it owed',
   async (t) => {
-    const dying = openPostgres({ url, maxConnections: 8 });
+    const dying = openPostgres({ url, maxConnections: 8, ...unhurried });
     t.teardown(() => dying.close());
     let committed = (): void => undefined;
     const commit = new Promise<void>((resolve) => (committed = resolve));
@@ -130,38 +130,4 @@ t.test('a writer that dies before its commit leaves nothing: the next one does t
   t.equal(again.status, 201);
   t.equal(again.headers['idempotency-replayed'], undefined);
   t.equal((await subAccounts(parent)).length, 1);
-});
-
-t.test('where enforcement was not known the same request succeeds later, and is enforced then', async (t) => {
-  let reachable = false;
-  const shaky = await startApis(t, {
-    store,
-    deps: {
-      barrier: {
-        enforced: () =>
-          reachable
-            ? Promise.resolve({ replicas: 1, timedOut: 0, streamsClosed: 0, ms: 0 })
-            : Promise.reject(new Error('not known')),
-      },
-    },
-  });
-  const parent = await shaky.parent();
-  const call = once(parent.call);
-  t.ok((await call('', { name: 'A' })).status >= 500);
-  t.ok((await call('', { name: 'A' })).status >= 500, 'nor is it known now');
-  reachable = true;
-  t.match(await call('', { name: 'A' }), { status: 201, headers: { 'x-service-enforced': /./ } });
-  t.equal((await subAccounts(parent)).length, 1);
-});
-
-t.test('on the embedded store, too, one of many at once takes effect', async (t) => {
-  const apis = await startApis(t, { store: await embeddedStore(t) });
-  const parent = await apis.parent();
-  const key = randomUUID();
-  const responses = await Promise.all(
-    Array.from({ length: 5 }, () => once(parent.call, key)('', { name: 'A' })),
-  );
-  t.same(new Set(responses.map(({ text }) => text)).size, 1);
-  t.equal(responses.filter(({ headers }) => headers['idempotency-replayed'] === 'true').length, 4);
-  t.equal((await once(parent.call, key)('', { name: 'B' })).status, 422);
 });

@@ -62,10 +62,11 @@ t.test('every replica is shown, by every replica, with its lease, position and v
   const ids = await Promise.all(replicas.map(idOf));
   t.equal(new Set(ids).size, 3, 'each one knows which is itself');
   for (const replica of replicas) {
-    await eventually(async () =>
-      (await shown(replica)).every(({ state, lag }) => state === 'live' && lag === 0),
-    );
-    const response = (await (await operator(replica, 'GET', '/replicas')).json()) as { data: Replica[] };
+    let response: { readonly data: readonly Replica[] } = { data: [] };
+    await eventually(async () => {
+      response = (await (await operator(replica, 'GET', '/replicas')).json()) as typeof response;
+      return response.data.every(({ state, lag }) => state === 'live' && lag === 0);
+    });
     t.match(response, { position: Number, incarnation: /-/, complete: true });
     t.same(new Set(response.data.map(({ id }) => id)), new Set(ids));
     for (const row of response.data) {

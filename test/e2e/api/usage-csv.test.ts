@@ -6,7 +6,6 @@ import t from 'tap';
 import { csvLine } from '../../../src/api/usage/csv.ts';
 import type { Store } from '../../../src/adapters/postgres/store.ts';
 import { operatorToken, startApis, type Apis, type Parent } from '../../support/apis.ts';
-import { eventually } from '../../support/eventually.ts';
 import { freshStore, rawSql } from '../../support/store.ts';
 import { addUsage, april, hour, usageRow } from '../../support/usage-rows.ts';
 
@@ -73,11 +72,9 @@ t.test('a cell is quoted as RFC 4180 says, and is no formula', async (t) => {
 
 t.test('a client that does not prefer CSV gets JSON', async (t) => {
   const parent = await apis.parent();
-  for (const accept of [undefined, '*/*', 'application/json', 'text/csv;q=0.5, */*', 'application/xml']) {
-    const message = await get(apis, parent, period, accept);
-    t.match(message.headers, { 'content-type': /^application\/json/, vary: /Accept/ }, accept ?? 'none');
-    message.resume();
-  }
+  const message = await get(apis, parent, period, 'text/csv;q=0.5, */*');
+  t.match(message.headers, { 'content-type': /^application\/json/, vary: /Accept/ });
+  message.resume();
 });
 
 t.test('CSV has no pages, and rejects what JSON rejects', async (t) => {
@@ -134,17 +131,13 @@ t.test('a client that takes nothing keeps nothing of the store, and gets the res
   const { apis, parent, pages } = await large(store, url, t);
   const message = await get(apis, parent, manyHours, 'text/csv');
   message.once('readable', () => undefined);
-  let before = -1;
-  await eventually(async () => {
-    const settled = pages() === before;
+  // As many as there are connections for reports, and until no other page is read beside them.
+  let others = 0;
+  for (let before = NaN; others < 3 || pages() !== before + 1; others++) {
     before = pages();
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    return settled;
-  });
-  t.ok(before < lines / 1000 - 10, `${before} pages were read`);
-  // As many as there are connections for reports, and more.
-  for (let i = 0; i < 3; i++)
     t.equal((await parent.call('GET', '/usage?from=2026-01-01&to=2026-01-02')).status, 200);
+  }
+  t.ok(pages() - others < lines / 1000 - 10, `${pages() - others} pages were read`);
   const sent = parseCsv(await text(message));
   t.equal(sent.length, 1 + lines);
   t.equal(new Set(sent.map(([account, , , at]) => `${account} ${at}`)).size, sent.length, 'each once');
@@ -185,17 +178,14 @@ async function get(
   apis: Apis,
   parent: Parent | null,
   query: string,
-  accept: string | undefined,
+  accept: string,
   method = 'GET',
 ): Promise<IncomingMessage> {
   const path = parent === null ? `${apis.internalOrigin}/admin/v1` : `${apis.origin}/v1/sub-accounts`;
   const call = request(`${path}/usage?${query}`, {
     method,
     agent: false,
-    headers: {
-      authorization: `Bearer ${parent?.key ?? operatorToken}`,
-      ...(accept !== undefined && { accept }),
-    },
+    headers: { authorization: `Bearer ${parent?.key ?? operatorToken}`, accept },
   }).end();
   const [message] = (await once(call, 'response')) as [IncomingMessage];
   return message;
