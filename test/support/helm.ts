@@ -1,9 +1,10 @@
-/** The chart, rendered by real Helm. Where it is missing, tests are skipped with `withoutHelm` of `chart-tools.ts`. */
+/** The chart, rendered by real Helm. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import t, { type Test } from 'tap';
 import { parse, parseAllDocuments } from 'yaml';
-import { helm } from './chart-tools.ts';
+import { helm, withoutHelm } from './chart-tools.ts';
 import type { Manifest } from './manifest.ts';
 
 const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
@@ -47,6 +48,24 @@ export function render(values: Values): Manifest[] {
   const { ok, text, complaint } = template(values);
   if (!ok) throw new Error(complaint);
   return readManifests(text);
+}
+
+/** A test that needs Helm; it is skipped where that is missing. */
+export function chartTest(name: string, run: (t: Test) => unknown): void {
+  void t.test(name, { skip: withoutHelm }, run);
+}
+
+/** Expects the chart to be refused with these values, in these words. */
+export function refuses(t: Test, values: Values, words: RegExp | string): void {
+  const { ok, complaint } = template(values);
+  t.notOk(ok, String(words));
+  t.match(complaint, words);
+}
+
+/** Expects the chart to be made with these values. */
+export function accepts(t: Test, values: Values, what: string): void {
+  const { ok, complaint } = template(values);
+  t.ok(ok, `${what}: ${complaint}`);
 }
 
 /** Parses a file of manifests; a key given twice is an error. */

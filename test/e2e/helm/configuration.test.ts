@@ -1,11 +1,11 @@
 // class: chart
-import t, { type Test } from 'tap';
+import type { Test } from 'tap';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { loadConfig } from '../../../src/config/load.ts';
 import { withoutHelm } from '../../support/chart-tools.ts';
 import { certificate } from '../../support/config-certificates.ts';
-import { readYaml, render, valuesFiles, type Values } from '../../support/helm.ts';
+import { chartTest, readYaml, render, valuesFiles, type Values } from '../../support/helm.ts';
 import { configOf, only, podOf, type Container } from '../../support/manifest.ts';
 
 const cases = withoutHelm ? [] : [...valuesFiles()];
@@ -18,50 +18,40 @@ const secrets: Readonly<Record<string, string>> = {
   ADMIN_TOKEN: '0123456789abcdef0123456789abcdef',
 };
 
-t.test(
-  'the gateway itself accepts what a pod gets: file, variables and secrets',
-  {
-    skip: withoutHelm,
-  },
-  async (t) => {
-    for (const [file, values] of cases) {
-      const { env, folder } = pod(t, values);
-      const loaded = loadConfig(env);
-      t.notOk('faults' in loaded && loaded.faults, file);
-      if (!('config' in loaded)) continue;
-      const { config } = loaded;
-      t.match(config.store, { kind: 'postgres', url: secrets['DATABASE_URL'] }, file);
-      t.equal(config.listen.port, 8080, 'the port the chart declares');
-      t.equal(config.internal.port, 9090, 'the port the chart declares');
-      const portal = (values['portal'] as { enabled?: boolean } | undefined)?.enabled ? 8081 : undefined;
-      t.equal(config.portal?.port, portal, 'the port the chart declares');
-      const job = (values['migrations'] as { job?: { enabled?: boolean } } | undefined)?.job?.enabled;
-      t.equal(config.migrate, !job, 'pods migrate exactly where no Job does');
-      t.same(
-        parse(readFileSync(`${folder}/gateway.yaml`, 'utf8')),
-        here({ ...defaults.config, ...(values['config'] as object), ...operatorsOf(values) }, folder),
-      );
-    }
-  },
-);
+chartTest('the gateway itself accepts what a pod gets: file, variables and secrets', async (t) => {
+  for (const [file, values] of cases) {
+    const { env, folder } = pod(t, values);
+    const loaded = loadConfig(env);
+    t.notOk('faults' in loaded && loaded.faults, file);
+    if (!('config' in loaded)) continue;
+    const { config } = loaded;
+    t.match(config.store, { kind: 'postgres', url: secrets['DATABASE_URL'] }, file);
+    t.equal(config.listen.port, 8080, 'the port the chart declares');
+    t.equal(config.internal.port, 9090, 'the port the chart declares');
+    const portal = (values['portal'] as { enabled?: boolean } | undefined)?.enabled ? 8081 : undefined;
+    t.equal(config.portal?.port, portal, 'the port the chart declares');
+    const job = (values['migrations'] as { job?: { enabled?: boolean } } | undefined)?.job?.enabled;
+    t.equal(config.migrate, !job, 'pods migrate exactly where no Job does');
+    t.same(
+      parse(readFileSync(`${folder}/gateway.yaml`, 'utf8')),
+      here({ ...defaults.config, ...(values['config'] as object), ...operatorsOf(values) }, folder),
+    );
+  }
+});
 
-t.test(
-  'operators have the roles that the values give them, and without roles each is an admin',
-  { skip: withoutHelm },
-  (t) => {
-    const values = readYaml('helm/tenancy-gateway/ci/minimal.yaml') as Values;
-    const operators = (admin: object) => {
-      const loaded = loadConfig(pod(t, { ...values, admin }).env);
-      return 'config' in loaded ? loaded.config.operators : loaded.faults;
-    };
-    const alice = { operator: 'alice', token: 'a'.repeat(43) };
-    t.same(operators({ tokensSecret: 'operators' }), [{ ...alice, role: 'admin' }]);
-    t.same(operators({ tokensSecret: 'operators', roles: { alice: 'viewer' } }), [
-      { ...alice, role: 'viewer' },
-    ]);
-    t.end();
-  },
-);
+chartTest('operators have the roles that the values give them, and without roles each is an admin', (t) => {
+  const values = readYaml('helm/tenancy-gateway/ci/minimal.yaml') as Values;
+  const operators = (admin: object) => {
+    const loaded = loadConfig(pod(t, { ...values, admin }).env);
+    return 'config' in loaded ? loaded.config.operators : loaded.faults;
+  };
+  const alice = { operator: 'alice', token: 'a'.repeat(43) };
+  t.same(operators({ tokensSecret: 'operators' }), [{ ...alice, role: 'admin' }]);
+  t.same(operators({ tokensSecret: 'operators', roles: { alice: 'viewer' } }), [
+    { ...alice, role: 'viewer' },
+  ]);
+  t.end();
+});
 
 /** The part of the gateway's file that is made of `admin.roles`. */
 function operatorsOf({ admin }: Values): object {

@@ -1,8 +1,8 @@
 // class: chart
 import t from 'tap';
 import { loadConfig } from '../../../src/config/load.ts';
-import { withoutHelm, withoutSchemas } from '../../support/chart-tools.ts';
-import { readManifests, readText, readYaml, render, type Values } from '../../support/helm.ts';
+import { withoutSchemas } from '../../support/chart-tools.ts';
+import { chartTest, readManifests, readText, readYaml, render, type Values } from '../../support/helm.ts';
 import { kubernetesCheck, kubernetesVersions } from '../../support/kubernetes-schemas.ts';
 import { only, podOf, selects } from '../../support/manifest.ts';
 
@@ -16,11 +16,8 @@ t.test('Kubernetes accepts the manifests of the examples', { skip: withoutSchema
   }
 });
 
-t.test(
+chartTest(
   'the policy of the front gateway lets in the pods of the chart, and none of another name',
-  {
-    skip: withoutHelm,
-  },
   async (t) => {
     const policy = only(
       readManifests(readText('examples/front-gateway/only-the-gateway.yaml')),

@@ -1,5 +1,5 @@
 // class: chart
-import t, { type Test } from 'tap';
+import type { Test } from 'tap';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,17 +7,16 @@ import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { stringify } from 'yaml';
-import { helm, withoutHelm } from '../../support/chart-tools.ts';
-import { chart, readManifests, readYaml, render, type Values } from '../../support/helm.ts';
+import { helm } from '../../support/chart-tools.ts';
+import { chart, chartTest, readManifests, readYaml, render, type Values } from '../../support/helm.ts';
 import { only } from '../../support/manifest.ts';
 import { withValue } from '../../support/values.ts';
 
 const minimal = readYaml('helm/tenancy-gateway/ci/minimal.yaml') as Values;
 const scaled = withValue(minimal, ['autoscaling'], { enabled: true, minReplicas: 3, maxReplicas: 20 });
 
-t.test(
+chartTest(
   'an upgrade with autoscaling asks for as many pods as there are, and never for fewer than minReplicas',
-  { skip: withoutHelm },
   async (t) => {
     t.equal(await replicasBeside(t, undefined, scaled), 3, 'a first installation');
     t.equal(await replicasBeside(t, 8, scaled), 8);
@@ -25,13 +24,12 @@ t.test(
   },
 );
 
-t.test('without autoscaling the number is that of the values', { skip: withoutHelm }, async (t) => {
+chartTest('without autoscaling the number is that of the values', async (t) => {
   t.equal(await replicasBeside(t, 8, minimal), 2);
 });
 
-t.test(
+chartTest(
   'with `replicas: null` the manifest has no number that another program would have to fight',
-  { skip: withoutHelm },
   async (t) => {
     for (const values of [minimal, scaled]) {
       const nulled = withValue(values, ['replicas'], null);

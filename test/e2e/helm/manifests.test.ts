@@ -2,7 +2,7 @@
 import t from 'tap';
 import { parse } from 'yaml';
 import { withoutHelm, withoutSchemas } from '../../support/chart-tools.ts';
-import { readYaml, render, valuesFiles, type Values } from '../../support/helm.ts';
+import { chartTest, readYaml, render, valuesFiles, type Values } from '../../support/helm.ts';
 import { kubernetesCheck, kubernetesVersions } from '../../support/kubernetes-schemas.ts';
 import { configOf, only, podOf, selects } from '../../support/manifest.ts';
 import { withValue } from '../../support/values.ts';
@@ -33,11 +33,8 @@ t.test(
   },
 );
 
-t.test(
+chartTest(
   'every pod is held to the restricted Pod Security Standard and cannot write to its image',
-  {
-    skip: withoutHelm,
-  },
   async (t) => {
     for (const { file, all } of cases) {
       for (const { kind, spec } of all.map((one) => ({ kind: one.kind, spec: podOf(one)?.spec }))) {
@@ -68,11 +65,8 @@ t.test(
   },
 );
 
-t.test(
+chartTest(
   'Services, budgets and policies find the serving pods and no other pod of the release',
-  {
-    skip: withoutHelm,
-  },
   async (t) => {
     for (const { file, all } of cases) {
       const serving = podOf(only(all, 'Deployment'))?.labels ?? {};
@@ -96,44 +90,35 @@ t.test(
   },
 );
 
-t.test(
-  'ports are named alike in the pod, its probes and its Services, and none is shared',
-  {
-    skip: withoutHelm,
-  },
-  async (t) => {
-    for (const { file, all } of cases) {
-      const [gateway] = podOf(only(all, 'Deployment'))?.spec.containers ?? [];
-      const names = gateway?.ports?.map(({ name }) => name) ?? [];
-      const portal = all.some(({ metadata }) => metadata.name.endsWith('-portal')) ? ['portal'] : [];
-      t.same(names, ['http', 'internal', ...portal], file);
-      const { startupProbe, livenessProbe, readinessProbe } = gateway ?? {};
-      t.same(
-        [startupProbe, livenessProbe, readinessProbe].map((probe) => probe?.httpGet),
-        ['/livez', '/livez', '/readyz/listening'].map((path) => ({ path, port: 'internal' })),
-      );
-      const targets = all
-        .filter(({ kind }) => kind === 'Service')
-        .map(({ spec }) => [spec?.type, spec?.ports?.map(({ targetPort }) => targetPort).join()]);
-      t.same(
-        targets.map(([, target]) => target),
-        ['http', 'internal', ...portal],
-        'one port a Service',
-      );
-      t.same(
-        targets.slice(1).map(([type]) => type),
-        ['ClusterIP', ...portal.map(() => 'ClusterIP')],
-        'the internal port stays in the cluster, whatever the public one does',
-      );
-    }
-  },
-);
+chartTest('ports are named alike in the pod, its probes and its Services, and none is shared', async (t) => {
+  for (const { file, all } of cases) {
+    const [gateway] = podOf(only(all, 'Deployment'))?.spec.containers ?? [];
+    const names = gateway?.ports?.map(({ name }) => name) ?? [];
+    const portal = all.some(({ metadata }) => metadata.name.endsWith('-portal')) ? ['portal'] : [];
+    t.same(names, ['http', 'internal', ...portal], file);
+    const { startupProbe, livenessProbe, readinessProbe } = gateway ?? {};
+    t.same(
+      [startupProbe, livenessProbe, readinessProbe].map((probe) => probe?.httpGet),
+      ['/livez', '/livez', '/readyz/listening'].map((path) => ({ path, port: 'internal' })),
+    );
+    const targets = all
+      .filter(({ kind }) => kind === 'Service')
+      .map(({ spec }) => [spec?.type, spec?.ports?.map(({ targetPort }) => targetPort).join()]);
+    t.same(
+      targets.map(([, target]) => target),
+      ['http', 'internal', ...portal],
+      'one port a Service',
+    );
+    t.same(
+      targets.slice(1).map(([type]) => type),
+      ['ClusterIP', ...portal.map(() => 'ClusterIP')],
+      'the internal port stays in the cluster, whatever the public one does',
+    );
+  }
+});
 
-t.test(
+chartTest(
   'a network policy opens the internal port to its own release and to those it names alone',
-  {
-    skip: withoutHelm,
-  },
   async (t) => {
     for (const { file, all } of cases) {
       for (const { spec } of all.filter(({ kind }) => kind === 'NetworkPolicy')) {
@@ -148,54 +133,46 @@ t.test(
   },
 );
 
-t.test(
-  'a pod has time to leave: longer than preStop and the drain together',
-  { skip: withoutHelm },
-  async (t) => {
-    for (const { file, all } of cases) {
-      const { spec } = podOf(only(all, 'Deployment')) ?? {};
-      const config = configOf(only(all, 'Deployment'));
-      const drainMs = Number(/^drain_ms: (\d+)/m.exec(config)?.[1] ?? 25_000);
-      const preStop = spec?.containers[0]?.lifecycle?.preStop?.sleep?.seconds ?? 0;
-      t.ok((spec?.terminationGracePeriodSeconds ?? 0) * 1000 > preStop * 1000 + drainMs, file);
-    }
-  },
-);
+chartTest('a pod has time to leave: longer than preStop and the drain together', async (t) => {
+  for (const { file, all } of cases) {
+    const { spec } = podOf(only(all, 'Deployment')) ?? {};
+    const config = configOf(only(all, 'Deployment'));
+    const drainMs = Number(/^drain_ms: (\d+)/m.exec(config)?.[1] ?? 25_000);
+    const preStop = spec?.containers[0]?.lifecycle?.preStop?.sleep?.seconds ?? 0;
+    t.ok((spec?.terminationGracePeriodSeconds ?? 0) * 1000 > preStop * 1000 + drainMs, file);
+  }
+});
 
-t.test(
-  'a pod reads the configuration of its own revision, which no other one has',
-  { skip: withoutHelm },
-  async (t) => {
-    const own = {
-      upstream_url: 'http://shop:8080',
-      drain_ms: 20_000,
-      drain_idle_ms: 4_000,
-      limits: { max_headers: 50, reads_per_second: 3 },
-      routes: [{ prefix: '/a', upstream: 'http://a:1', scopes: { read: 'x' }, websockets: 3 }],
-    };
-    const all = render(withValue(minimal, ['config'], own));
-    const deployment = only(all, 'Deployment');
-    t.same(parse(configOf(deployment)), own);
-    t.notOk(all.some(({ kind }) => kind === 'ConfigMap'));
-    const { volumes } = podOf(deployment)?.spec ?? {};
-    t.same(
-      volumes?.find(({ name }) => name === 'config'),
-      {
-        name: 'config',
-        downwardAPI: {
-          items: [
-            {
-              path: 'gateway.yaml',
-              fieldRef: { fieldPath: "metadata.annotations['tenancy-gateway/config']" },
-            },
-          ],
-        },
+chartTest('a pod reads the configuration of its own revision, which no other one has', async (t) => {
+  const own = {
+    upstream_url: 'http://shop:8080',
+    drain_ms: 20_000,
+    drain_idle_ms: 4_000,
+    limits: { max_headers: 50, reads_per_second: 3 },
+    routes: [{ prefix: '/a', upstream: 'http://a:1', scopes: { read: 'x' }, websockets: 3 }],
+  };
+  const all = render(withValue(minimal, ['config'], own));
+  const deployment = only(all, 'Deployment');
+  t.same(parse(configOf(deployment)), own);
+  t.notOk(all.some(({ kind }) => kind === 'ConfigMap'));
+  const { volumes } = podOf(deployment)?.spec ?? {};
+  t.same(
+    volumes?.find(({ name }) => name === 'config'),
+    {
+      name: 'config',
+      downwardAPI: {
+        items: [
+          {
+            path: 'gateway.yaml',
+            fieldRef: { fieldPath: "metadata.annotations['tenancy-gateway/config']" },
+          },
+        ],
       },
-    );
-  },
-);
+    },
+  );
+});
 
-t.test('secrets reach pods by reference alone', { skip: withoutHelm }, async (t) => {
+chartTest('secrets reach pods by reference alone', async (t) => {
   for (const { file, all } of cases) {
     const secrets = all.flatMap((one) => (one.kind === 'Secret' ? Object.values(one.stringData ?? {}) : []));
     const rest = JSON.stringify(all.filter(({ kind }) => kind !== 'Secret'));
@@ -209,29 +186,18 @@ t.test('secrets reach pods by reference alone', { skip: withoutHelm }, async (t)
   }
 });
 
-t.test(
-  'pods are replaced when what they read at start changes, and not otherwise',
-  {
-    skip: withoutHelm,
-  },
-  async (t) => {
-    const before = readYaml('helm/tenancy-gateway/ci/trial.yaml') as Values;
-    const pods = (values: Values): unknown => only(render(values), 'Deployment').spec?.template;
-    const unchanged = pods(before);
-    t.notSame(pods(withValue(before, ['config', 'log', 'level'], 'debug')), unchanged, 'the configuration');
-    t.notSame(
-      pods(withValue(before, ['admin', 'token'], 'f'.repeat(40))),
-      unchanged,
-      'a secret of the chart',
-    );
-    t.same(pods(withValue(before, ['service', 'port'], 8080)), unchanged, 'a port of the Service');
-    t.same(pods(withValue(before, ['replicas'], 5)), unchanged, 'the number of replicas');
-  },
-);
+chartTest('pods are replaced when what they read at start changes, and not otherwise', async (t) => {
+  const before = readYaml('helm/tenancy-gateway/ci/trial.yaml') as Values;
+  const pods = (values: Values): unknown => only(render(values), 'Deployment').spec?.template;
+  const unchanged = pods(before);
+  t.notSame(pods(withValue(before, ['config', 'log', 'level'], 'debug')), unchanged, 'the configuration');
+  t.notSame(pods(withValue(before, ['admin', 'token'], 'f'.repeat(40))), unchanged, 'a secret of the chart');
+  t.same(pods(withValue(before, ['service', 'port'], 8080)), unchanged, 'a port of the Service');
+  t.same(pods(withValue(before, ['replicas'], 5)), unchanged, 'the number of replicas');
+});
 
-t.test(
+chartTest(
   'a migration Job that failed goes with the release: Helm replaces it by one that makes no pod, and deletes that',
-  { skip: withoutHelm },
   async (t) => {
     const jobs = render(readYaml('helm/tenancy-gateway/ci/full.yaml') as Values).filter(
       ({ kind }) => kind === 'Job',

@@ -3,8 +3,8 @@ import t from 'tap';
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { stringify } from 'yaml';
-import { promtool, withoutHelm, withoutPromtool } from '../../support/chart-tools.ts';
-import { chart, readText, readYaml, render, type Values } from '../../support/helm.ts';
+import { promtool, withoutPromtool } from '../../support/chart-tools.ts';
+import { chart, chartTest, readText, readYaml, render, type Values } from '../../support/helm.ts';
 import { only } from '../../support/manifest.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 import { becomes, startProcess } from '../../support/process.ts';
@@ -22,9 +22,18 @@ interface Rule {
     readonly runbook_url?: string;
   };
 }
-interface AlertCase {
-  readonly alertname: string;
-  readonly exp_alerts: readonly unknown[];
+/** A part of `alert-cases.yaml`: series, and what fires when they are so. */
+interface AlertCases {
+  readonly name: string;
+  readonly series: Readonly<Record<string, string>>;
+  /** Where nothing fires: when that is looked at. */
+  readonly silentAt?: readonly string[];
+  readonly alerts?: readonly {
+    readonly alert: string;
+    readonly silent?: string;
+    readonly fires?: string;
+    readonly as?: readonly Readonly<Record<string, string>>[];
+  }[];
 }
 interface Panel {
   readonly title: string;
@@ -85,18 +94,16 @@ t.test(
   async (t) => {
     // What is said in words is not the matter here.
     const silent = rules.map(({ annotations: _, ...rule }) => rule);
+    const parts = (readYaml('test/e2e/helm/alert-cases.yaml') as AlertCases[]).map(asPromtoolTest);
     const folder = t.testdir({
       'alerts.yaml': stringify({ groups: [{ name: 'tenancy-gateway', rules: silent }] }),
-      'cases.yaml': readText('test/e2e/helm/alerts.promtool.yaml'),
+      'cases.yaml': stringify({ rule_files: ['alerts.yaml'], evaluation_interval: '1m', tests: parts }),
     });
     const checked = check('check', 'rules', `${chart}/files/alerts.yaml`);
     t.equal(checked.status, 0, checked.stdout + checked.stderr);
     const tested = check('test', 'rules', `${folder}/cases.yaml`);
     t.equal(tested.status, 0, tested.stdout + tested.stderr);
-    const cases = readYaml('test/e2e/helm/alerts.promtool.yaml') as {
-      tests: { alert_rule_test: AlertCase[] }[];
-    };
-    const all = cases.tests.flatMap((one) => one.alert_rule_test);
+    const all = parts.flatMap((one) => one.alert_rule_test);
     for (const { alert } of rules) {
       const its = all
         .filter(({ alertname }) => alertname === alert)
@@ -128,7 +135,7 @@ t.test('the panels lie beside each other', async (t) => {
   t.ok(Math.max(...panels.map(({ gridPos }) => gridPos.x + gridPos.w)) <= 24, 'in 24 columns');
 });
 
-t.test('the chart installs alerts and dashboard as they stand', { skip: withoutHelm }, async (t) => {
+chartTest('the chart installs alerts and dashboard as they stand', async (t) => {
   const values = readYaml('helm/tenancy-gateway/ci/full.yaml') as Values;
   const all = render(values);
   const runbookUrl = ['monitoring', 'prometheusRule', 'runbookUrl'];
@@ -140,26 +147,47 @@ t.test('the chart installs alerts and dashboard as they stand', { skip: withoutH
   );
 });
 
-t.test(
-  'where the runbook can be read, each alert leads to its part of it',
-  { skip: withoutHelm },
-  async (t) => {
-    const all = render(readYaml('helm/tenancy-gateway/ci/full.yaml') as Values);
-    const { spec } = only(all, 'PrometheusRule') as unknown as { spec: { groups: { rules: Rule[] }[] } };
-    for (const [index, rule] of spec.groups.flatMap((group) => group.rules).entries()) {
-      const { runbook_url: url, ...annotations } = rule.annotations ?? {};
-      t.equal(
-        url,
-        `https://git.example.com/gateway/blob/v1.2.3/docs/operating.md#${rule.alert.toLowerCase()}`,
-      );
-      t.same({ ...rule, annotations }, rules[index], 'and the rest is as it was');
-    }
-  },
-);
+chartTest('where the runbook can be read, each alert leads to its part of it', async (t) => {
+  const all = render(readYaml('helm/tenancy-gateway/ci/full.yaml') as Values);
+  const { spec } = only(all, 'PrometheusRule') as unknown as { spec: { groups: { rules: Rule[] }[] } };
+  for (const [index, rule] of spec.groups.flatMap((group) => group.rules).entries()) {
+    const { runbook_url: url, ...annotations } = rule.annotations ?? {};
+    t.equal(url, `https://git.example.com/gateway/blob/v1.2.3/docs/operating.md#${rule.alert.toLowerCase()}`);
+    t.same({ ...rule, annotations }, rules[index], 'and the rest is as it was');
+  }
+});
 
 /** Names of metrics in a query. */
 function metricsIn(expr: string): string[] {
   return [...expr.matchAll(/\b(?:tenancy_gateway|nodejs|process)_\w+/g)].map(([name]) => name);
+}
+
+function asPromtoolTest({ name, series, silentAt = [], alerts = [] }: AlertCases) {
+  const known = Object.keys(series).length > 0 ? { namespace: 'edge', job: 'gw' } : {};
+  const rule = (alert: string, at: string, labels: readonly object[]) => ({
+    alertname: `TenancyGateway${alert}`,
+    eval_time: at,
+    exp_alerts: labels.map((each) => ({ exp_labels: { ...known, ...each } })),
+  });
+  return {
+    name,
+    interval: '1m',
+    input_series: Object.entries(series).map(([key, values]) => {
+      const [, metric = '', labels = ''] = /^(\w+)(?:\{(.*)\})?$/.exec(key) ?? [];
+      const pod = labels.includes('pod=') ? [] : ['pod="a"'];
+      const all = ['namespace="edge"', 'job="gw"', ...pod, ...(labels === '' ? [] : [labels])];
+      return { series: `tenancy_gateway_${metric}{${all.join()}}`, values };
+    }),
+    alert_rule_test: [
+      ...rules.flatMap(({ alert }) =>
+        silentAt.map((at) => rule(alert.replace('TenancyGateway', ''), at, [])),
+      ),
+      ...alerts.flatMap(({ alert, silent, fires, as = [] }) => [
+        ...(silent === undefined ? [] : [rule(alert, silent, [])]),
+        ...(fires === undefined ? [] : [rule(alert, fires, as)]),
+      ]),
+    ],
+  };
 }
 
 function check(...args: string[]): { status: number | null; stdout: string; stderr: string } {

@@ -1,8 +1,6 @@
 // class: chart
 /** The portal in the chart: a Service of its own, published at the host that browsers are told. */
-import t from 'tap';
-import { withoutHelm } from '../../support/chart-tools.ts';
-import { readYaml, render, template, type Values } from '../../support/helm.ts';
+import { accepts, chartTest, readYaml, refuses, render, template, type Values } from '../../support/helm.ts';
 import { only, podOf } from '../../support/manifest.ts';
 
 const minimal = readYaml('helm/tenancy-gateway/ci/minimal.yaml') as Values;
@@ -16,38 +14,34 @@ function values(url: string, portal: object = {}): Values {
   return { ...minimal, config, portal: { enabled: true } };
 }
 
-t.test('without it nothing of it is made', { skip: withoutHelm }, async (t) => {
+chartTest('without it nothing of it is made', async (t) => {
   const off = { ...values('https://portal.example.com/'), ...published, portal: { enabled: false } };
   for (const given of [{ ...minimal, ...published }, off])
     t.notMatch(template(given).text, /-portal|PORTAL_PORT|name: portal/);
 });
 
-t.test(
-  'the Ingress and an HTTPRoute lead the host of its address to it',
-  { skip: withoutHelm },
-  async (t) => {
-    for (const url of ['https://portal.example.com', 'https://portal.example.com:8443/']) {
-      const all = render({ ...values(url), ...published });
-      const [api, portal] = (only(all, 'Ingress').spec as { rules?: object[] }).rules ?? [];
-      t.match(api, { host: 'api.example.com' });
-      t.notMatch(JSON.stringify(api), /portal/);
-      t.match(portal, {
-        host: 'portal.example.com',
-        http: { paths: [{ path: '/', backend: { service: { name: 'gw-tenancy-gateway-portal' } } }] },
-      });
-      const routes = all.filter(({ kind }) => kind === 'HTTPRoute').map(({ spec }) => spec);
-      t.match(routes, [
-        { rules: [{ backendRefs: [{ name: 'gw-tenancy-gateway' }] }] },
-        {
-          hostnames: ['portal.example.com'],
-          rules: [{ backendRefs: [{ name: 'gw-tenancy-gateway-portal' }] }],
-        },
-      ]);
-    }
-  },
-);
+chartTest('the Ingress and an HTTPRoute lead the host of its address to it', async (t) => {
+  for (const url of ['https://portal.example.com', 'https://portal.example.com:8443/']) {
+    const all = render({ ...values(url), ...published });
+    const [api, portal] = (only(all, 'Ingress').spec as { rules?: object[] }).rules ?? [];
+    t.match(api, { host: 'api.example.com' });
+    t.notMatch(JSON.stringify(api), /portal/);
+    t.match(portal, {
+      host: 'portal.example.com',
+      http: { paths: [{ path: '/', backend: { service: { name: 'gw-tenancy-gateway-portal' } } }] },
+    });
+    const routes = all.filter(({ kind }) => kind === 'HTTPRoute').map(({ spec }) => spec);
+    t.match(routes, [
+      { rules: [{ backendRefs: [{ name: 'gw-tenancy-gateway' }] }] },
+      {
+        hostnames: ['portal.example.com'],
+        rules: [{ backendRefs: [{ name: 'gw-tenancy-gateway-portal' }] }],
+      },
+    ]);
+  }
+});
 
-t.test('its host is one that Kubernetes takes, and no other rule has', { skip: withoutHelm }, async (t) => {
+chartTest('its host is one that Kubernetes takes, and no other rule has', async (t) => {
   const [, portal] =
     (
       only(render({ ...values('https://Portal.Example.com/'), ...published }), 'Ingress').spec as {
@@ -70,25 +64,18 @@ t.test('its host is one that Kubernetes takes, and no other rule has', { skip: w
       /config\.portal\.url: api\.example\.com is in httpRoute\.hostnames, too/,
     ],
   ];
-  for (const [url, more, complaint] of wrong) {
-    const { ok, complaint: said } = template({ ...values(url), ...more });
-    t.notOk(ok, url);
-    t.match(said, complaint);
-  }
-  for (const [url, more] of [
-    ['https://192.0.2.1/', {}],
-    ['https://api.example.com/portal/', { ingress }],
-  ] as const)
-    t.ok(template({ ...values(url), ...more }).ok, url);
+  for (const [url, more, complaint] of wrong) refuses(t, { ...values(url), ...more }, complaint);
+  accepts(t, values('https://192.0.2.1/'), 'an address that is not published');
+  accepts(t, { ...values('https://api.example.com/portal/'), ingress }, 'a path');
 });
 
-t.test('an address with a path is left to a proxy that removes it', { skip: withoutHelm }, async (t) => {
+chartTest('an address with a path is left to a proxy that removes it', async (t) => {
   const all = render({ ...values('https://example.com/portal/'), ...published });
   t.equal((only(all, 'Ingress').spec as { rules?: object[] }).rules?.length, 1);
   t.equal(only(all, 'HTTPRoute').metadata.name, 'gw-tenancy-gateway');
 });
 
-t.test('its variable and its port are those of the pod', { skip: withoutHelm }, async (t) => {
+chartTest('its variable and its port are those of the pod', async (t) => {
   const all = render(values('https://portal.example.com'));
   const [gateway] = podOf(only(all, 'Deployment'))?.spec.containers ?? [];
   t.match(
@@ -101,7 +88,7 @@ t.test('its variable and its port are those of the pod', { skip: withoutHelm }, 
   );
 });
 
-t.test('what it lacks is said before anything is installed', { skip: withoutHelm }, async (t) => {
+chartTest('what it lacks is said before anything is installed', async (t) => {
   const wrong: [Values, RegExp][] = [
     [values(''), /config\.portal\.url: say where browsers find the portal/],
     [values('portal.example.com'), /config\.portal\.url: say where browsers find the portal/],
@@ -114,9 +101,5 @@ t.test('what it lacks is said before anything is installed', { skip: withoutHelm
       /PORTAL_PORT is set by the chart; use .*portal\.enabled/,
     ],
   ];
-  for (const [value, complaint] of wrong) {
-    const { ok, complaint: said } = template(value);
-    t.notOk(ok);
-    t.match(said, complaint);
-  }
+  for (const [value, complaint] of wrong) refuses(t, value, complaint);
 });

@@ -4,13 +4,19 @@ import { cpSync, mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { withoutHelm, withoutSchemas } from '../../support/chart-tools.ts';
-import { readManifests, readText, runHelm, type Rendered, type Values } from '../../support/helm.ts';
+import {
+  chartTest,
+  readManifests,
+  readText,
+  runHelm,
+  type Rendered,
+  type Values,
+} from '../../support/helm.ts';
 import { kubernetesCheck, kubernetesVersions } from '../../support/kubernetes-schemas.ts';
 import { only, podOf, type Manifest } from '../../support/manifest.ts';
 
-t.test(
+chartTest(
   'a chart that uses the library makes the pods that examples/sidecar/shop.yaml writes out',
-  { skip: withoutHelm },
   async (t) => {
     const written = readManifests(readText('examples/sidecar/shop.yaml'));
     const { text, complaint } = shop(t, {});
@@ -37,7 +43,7 @@ t.test('Kubernetes accepts what it makes', { skip: withoutHelm || withoutSchemas
   t.equal(spec?.terminationGracePeriodSeconds, 23);
 });
 
-t.test('each operator has a token of its own, as in the main chart', { skip: withoutHelm }, async (t) => {
+chartTest('each operator has a token of its own, as in the main chart', async (t) => {
   const made = (admin: Values): readonly [config: unknown, container: Container | undefined, pod: string] => {
     const { text, complaint } = shop(t, { admin: { existingSecret: '', ...admin } });
     const rendered = readManifests(text);
@@ -70,7 +76,7 @@ t.test('each operator has a token of its own, as in the main chart', { skip: wit
   t.not(annotation.exec(text)?.[1], annotation.exec(other)?.[1], 'another role makes new pods');
 });
 
-t.test('what is missing or misspelled is said, and nothing is made', { skip: withoutHelm }, async (t) => {
+chartTest('what is missing or misspelled is said, and nothing is made', async (t) => {
   const wrong: [Values, RegExp][] = [
     [{ image: { repository: '' } }, /image.repository of the gateway/],
     [{ database: { existingSecret: '' } }, /database.existingSecret of the gateway/],

@@ -4,10 +4,12 @@ import { Ajv } from 'ajv';
 import { cpSync, renameSync, writeFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { parse } from 'yaml';
-import { withoutHelm } from '../../support/chart-tools.ts';
 import {
+  accepts,
+  chartTest,
   readText,
   readYaml,
+  refuses,
   render,
   runHelm,
   chart,
@@ -23,7 +25,10 @@ const schema = JSON.parse(readText('helm/tenancy-gateway/values.schema.json')) a
 const minimal = readYaml('helm/tenancy-gateway/ci/minimal.yaml') as Values;
 const cases = [...valuesFiles()];
 
-t.test('every value changes what is installed', { skip: withoutHelm }, async (t) => {
+/** The smallest values with another one. @param path with dots */
+const having = (path: string, value: unknown): Values => withValue(minimal, path.split('.'), value);
+
+chartTest('every value changes what is installed', async (t) => {
   const rendered = new Map(cases.map(([file, values]) => [file, template(values).text]));
   for (const path of leaves(defaults)) {
     const name = path.join('.');
@@ -49,178 +54,138 @@ t.test('a key that no value has is rejected, wherever it stands', async (t) => {
   }
 });
 
-t.test('Helm rejects it, too, and a key that the gateway would reject', { skip: withoutHelm }, async (t) => {
-  const rejected: [readonly string[], unknown, RegExp][] = [
-    [['replcias'], 3, /replcias/],
-    [['ingress', 'enable'], true, /enable/],
-    [['config', 'limits', 'max_header'], 3, /max_header/],
-    [['config', 'drain_ms'], '25s', /drain_ms/],
-    [['config', 'listen', 'port'], 80, /port/],
-    [['config', 'database', 'url'], 'postgres://u:p@h/d', /url/],
-    [['config', 'database', 'direct_url'], 'postgres://u:p@h/d', /direct_url/],
-    [['image', 'digest'], 'latest', /digest/],
+chartTest('Helm rejects it, too, and a key that the gateway would reject', async (t) => {
+  const rejected: [string, unknown, RegExp][] = [
+    ['replcias', 3, /replcias/],
+    ['ingress.enable', true, /enable/],
+    ['config.limits.max_header', 3, /max_header/],
+    ['config.drain_ms', '25s', /drain_ms/],
+    ['config.listen.port', 80, /port/],
+    ['config.database.url', 'postgres://u:p@h/d', /url/],
+    ['config.database.direct_url', 'postgres://u:p@h/d', /direct_url/],
+    ['image.digest', 'latest', /digest/],
   ];
-  for (const [path, value, complaint] of rejected) {
-    const { ok, complaint: said } = template(withValue(minimal, path, value));
-    t.notOk(ok, `${path.join('.')}: ${JSON.stringify(value)}`);
-    t.match(said, complaint);
-  }
+  for (const [path, value, complaint] of rejected) refuses(t, having(path, value), complaint);
 });
 
-t.test(
-  'what is missing or cannot work together is said at once, and nothing is installed',
-  {
-    skip: withoutHelm,
-  },
-  async (t) => {
-    const { ok, complaint } = template({
-      migrations: { job: { enabled: true } },
-      ingress: { enabled: true },
-      httpRoute: { enabled: true },
-      autoscaling: { enabled: true, minReplicas: 5, maxReplicas: 3 },
-      terminationGracePeriodSeconds: 29,
-      extraEnv: [{ name: 'HOST' }, { name: 'PORT' }],
-      commonLabels: { 'example.com/team': 'edge', 'helm.sh/chart': 'mine' },
-      podLabels: { 'app.kubernetes.io/component': 'mine' },
-    });
-    t.notOk(ok);
-    const named = [...complaint.matchAll(/^ {2}- ([\w.]+):/gm)].map(([, name]) => name);
-    t.same(named, [
-      'image.repository',
-      'database',
-      'config',
-      'migrations.job',
-      'ingress.hosts',
-      'httpRoute.parentRefs',
-      'autoscaling',
-      'extraEnv',
-      'commonLabels',
-      'podLabels',
-      'terminationGracePeriodSeconds',
-    ]);
-  },
-);
+chartTest('what is missing or cannot work together is said at once, and nothing is installed', async (t) => {
+  const { ok, complaint } = template({
+    migrations: { job: { enabled: true } },
+    ingress: { enabled: true },
+    httpRoute: { enabled: true },
+    autoscaling: { enabled: true, minReplicas: 5, maxReplicas: 3 },
+    terminationGracePeriodSeconds: 29,
+    extraEnv: [{ name: 'HOST' }, { name: 'PORT' }],
+    commonLabels: { 'example.com/team': 'edge', 'helm.sh/chart': 'mine' },
+    podLabels: { 'app.kubernetes.io/component': 'mine' },
+  });
+  t.notOk(ok);
+  const named = [...complaint.matchAll(/^ {2}- ([\w.]+):/gm)].map(([, name]) => name);
+  t.same(named, [
+    'image.repository',
+    'database',
+    'config',
+    'migrations.job',
+    'ingress.hosts',
+    'httpRoute.parentRefs',
+    'autoscaling',
+    'extraEnv',
+    'commonLabels',
+    'podLabels',
+    'terminationGracePeriodSeconds',
+  ]);
+});
 
-t.test(
-  'values that a pod would end with are refused before anything is changed',
-  { skip: withoutHelm },
-  async (t) => {
-    const upstream = 'http://shop:8080';
-    const wrong: [readonly string[], unknown, RegExp][] = [
-      [['config', 'upstream_url'], 'shop:8080', /config.upstream_url: "shop:8080" is not a URL/],
+chartTest('values that a pod would end with are refused before anything is changed', async (t) => {
+  const upstream = 'http://shop:8080';
+  const wrong: [string, unknown, RegExp][] = [
+    ['config.upstream_url', 'shop:8080', /config.upstream_url: "shop:8080" is not a URL/],
+    ['config.routes', [{ prefix: 'a', upstream }], /config.routes: the prefix "a" does not begin with/],
+    [
+      'config.routes',
       [
-        ['config', 'routes'],
-        [{ prefix: 'a', upstream }],
-        /config.routes: the prefix "a" does not begin with/,
+        { prefix: '/a', upstream },
+        { prefix: '/a', upstream },
       ],
-      [
-        ['config', 'routes'],
-        [
-          { prefix: '/a', upstream },
-          { prefix: '/a', upstream },
-        ],
-        /config.routes: two routes/,
-      ],
-      [['config', 'trusted_proxies'], ['10.0.0.0/33'], /config.trusted_proxies: "10.0.0.0.33" is no address/],
-      [
-        ['config', 'listen'],
-        { tls: { cert_file: '/tls/a.pem', key_file: '/tls/b.pem' } },
-        /config.listen.tls.cert_file: no extraVolumeMounts/,
-      ],
-      [['resources', 'limits', 'memory'], '64Mi', /resources.limits.memory: 64Mi is too little/],
-      [['podDisruptionBudget', 'minAvailable'], 2, /podDisruptionBudget.minAvailable: 2 of 2/],
-      [['admin', 'token'], 'abc', /admin.token: shorter than 16 characters/],
-      [['config', 'drain_idle_ms'], 30_000, /config.drain_idle_ms: longer than config.drain_ms/],
-    ];
-    for (const [path, value, complaint] of wrong) {
-      const { ok, complaint: said } = template(withValue(minimal, path, value));
-      t.notOk(ok, path.join('.'));
-      t.match(said, complaint);
-    }
-    const right: [readonly string[], unknown][] = [
-      [
-        ['config', 'trusted_proxies'],
-        ['10.0.0.0/8', '192.0.2.1', 'fd00::/8', '::1'],
-      ],
-      [['podDisruptionBudget', 'minAvailable'], 1],
-      [['admin', 'token'], '0123456789abcdef'],
-      [['resources', 'limits', 'memory'], '256Mi'],
-    ];
-    for (const [path, value] of right) {
-      const { ok, complaint } = template(withValue(minimal, path, value));
-      t.ok(ok, `${path.join('.')}: ${complaint}`);
-    }
-  },
-);
+      /config.routes: two routes/,
+    ],
+    ['config.trusted_proxies', ['10.0.0.0/33'], /config.trusted_proxies: "10.0.0.0.33" is no address/],
+    [
+      'config.listen',
+      { tls: { cert_file: '/tls/a.pem', key_file: '/tls/b.pem' } },
+      /config.listen.tls.cert_file: no extraVolumeMounts/,
+    ],
+    ['resources.limits.memory', '64Mi', /resources.limits.memory: 64Mi is too little/],
+    ['podDisruptionBudget.minAvailable', 2, /podDisruptionBudget.minAvailable: 2 of 2/],
+    ['admin.token', 'abc', /admin.token: shorter than 16 characters/],
+    ['config.drain_idle_ms', 30_000, /config.drain_idle_ms: longer than config.drain_ms/],
+  ];
+  for (const [path, value, complaint] of wrong) refuses(t, having(path, value), complaint);
+  const right: [string, unknown][] = [
+    ['config.trusted_proxies', ['10.0.0.0/8', '192.0.2.1', 'fd00::/8', '::1']],
+    ['podDisruptionBudget.minAvailable', 1],
+    ['admin.token', '0123456789abcdef'],
+    ['resources.limits.memory', '256Mi'],
+  ];
+  for (const [path, value] of right) accepts(t, having(path, value), path);
+});
 
-t.test(
+chartTest(
   'a disruption budget leaves room for a node drain among the pods that the chart knows of',
-  { skip: withoutHelm },
   async (t) => {
-    const budget = (minAvailable: number | string, more: object) =>
-      template({ ...minimal, podDisruptionBudget: { minAvailable }, ...more });
+    const budget = (minAvailable: number | string, more: object) => ({
+      ...minimal,
+      podDisruptionBudget: { minAvailable },
+      ...more,
+    });
     const autoscaling = { enabled: true, minReplicas: 3 };
     for (const [minAvailable, more] of [
       [1, { replicas: null }],
       [2, { autoscaling }],
       [2, { autoscaling, replicas: null }],
       ['90%', { autoscaling }],
-    ] as const) {
-      const { ok, complaint } = budget(minAvailable, more);
-      t.ok(ok, `${JSON.stringify([minAvailable, more])}: ${complaint}`);
-    }
-    for (const [minAvailable, more, complaint] of [
-      [3, { autoscaling }, /minAvailable: 3 of 3 replicas must stay/],
-      [3, { autoscaling, replicas: null }, /minAvailable: 3 of 3 replicas must stay/],
-      [3, { replicas: 3 }, /minAvailable: 3 of 3 replicas must stay/],
-    ] as const) {
-      const { ok, complaint: said } = budget(minAvailable, more);
-      t.notOk(ok, JSON.stringify([minAvailable, more]));
-      t.match(said, complaint);
-    }
+    ] as const)
+      accepts(t, budget(minAvailable, more), JSON.stringify([minAvailable, more]));
+    for (const more of [{ autoscaling }, { autoscaling, replicas: null }, { replicas: 3 }])
+      refuses(t, budget(3, more), /minAvailable: 3 of 3 replicas must stay/);
   },
 );
 
-t.test(
-  'no label or annotation is given twice: the more special one wins',
-  { skip: withoutHelm },
-  async (t) => {
-    const team = { 'example.com/team': 'shop' };
-    const evict = { 'cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes': 'usage,other' };
-    // A key given twice is an error here.
-    const all = render({
-      ...minimal,
-      commonLabels: { 'example.com/team': 'edge' },
-      service: { labels: team },
-      ingress: { enabled: true, hosts: ['api.example.com'], labels: team },
-      httpRoute: { enabled: true, parentRefs: [{ name: 'public' }], labels: team },
-      monitoring: {
-        serviceMonitor: { enabled: true, labels: team },
-        prometheusRule: { enabled: true, labels: team },
-        dashboard: { enabled: true, labels: team },
-      },
-      podAnnotations: evict,
-    });
-    const labelled = all.filter(({ metadata }) => metadata.labels?.['example.com/team'] === 'shop');
-    t.same(labelled.map(({ kind }) => kind).sort(), [
-      'ConfigMap',
-      'HTTPRoute',
-      'Ingress',
-      'PrometheusRule',
-      'Service',
-      'ServiceMonitor',
-    ]);
-    for (const { metadata } of all) t.equal(metadata.labels?.['app.kubernetes.io/name'], 'tenancy-gateway');
-    t.match(only(all, 'Deployment').spec?.template?.metadata, { annotations: evict });
-    for (const name of ['tenancy-gateway/config', 'checksum/secret']) {
-      const { ok, complaint } = template({ ...minimal, podAnnotations: { [name]: 'mine' } });
-      t.notOk(ok);
-      t.match(complaint, `podAnnotations: ${name} is set by the chart`);
-    }
-  },
-);
+chartTest('no label or annotation is given twice: the more special one wins', async (t) => {
+  const team = { 'example.com/team': 'shop' };
+  const evict = { 'cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes': 'usage,other' };
+  // A key given twice is an error here.
+  const all = render({
+    ...minimal,
+    commonLabels: { 'example.com/team': 'edge' },
+    service: { labels: team },
+    ingress: { enabled: true, hosts: ['api.example.com'], labels: team },
+    httpRoute: { enabled: true, parentRefs: [{ name: 'public' }], labels: team },
+    monitoring: {
+      serviceMonitor: { enabled: true, labels: team },
+      prometheusRule: { enabled: true, labels: team },
+      dashboard: { enabled: true, labels: team },
+    },
+    podAnnotations: evict,
+  });
+  const labelled = all.filter(({ metadata }) => metadata.labels?.['example.com/team'] === 'shop');
+  t.same(labelled.map(({ kind }) => kind).sort(), [
+    'ConfigMap',
+    'HTTPRoute',
+    'Ingress',
+    'PrometheusRule',
+    'Service',
+    'ServiceMonitor',
+  ]);
+  for (const { metadata } of all) t.equal(metadata.labels?.['app.kubernetes.io/name'], 'tenancy-gateway');
+  t.match(only(all, 'Deployment').spec?.template?.metadata, { annotations: evict });
+  for (const name of ['tenancy-gateway/config', 'checksum/secret']) {
+    const values = { ...minimal, podAnnotations: { [name]: 'mine' } };
+    refuses(t, values, `podAnnotations: ${name} is set by the chart`);
+  }
+});
 
-t.test('what is wrong with the name of the image is said in words', { skip: withoutHelm }, async (t) => {
+chartTest('what is wrong with the name of the image is said in words', async (t) => {
   const wrong: [string, RegExp][] = [
     ['', /image.repository: say where the cluster pulls/],
     ['registry.example.com/gateway:1.2.3', /image.repository: .* has a tag or a digest/],
@@ -228,13 +193,13 @@ t.test('what is wrong with the name of the image is said in words', { skip: with
     ['https://registry.example.com/gateway', /image.repository: .* without https/],
     ['registry.example.com/Gateway', /image.repository: .* in lower case/],
   ];
-  for (const [name, complaint] of wrong)
-    t.match(template(withValue(minimal, ['image', 'repository'], name)).complaint, complaint);
+  const named = (name: string) => having('image.repository', name);
+  for (const [name, complaint] of wrong) refuses(t, named(name), complaint);
   for (const name of ['gateway', 'registry:5000/edge/gateway', '10.0.0.1/a_b.c'])
-    t.ok(template(withValue(minimal, ['image', 'repository'], name)).ok, name);
+    accepts(t, named(name), name);
 });
 
-t.test('several workers need the memory of several pods', { skip: withoutHelm }, async (t) => {
+chartTest('several workers need the memory of several pods', async (t) => {
   for (const [workers, memory, complaint] of [
     [1, '256Mi', null],
     [2, '512Mi', /resources.limits.memory: 512Mi is too little for config.workers: 2/],
@@ -245,21 +210,21 @@ t.test('several workers need the memory of several pods', { skip: withoutHelm },
     [2, 1073741824, null],
     ['auto', '8Gi', /config.workers: auto/],
   ] as const) {
-    const values = withValue(minimal, ['config', 'workers'], workers);
-    const { ok, complaint: said } = template(withValue(values, ['resources', 'limits', 'memory'], memory));
-    if (complaint === null) t.ok(ok, `${workers} in ${memory}: ${said}`);
-    else t.match(said, complaint);
+    const values = having('config.workers', workers);
+    const limited = withValue(values, ['resources', 'limits', 'memory'], memory);
+    if (complaint === null) accepts(t, limited, `${workers} in ${memory}`);
+    else refuses(t, limited, complaint);
   }
 });
 
-t.test('Helm finds nothing to warn of', { skip: withoutHelm }, async (t) => {
+chartTest('Helm finds nothing to warn of', async (t) => {
   for (const [file, values] of cases) {
     const { ok, text } = runHelm(['lint', '--strict', chart], values);
     t.ok(ok, `${file}: ${text}`);
   }
 });
 
-t.test('the notes name the next three commands', { skip: withoutHelm }, async (t) => {
+chartTest('the notes name the next three commands', async (t) => {
   // Helm shows notes to a cluster alone, so they are rendered as a file of a copy.
   const copy = t.testdir({});
   cpSync(chart, copy, { recursive: true });
