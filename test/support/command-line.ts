@@ -41,6 +41,11 @@ export async function commandLineAtTerminal(
   return { code, stdout: stdout.text, stderr: stderr.text };
 }
 
+/** The words of a command as it is typed: `'two words'` are one. */
+export function words(line: string): string[] {
+  return (line.match(/'[^']*'|\S+/g) ?? []).map((word) => word.replace(/^'([^]*)'$/, '$1'));
+}
+
 /** The words that a shell makes of a line such as `tenancy-gateway accounts show "$ID"`, without the first. */
 export function wordsOf(line: string, env: Readonly<Record<string, string>>): string[] {
   const script = `tenancy-gateway() { printf '%s\\0' "$@"; }\n${line}`;

@@ -2,9 +2,8 @@
 import { Command } from 'commander';
 import t from 'tap';
 import { addCommands } from '../../../src/cli/run.ts';
-import { operatorToken } from '../../support/apis.ts';
 import { commandLine } from '../../support/command-line.ts';
-import { startReplicas } from '../../support/replicas.ts';
+import { startCommands } from '../../support/commands.ts';
 
 /** Commands that need files, a database or a billing system; other tests run them. */
 const elsewhere = [
@@ -29,8 +28,7 @@ function commandsBelow(command: Command, group = ''): readonly (readonly [path: 
 }
 
 t.test('every command writes JSON with --output json, as with --json', async (t) => {
-  const { internalOrigin, operator, parent: newParent } = await startReplicas(t);
-  const env = { INTERNAL_PORT: new URL(internalOrigin).port, ADMIN_TOKEN: operatorToken };
+  const { env, run, json, operator, parent: newParent } = await startCommands(t);
   /** Makes values of arguments and required options, by their names. */
   const newValues = async (): Promise<Readonly<Record<string, string>>> => {
     const parent = await newParent();
@@ -74,11 +72,7 @@ t.test('every command writes JSON with --output json, as with --json', async (t)
     t.type(JSON.parse(stdout || 'null'), Object, path);
   }
   const { 'key-id': keyId = '' } = await newValues();
-  const short = await commandLine(env, '--json', 'keys', 'show', keyId);
-  t.match(JSON.parse(short.stdout), { id: keyId });
-  t.match(await commandLine(env, '--output', 'table', 'keys', 'show', keyId), { code: 0, stdout: /^id +\w/ });
-  t.match(await commandLine(env, 'accounts', 'list', '--output', 'yaml'), {
-    code: 64,
-    stderr: /table, json/,
-  });
+  t.match(await json(`keys show ${keyId}`), { id: keyId });
+  t.match(await run(`--output table keys show ${keyId}`), { code: 0, stdout: /^id +\w/ });
+  t.match(await run('accounts list --output yaml'), { code: 64, stderr: /table, json/ });
 });

@@ -14,7 +14,8 @@ t.test('a command ends with its exit code, and errors leave standard output empt
   const cases: readonly (readonly [Record<string, string>, readonly string[], number, RegExp])[] = [
     [away, ['acounts', 'list'], 64, /Did you mean accounts/],
     [away, ['accounts', 'list'], 69, /cannot be reached/],
-    [{ DATA_DIR: tempFolder(t) }, ['accounts', 'list'], 77, /no operator token/],
+    // A developer who has tried the gateway in this folder has a token in ./data.
+    [{ DATA_DIR: tempFolder(t) }, ['accounts', 'list'], 77, /no operator token[^]*DATA_DIR/],
     [{ LOG_LEVEL: 'loud' }, ['config', 'check'], 78, /LOG_LEVEL/],
   ];
   await Promise.all(

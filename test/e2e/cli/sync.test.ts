@@ -34,15 +34,8 @@ t.test('a list is planned and applied, and what is not in it is only reported', 
   );
   const env = { TENANCY_GATEWAY_API_KEY: key };
   const sync = async (...more: readonly string[]) => {
-    const { code, stdout, stderr } = await commandLine(
-      env,
-      '--json',
-      'sync',
-      path,
-      '--gateway',
-      origin,
-      ...more,
-    );
+    const args = ['--json', 'sync', path, '--gateway', origin, ...more];
+    const { code, stdout, stderr } = await commandLine(env, ...args);
     t.equal(code, 0, stderr);
     t.notMatch(stdout + stderr, key);
     return JSON.parse(stdout) as Record<string, unknown>;
@@ -81,11 +74,8 @@ t.test('faults, wrong keys and lists that would empty an account change nothing'
   await call('POST', '', { body: { name: 'Active', external_id: 'active' } });
   const run = (token: string | undefined, ...args: readonly string[]) =>
     commandLine(
-      token === undefined ? {} : { TENANCY_GATEWAY_API_KEY: token },
-      'sync',
-      '--gateway',
-      origin,
-      ...args,
+      { ...(token !== undefined && { TENANCY_GATEWAY_API_KEY: token }) },
+      ...['sync', '--gateway', origin, ...args],
     );
   const good = file('good.jsonl', { external_id: 'a', name: 'A' });
   const faulty = file(
@@ -117,13 +107,8 @@ t.test('what the gateway rejects by itself is left out, and reported', async (t)
   const pairs = (from: number): object =>
     Object.fromEntries(Array.from({ length: 16 }, (_, i) => [`k${from + i}`, 'v']));
   const env = { TENANCY_GATEWAY_API_KEY: key };
-  const args = [
-    'sync',
-    '--gateway',
-    origin,
-    file('full.jsonl', { external_id: 'full', name: 'F', metadata: pairs(0) }),
-  ];
-  t.match(await commandLine(env, ...args), { code: 0 });
+  const full = file('full.jsonl', { external_id: 'full', name: 'F', metadata: pairs(0) });
+  t.match(await commandLine(env, 'sync', '--gateway', origin, full), { code: 0 });
   const path = file(
     'fuller.jsonl',
     { external_id: 'full', name: 'F', metadata: pairs(1) },
