@@ -4,7 +4,9 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { makeParents, type Parent } from '../../support/apis.ts';
 import { eventually } from '../../support/eventually.ts';
+import { httpClient, type Call } from '../../support/http-client.ts';
 import { tempFolder } from '../../support/process.ts';
 import type { Scope } from '../../support/servers.ts';
 import { unusedPort } from '../../servers/unused-port.mjs';
@@ -86,64 +88,44 @@ export async function startWorld(t: Scope, options: WorldOptions): Promise<World
     },
     { limitMs: 60_000, everyMs: 25 },
   );
-  const accounts = await makeAccounts(`http://127.0.0.1:${port}`, internalUrl);
+  const accounts = await makeAccounts(t, `http://127.0.0.1:${port}`, internalUrl);
   return { port, internalUrl, ...accounts, output, running, child };
 }
 
 async function makeAccounts(
+  t: Scope,
   url: string,
   internalUrl: string,
 ): Promise<Pick<World, 'parent' | 'sub' | 'solo' | 'subAccounts'>> {
-  const operator = (path: string, body: object): Promise<HttpResponse> =>
-    post(`${internalUrl}/admin/v1/accounts${path}`, adminToken, body);
-  const parentOf = async (
-    externalId: string | null,
-  ): Promise<{
-    id: string;
-    manage: (path: string, body?: object) => Promise<HttpResponse>;
-  }> => {
-    const { id } = await operator('', { name: 'parent', external_id: externalId });
-    const minted = await operator(`/${id}/api-keys`, {
-      name: 'manager',
-      scopes: ['sub_accounts:read', 'sub_accounts:write'],
-    });
-    return { id, manage: (path, body) => post(`${url}/v1/sub-accounts${path}`, minted.api_key, body) };
-  };
-  const holder = async (
-    accountId: string,
-    externalId: string | null,
-    minted: Promise<HttpResponse>,
-  ): Promise<Holder> => {
-    const { id: keyId, api_key: key } = await minted;
-    return { key, keyId, accountId, externalId, scopes };
-  };
+  const internal = httpClient(t, internalUrl);
+  const operator: Call = (method, path, more) =>
+    internal(method, `/admin/v1${path}`, { key: adminToken, ...more });
+  const newParent = makeParents(httpClient(t, url), operator);
   const scopes = ['orders:read', 'orders:write'];
+  const parentOf = async (externalId: string | null): Promise<Parent> => {
+    const parent = await newParent();
+    const body = { external_id: externalId };
+    if (externalId !== null) await operator('PATCH', `/accounts/${parent.id}`, { body });
+    return parent;
+  };
+  const holder = async (call: Call, path: string, accountId: string, externalId: string | null) => {
+    const { status, text, body } = await call('POST', `${path}/${accountId}/api-keys`, {
+      body: { name: 'caller', scopes },
+    });
+    if (status !== 201) throw new Error(text);
+    return { key: String(body['api_key']), keyId: String(body['id']), accountId, externalId, scopes };
+  };
   const [first, foreign, alone] = [await parentOf('acme'), await parentOf('other'), await parentOf(null)];
-  const a = await first.manage('', { name: 'a', external_id: 'a' });
-  const b = await first.manage('', { name: 'b', external_id: 'b' });
-  const c = await foreign.manage('', { name: 'c', external_id: 'c' });
-  await first.manage(`/${b.id}/deactivate`);
+  const a = await first.create({ name: 'a', external_id: 'a' });
+  const b = await first.create({ name: 'b', external_id: 'b' });
+  const c = await foreign.create({ name: 'c', external_id: 'c' });
+  await b.act('deactivate');
   return {
-    parent: await holder(first.id, 'acme', operator(`/${first.id}/api-keys`, { name: 'caller', scopes })),
-    sub: await holder(a.id, 'a', first.manage(`/${a.id}/api-keys`, { name: 'caller', scopes })),
-    solo: await holder(alone.id, null, operator(`/${alone.id}/api-keys`, { name: 'caller', scopes })),
+    parent: await holder(operator, '/accounts', first.id, 'acme'),
+    sub: await holder(first.call, '', a.id, 'a'),
+    solo: await holder(operator, '/accounts', alone.id, null),
     subAccounts: { a: a.id, b: b.id, foreign: c.id },
   };
-}
-
-interface HttpResponse {
-  readonly id: string;
-  readonly api_key: string;
-}
-
-async function post(url: string, token: string, body: object = {}): Promise<HttpResponse> {
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  if (!response.ok) throw new Error(`${url}: ${response.status} ${await response.text()}`);
-  return (await response.json()) as HttpResponse;
 }
 
 function collect(child: ChildProcess): () => string {
