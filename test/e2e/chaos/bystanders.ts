@@ -80,8 +80,7 @@ async function slowUpload(
   const client = await rawClient(t, port);
   const body = 'y'.repeat(length / 2);
   client.send(request(key, 'PUT', `/upload?${id}`, [['Content-Length', String(length)]]) + body);
-  if (length > 16 * 1024)
-    await eventually(() => upstream.bytesOf(id) === body.length, { limitMs: 10_000, everyMs: 1 });
+  if (length > 16 * 1024) await eventually(() => upstream.bytesOf(id) === body.length, { everyMs: 1 });
   return async () => {
     client.send(body);
     await expectBody(client, hashOf(body + body));
@@ -94,14 +93,14 @@ async function openSocket(t: Scope, port: number, key: string): Promise<End> {
   socket.on('error', () => undefined).on('close', () => (closed = true));
   const heard = async (text: string): Promise<void> => {
     socket.send(text);
-    await eventually(() => messages.includes(text) || closed, { limitMs: 10_000, everyMs: 1 });
+    await eventually(() => messages.includes(text) || closed, { everyMs: 1 });
     if (!messages.includes(text)) throw new Error('closed');
   };
   await heard('before');
   return async () => {
     await heard('after');
     socket.close();
-    await eventually(() => closed, { limitMs: 10_000, everyMs: 1 });
+    await eventually(() => closed, { everyMs: 1 });
   };
 }
 

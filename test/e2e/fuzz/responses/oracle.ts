@@ -3,7 +3,7 @@ import type { Client } from '../options.ts';
 import { valuesOf, type Fields } from '../strict-head.ts';
 import { readResponse, type StrictResponse } from '../strict.ts';
 import { asTakenBy, isRejectedBy } from './leniency.ts';
-import { anyToken, token } from './plan.ts';
+import { anyToken, token, type ResponsePlan } from './plan.ts';
 import type { Exchange } from './upstream.ts';
 
 /** What the client has got for one request: a response as far as it came, or nothing. */
@@ -31,17 +31,9 @@ export function check(
   faults.push(...foreignTokens(exchange, got));
   const ending = endingOf(got);
   if (got.late) faults.push('no response, and no end of the connection');
-  const sound =
-    said.state === 'whole' &&
-    plan.after !== 'reset' &&
-    plan.when === 'whole' &&
-    !exchange.orphaned &&
-    exchange.arrivals > 0;
   if (got.response.state === 'malformed') faults.push('the response to the client breaks the protocol');
-  // What HTTP/1.0 says to chunks is no word on their content: it has not read them (RFC 9112 §6.1).
-  const unread = plan.requestBody === 'chunked' && /^HTTP\/1\.0 /m.test(plan.bytes);
-  const mayBeRejected = unread || !isModest(said, plan.bytes) || isRejectedBy(client, said, plan.bytes);
-  if (sound && ending !== 'proxied' && !mayBeRejected)
+  const cameThere = !exchange.orphaned && exchange.arrivals > 0;
+  if (isSound(plan, client) && cameThere && ending !== 'proxied')
     faults.push(`a sound response was not proxied: ${ending}`);
   if (ending === 'proxied') faults.push(...unlike(said, got.response, plan.after === 'reset'));
   if (ending === 'cut') {
@@ -51,6 +43,15 @@ export function check(
       faults.push('what came before the cut is not how the body begins');
   }
   return { ending, faults };
+}
+
+/** Whether a response has to come to the client, however long it takes. */
+export function isSound(plan: ResponsePlan, client: Client): boolean {
+  const said = readResponse(asTakenBy(client, plan.bytes), plan.method);
+  // What HTTP/1.0 says to chunks is no word on their content: it has not read them (RFC 9112 §6.1).
+  const unread = plan.requestBody === 'chunked' && /^HTTP\/1\.0 /m.test(plan.bytes);
+  const mayBeRejected = unread || !isModest(said, plan.bytes) || isRejectedBy(client, said, plan.bytes);
+  return said.state === 'whole' && plan.after !== 'reset' && plan.when === 'whole' && !mayBeRejected;
 }
 
 /** Words of other exchanges. Some that look alike are drawn into a response itself. */

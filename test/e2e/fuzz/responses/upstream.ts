@@ -10,6 +10,8 @@ import { anyToken, token, type ResponsePlan } from './plan.ts';
 export interface Exchange {
   readonly token: string;
   readonly plan: ResponsePlan;
+  /** What the gateway does about a response that does not come: the one gives up soon, the other does not. */
+  readonly route: '/hurried' | '/patient';
   /** The request offers to go on as a WebSocket. */
   readonly offers?: boolean;
   /** Times it came to the upstream otherwise. */
