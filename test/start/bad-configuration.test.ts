@@ -1,6 +1,4 @@
 // class: built
-import { createServer, type AddressInfo } from 'node:net';
-import { once } from 'node:events';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -36,17 +34,4 @@ t.test('a bad configuration: exit code 78, every fault, nothing started', async 
   const checked = await cli(env, 'config', 'check');
   t.equal(checked.code, 78);
   t.match(checked.stderr, /gateway.yaml:1:1 lisen/);
-});
-
-t.test('a port that is taken: a message for people, exit code 1', async (t) => {
-  const taken = createServer().listen(0, '127.0.0.1');
-  await once(taken, 'listening');
-  t.teardown(() => taken.close());
-  const { program } = await startProcess(t, {
-    PORT: String((taken.address() as AddressInfo).port),
-    DATABASE_URL: 'postgres://127.0.0.1:1/none',
-    UPSTREAM_URL: 'http://127.0.0.1:2',
-  });
-  t.equal(await program.ended(), 1);
-  t.match(program.stderr, /cannot listen on 127\.0\.0\.1:\d+: the port is taken/);
 });

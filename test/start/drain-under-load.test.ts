@@ -1,15 +1,14 @@
 // class: built
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { certificate } from '../support/config-certificates.ts';
+import { configFile } from '../support/config-files.ts';
 import { eventually } from '../support/eventually.ts';
 import { keptClient } from '../support/kept-clients.ts';
-import { freshDatabase } from '../support/postgres.ts';
-import { becomes, cli, startProcess, tempFolder } from '../support/process.ts';
+import { becomes } from '../support/process.ts';
 import { requestText } from '../support/raw-client.ts';
-import { migrated, rawSql } from '../support/store.ts';
+import { rawSql } from '../support/store.ts';
 import { startUpstream } from '../support/upstreams.ts';
+import { startWorkers } from '../support/workers.ts';
 
 t.test('SIGTERM under load: no request on a kept connection is lost, none is processed unanswered', (t) =>
   stopUnderLoad(t, false),
@@ -61,26 +60,10 @@ async function stopUnderLoad(t: Test, tls: boolean): Promise<void> {
 }
 
 async function start(t: Test, tls: boolean) {
-  const folder = tempFolder(t);
-  const file = (name: string, content: string): string => {
-    const path = join(folder, name);
-    writeFileSync(path, content);
-    return path;
-  };
-  const pair = { cert: file('tls.crt', certificate.a.cert), key: file('tls.key', certificate.a.key) };
-  const listen = tls ? `listen: {tls: {cert_file: ${pair.cert}, key_file: ${pair.key}}}` : '';
+  const folder = t.testdir({ 'tls.crt': certificate.a.cert, 'tls.key': certificate.a.key });
+  const listen = `listen: {tls: {cert_file: ${folder}/tls.crt, key_file: ${folder}/tls.key}}`;
   const upstream = await startUpstream(t);
-  const databaseUrl = await freshDatabase(t, migrated);
-  const gateway = await startProcess(t, {
-    CONFIG: file('gateway.yaml', listen),
-    DATABASE_URL: databaseUrl,
-    UPSTREAM_URL: upstream.url,
-    ADMIN_TOKEN: 'token',
-  });
-  await becomes(gateway.internalUrl, 200);
-  const operate = async (...args: string[]): Promise<Record<string, string>> =>
-    JSON.parse((await cli(gateway.env, ...args, '--json')).stdout) as Record<string, string>;
-  const { id = '' } = await operate('accounts', 'create', 'A');
-  const { api_key: key } = await operate('keys', 'create', id, '--name', 'k', '--scope', 'sub_accounts:read');
-  return { ...gateway, port: Number(new URL(gateway.url).port), key, upstream, sql: rawSql(t, databaseUrl) };
+  const env = { CONFIG: configFile(t, tls ? listen : ''), UPSTREAM_URL: upstream.url };
+  const gateway = await startWorkers(t, env, 1);
+  return { ...gateway, upstream, sql: rawSql(t, gateway.databaseUrl) };
 }

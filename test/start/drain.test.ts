@@ -1,27 +1,24 @@
 // class: built
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { connect } from 'node:net';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
+import { configFile } from '../support/config-files.ts';
 import { cuttableLine } from '../support/cuttable-line.ts';
 import { eventually } from '../support/eventually.ts';
 import { freshDatabase } from '../support/postgres.ts';
-import { becomes, cli, startProcess, tempFolder, type GatewayProcess } from '../support/process.ts';
+import { becomes, startProcess, tempFolder } from '../support/process.ts';
 import type { Scope } from '../support/servers.ts';
 import { migrated, rawSql } from '../support/store.ts';
 import { startRawUpstream, type Upstream } from '../support/upstreams.ts';
 import { openWebSocket, startWebSocketUpstream } from '../support/websockets.ts';
+import { startWorkers, type WorkersProcess } from '../support/workers.ts';
 
-interface Setting extends GatewayProcess {
+interface Setting extends WorkersProcess {
   readonly upstream: Upstream;
   /** Lets the upstream answer what it holds. */
   readonly release: () => void;
-  readonly key: string;
-  readonly databaseUrl: string;
-  readonly env: Readonly<Record<string, string>>;
 }
 
 t.test(
@@ -88,9 +85,7 @@ t.test('a WebSocket that opens while clients are told to leave is told as well',
 });
 
 t.test('what is still in flight when the time is over is cut, and the end is in order', async (t) => {
-  const file = join(tempFolder(t), 'gateway.yaml');
-  writeFileSync(file, 'drain_ms: 5000');
-  const { program, url, upstream, key } = await start(t, { CONFIG: file });
+  const { program, url, upstream, key } = await start(t, { CONFIG: configFile(t, 'drain_ms: 5000') });
   const inFlight = get(`${url}/slow`, key);
   await eventually(() => upstream.heads === 1);
   const ending = t.rejects(inFlight);
@@ -103,10 +98,8 @@ t.test('what is still in flight when the time is over is cut, and the end is in 
 async function withUnstoredUsage(t: Test, drainMs: number) {
   const databaseUrl = await freshDatabase(t, migrated);
   const line = await cuttableLine(t, new URL(databaseUrl));
-  const folder = tempFolder(t);
-  const file = join(folder, 'gateway.yaml');
-  writeFileSync(file, `drain_ms: ${drainMs}\ndata_dir: ${folder}/data\ncoherence: { lease_ms: 20000 }\n`);
-  const gateway = await start(t, { DATABASE_URL: line.url, CONFIG: file });
+  const yaml = `drain_ms: ${drainMs}\ndata_dir: ${tempFolder(t)}/data\ncoherence: { lease_ms: 20000 }\n`;
+  const gateway = await start(t, { DATABASE_URL: line.url, CONFIG: configFile(t, yaml) });
   const { url, key, release, program } = gateway;
   const sql = rawSql(t, databaseUrl);
   const first = get(`${url}/slow`, key);
@@ -120,7 +113,7 @@ async function withUnstoredUsage(t: Test, drainMs: number) {
   line.cut();
   release();
   for (const { status } of await Promise.all(responses)) t.equal(status, 200);
-  return { program, line, sql, env: gateway.env, folder };
+  return { program, line, sql, env: gateway.env };
 }
 
 t.test('usage that cannot be stored at once is stored when the database is back', async (t) => {
@@ -155,22 +148,8 @@ async function start(t: Scope, more: Readonly<Record<string, string>> = {}): Pro
       response.end('second half');
     });
   });
-  const databaseUrl = await freshDatabase(t, migrated);
-  const env = { DATABASE_URL: databaseUrl, UPSTREAM_URL: upstream.url, ADMIN_TOKEN: 'token', ...more };
-  const gateway = await startProcess(t, env);
-  await becomes(gateway.internalUrl, 200);
-  const account = JSON.parse((await cli(gateway.env, 'accounts', 'create', 'A', '--json')).stdout) as {
-    id: string;
-  };
-  const minted = await cli(gateway.env, 'keys', 'create', account.id, '--name', 'k', '--json');
-  const { api_key: key } = JSON.parse(minted.stdout) as { api_key: string };
-  return {
-    ...gateway,
-    upstream,
-    key,
-    databaseUrl,
-    release: () => held.splice(0).forEach((answer) => answer()),
-  };
+  const gateway = await startWorkers(t, { UPSTREAM_URL: upstream.url, ...more }, 1);
+  return { ...gateway, upstream, release: () => held.splice(0).forEach((answer) => answer()) };
 }
 
 async function failureToConnect(url: string): Promise<string | undefined> {

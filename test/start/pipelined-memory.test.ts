@@ -1,14 +1,14 @@
 // class: built
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
+import { configFile } from '../support/config-files.ts';
 import { eventually } from '../support/eventually.ts';
-import { freshDatabase } from '../support/postgres.ts';
-import { becomes, cli, startProcess, tempFolder } from '../support/process.ts';
 import { rawClient, requestText, type RawClient } from '../support/raw-client.ts';
-import { migrated } from '../support/store.ts';
+import { valueOf } from '../support/scrape.ts';
 import { startUpstream } from '../support/upstreams.ts';
+import { startWorkers } from '../support/workers.ts';
+
+const residentBytes = 'process_resident_memory_bytes';
 
 t.test('a heap of 256 MB outlives 180 MB of requests that are pipelined behind slow ones', async (t) => {
   const held: (() => void)[] = [];
@@ -16,27 +16,15 @@ t.test('a heap of 256 MB outlives 180 MB of requests that are pipelined behind s
     if (target === '/slow') held.push(() => response.end());
     else response.end();
   });
-  const config = join(tempFolder(t), 'gateway.yaml');
   // Under load nothing is shed: only memory is looked at.
-  writeFileSync(config, 'limits: {max_event_loop_delay_ms: 0, max_heap_bytes: 0}');
-  const gateway = await startProcess(t, {
-    CONFIG: config,
-    DATABASE_URL: await freshDatabase(t, migrated),
-    UPSTREAM_URL: upstream.url,
-    ADMIN_TOKEN: 'token',
-    NODE_OPTIONS: '--max-old-space-size=256',
-  });
-  await becomes(gateway.internalUrl, 200);
-  const operate = async (...args: string[]): Promise<Record<string, string>> =>
-    JSON.parse((await cli(gateway.env, ...args, '--json')).stdout) as Record<string, string>;
-  const { id = '' } = await operate('accounts', 'create', 'Acme');
-  const { api_key: key = '' } = await operate('keys', 'create', id, '--name', 'key');
+  const CONFIG = configFile(t, 'limits: {max_event_loop_delay_ms: 0, max_heap_bytes: 0}');
+  const env = { CONFIG, UPSTREAM_URL: upstream.url, NODE_OPTIONS: '--max-old-space-size=256' };
+  const { program, port, key, internalUrl } = await startWorkers(t, env, 1);
 
-  const port = Number(new URL(gateway.url).port);
   const authorization: [string, string] = ['Authorization', `Bearer ${key}`];
   const behind = Array.from({ length: 90 }, (_, i) => [`X-${i}`, 'x'.repeat(160)] as const);
   const bytes = Buffer.from(requestText('GET', '/behind', behind).repeat(998), 'latin1');
-  const before = await residentBytes(gateway.internalUrl);
+  const before = await valueOf(internalUrl, residentBytes);
   const clients: RawClient[] = [];
   for (let i = 0; i < 12; i++) {
     const client = await rawClient(t, port);
@@ -49,7 +37,7 @@ t.test('a heap of 256 MB outlives 180 MB of requests that are pipelined behind s
     t.equal((await other.send(requestText('GET', '/', [authorization])).response()).status, 200);
     await sleep(5);
   }
-  const grown = (await residentBytes(gateway.internalUrl)) - before;
+  const grown = (await valueOf(internalUrl, residentBytes)) - before;
   t.comment(`resident memory grew by ${Math.round(grown / 1e6)} MB`);
   t.ok(grown < 80e6, `resident memory grew by ${grown} bytes`);
   for (const end of held) end();
@@ -59,10 +47,5 @@ t.test('a heap of 256 MB outlives 180 MB of requests that are pipelined behind s
       if ((await client.response()).status !== 401) t.fail('what waited is served');
     client.socket.destroy();
   }
-  t.ok(gateway.program.running);
+  t.ok(program.running);
 });
-
-async function residentBytes(internalUrl: string): Promise<number> {
-  const metrics = await (await fetch(`${internalUrl}/metrics`)).text();
-  return Number(/^process_resident_memory_bytes (\S+)$/m.exec(metrics)?.[1]);
-}

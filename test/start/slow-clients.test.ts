@@ -5,17 +5,16 @@
  *
  * TEST_SLOW_CLIENTS says how many connections there are (1,000).
  */
-import { writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
+import { configFile } from '../support/config-files.ts';
 import { eventually } from '../support/eventually.ts';
-import { freshDatabase } from '../support/postgres.ts';
-import { becomes, cli, startProcess, tempFolder } from '../support/process.ts';
 import { rawClient, requestText } from '../support/raw-client.ts';
-import { migrated } from '../support/store.ts';
+import { parentOf } from '../support/reload.ts';
+import { valueOf } from '../support/scrape.ts';
 import { startUpstream } from '../support/upstreams.ts';
+import { startWorkers } from '../support/workers.ts';
 
 const connections = Number(process.env['TEST_SLOW_CLIENTS'] ?? 1_000);
 /** Resident memory that one connection may take, its socket included. */
@@ -27,36 +26,21 @@ async function start(t: Test) {
   const upstream = await startUpstream(t, ({ target }, response) =>
     response.end(target === '/large' ? large : 'ok'),
   );
-  const config = join(tempFolder(t), 'gateway.yaml');
-  writeFileSync(
-    config,
+  const CONFIG = configFile(
+    t,
     `limits: {max_connections: 20000, head_timeout_ms: 600000, max_event_loop_delay_ms: 0, max_heap_bytes: 0}`,
   );
-  const gateway = await startProcess(t, {
-    CONFIG: config,
-    DATABASE_URL: await freshDatabase(t, migrated),
-    UPSTREAM_URL: upstream.url,
-    ADMIN_TOKEN: 'token',
-  });
-  await becomes(gateway.internalUrl, 200);
-  const operate = async (...args: string[]): Promise<Record<string, string>> =>
-    JSON.parse((await cli(gateway.env, ...args, '--json')).stdout) as Record<string, string>;
-  const keyOf = async (name: string): Promise<[string, string]> => {
-    const { id = '' } = await operate('accounts', 'create', name);
-    const { api_key: key = '' } = await operate('keys', 'create', id, '--name', 'key');
-    return ['Authorization', `Bearer ${key}`];
-  };
-  const port = Number(new URL(gateway.url).port);
-  const [authorization, other] = [await keyOf('Acme'), await keyOf('Other')];
+  const gateway = await startWorkers(t, { CONFIG, UPSTREAM_URL: upstream.url }, 1);
+  const { url, internalUrl, port } = gateway;
+  const bearer = (key: string): [string, string] => ['Authorization', `Bearer ${key}`];
+  const authorization = bearer(gateway.key);
+  const other = bearer((await parentOf(t, url, internalUrl)).key);
   const serves = async (): Promise<void> => {
     const client = await rawClient(t, port);
     t.equal((await client.send(requestText('GET', '/', [other])).response()).status, 200);
     client.socket.destroy();
   };
-  const residentBytes = async (): Promise<number> => {
-    const metrics = await (await fetch(`${gateway.internalUrl}/metrics`)).text();
-    return Number(/^process_resident_memory_bytes (\S+)$/m.exec(metrics)?.[1]);
-  };
+  const residentBytes = () => valueOf(internalUrl, 'process_resident_memory_bytes');
   return { upstream, port, authorization, serves, residentBytes };
 }
 

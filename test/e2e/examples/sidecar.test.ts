@@ -7,11 +7,13 @@ import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
+import { operatorToken } from '../../support/apis.ts';
 import { eventually } from '../../support/eventually.ts';
 import { readManifests, readText } from '../../support/helm.ts';
 import { only, podOf, selects, type Container } from '../../support/manifest.ts';
 import { freshDatabase } from '../../support/postgres.ts';
-import { becomes, cli, startProcess } from '../../support/process.ts';
+import { becomes, startProcess } from '../../support/process.ts';
+import { parentOf } from '../../support/reload.ts';
 import { unusedPort } from '../../servers/unused-port.mjs';
 
 const manifests = readManifests(readText('examples/sidecar/shop.yaml'));
@@ -25,7 +27,7 @@ t.test('the sidecar serves the app that only it can reach, and leaves before it'
   const env = {
     ...plainEnv(gateway),
     DATABASE_URL: await freshDatabase(t),
-    ADMIN_TOKEN: '0123456789abcdef0123456789abcdef',
+    ADMIN_TOKEN: operatorToken,
     CONFIG: `${t.testdir({})}/gateway.yaml`,
   };
   writeFileSync(env.CONFIG, file.replace(':3000', `:${appPort}`));
@@ -37,17 +39,10 @@ t.test('the sidecar serves the app that only it can reach, and leaves before it'
     const path = probe?.httpGet.path ?? '';
     t.equal((await fetch(running.internalUrl + path)).status, 200, path);
   }
-  const operate = async (...args: string[]): Promise<Record<string, string>> => {
-    const { code, stdout, stderr } = await cli(running.env, '--json', ...args);
-    t.equal(code, 0, stderr || args.join(' '));
-    return JSON.parse(stdout) as Record<string, string>;
-  };
-  const account = await operate('accounts', 'create', 'Acme');
-  const key = await operate('keys', 'create', account['id'] ?? '', '--name', 'first');
-
-  const headers = { authorization: `Bearer ${key['api_key']}`, 'x-service-resolved-tenant': 'forged' };
+  const { id, key } = await parentOf(t, running.url, running.internalUrl);
+  const headers = { authorization: `Bearer ${key}`, 'x-service-resolved-tenant': 'forged' };
   const answer = await fetch(`${running.url}/shipments?page=2`, { headers });
-  t.match(await answer.json(), { request: 'GET /shipments?page=2', operates_on: account['id'] });
+  t.match(await answer.json(), { request: 'GET /shipments?page=2', operates_on: id });
   t.equal((await fetch(`${running.url}/shipments`)).status, 401, 'no key, no service');
 
   const elsewhere = Object.values(networkInterfaces())

@@ -7,17 +7,16 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { networkInterfaces } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { operatorToken } from '../../support/apis.ts';
 import { eventually } from '../../support/eventually.ts';
 import { readText } from '../../support/helm.ts';
 import { freshDatabase } from '../../support/postgres.ts';
-import { becomes, cli, startProcess, tempFolder } from '../../support/process.ts';
+import { becomes, startProcess, tempFolder } from '../../support/process.ts';
+import { parentOf } from '../../support/reload.ts';
 import { startRawUpstream, type Upstream } from '../../support/upstreams.ts';
+import { metric } from '../../support/workers.ts';
 import { unusedPort } from '../../servers/unused-port.mjs';
 import type { FrontProxy, Setting } from './proxies.ts';
-
-type Started = Awaited<ReturnType<typeof startProcess>>;
-
-const token = '0123456789abcdef0123456789abcdef';
 
 /** Defines the test of each of these proxies. */
 export function testProxies(proxies: readonly FrontProxy[]): void {
@@ -62,7 +61,7 @@ async function holds(t: Test, proxy: FrontProxy): Promise<void> {
   );
   const env = {
     DATABASE_URL: await freshDatabase(t),
-    ADMIN_TOKEN: token,
+    ADMIN_TOKEN: operatorToken,
     CONFIG: `${folder}/gateway.yaml`,
     // On a machine with other work, renewals of a lease of three seconds come too late.
     COHERENCE_LEASE_MS: '30000',
@@ -72,11 +71,8 @@ async function holds(t: Test, proxy: FrontProxy): Promise<void> {
   await start(t, proxy, { folder, port, healthPort: await unusedPort(), gateways, publicUrl: open.url });
 
   const [first, second] = gateways;
-  const operate = async (...args: string[]): Promise<Record<string, string>> =>
-    JSON.parse((await cli(first?.env ?? {}, '--json', ...args)).stdout) as Record<string, string>;
-  const account = await operate('accounts', 'create', 'Acme');
-  const minted = await operate('keys', 'create', account['id'] ?? '', '--name', 'first');
-  const headers = { authorization: `Bearer ${minted['api_key']}` };
+  const { key } = await parentOf(t, first?.url ?? '', first?.internalUrl ?? '');
+  const headers = { authorization: `Bearer ${key}` };
 
   await believesNothing(t, port, headers);
   await splitsPaths(t, port);
@@ -98,7 +94,8 @@ async function holds(t: Test, proxy: FrontProxy): Promise<void> {
   t.equal(await second?.program.kill('SIGTERM'), 0, 'the second one is stopped');
   const again = await startProcess(t, second?.env ?? {});
   await becomes(again.internalUrl, 200);
-  await eventually(async () => (await usedBy(again)) > 0, { everyMs: 50 });
+  const used = () => metric(again.internalUrl, 'request_duration_seconds_count');
+  await eventually(async () => ((await used()) ?? 0) > 0, { everyMs: 50 });
   going = false;
   await Promise.all(clients);
   const admitted = proxy.asksNothing ? /^(?:POST 502 |\w+ 503 .*"code":"unavailable")/ : /^$/;
@@ -150,12 +147,6 @@ async function splitsPaths(t: Test, port: number): Promise<void> {
   ]) {
     t.match((await get(port, path, forged)).status, /^40[01]$/, `${path} is the gateway's`);
   }
-}
-
-/** Requests that a gateway has responded to with 200. */
-async function usedBy({ internalUrl }: Started): Promise<number> {
-  const metrics = await (await fetch(`${internalUrl}/metrics`)).text();
-  return Number(/^tenancy_gateway_request_duration_seconds_count\{.*\} (\d+)$/m.exec(metrics)?.[1] ?? 0);
 }
 
 /** Responds with the headers it got. */

@@ -9,6 +9,7 @@ import t from 'tap';
 import { formatSecret, secretRandomBytes } from '../../../src/domain/api-key.ts';
 import { becomes, startProcess, tempFolder } from '../../support/process.ts';
 import { childrenOf, memoryOf, resetPeakMemory } from '../../support/processes.ts';
+import { valueOf } from '../../support/scrape.ts';
 import { eventually } from '../../support/eventually.ts';
 
 const skip = process.platform !== 'linux' && 'NOT RUN: only Linux tells what a process costs';
@@ -41,7 +42,7 @@ t.test(
   },
 );
 
-t.test('a port that is taken ends the start before a store is made', async (t) => {
+t.test('a port that is taken ends the start before a store is made, with a message for people', async (t) => {
   const taken = createServer().listen(0, '127.0.0.1');
   t.teardown(() => taken.close());
   await once(taken, 'listening');
@@ -49,7 +50,7 @@ t.test('a port that is taken ends the start before a store is made', async (t) =
   const PORT = String((taken.address() as { port: number }).port);
   const { program } = await startProcess(t, { DATA_DIR: dataDir, PORT });
   t.equal(await program.ended(), 1);
-  t.match(program.stderr, /the port is taken/);
+  t.match(program.stderr, /cannot listen on 127\.0\.0\.1:\d+: the port is taken/);
   t.notMatch(program.stdout, /making the embedded store/);
   t.same(readdirSync(join(dataDir, 'pglite')), []);
 });
@@ -93,10 +94,8 @@ async function shareWhileIdle(internalUrl: string, pid: number): Promise<number>
 }
 
 /** How often the process has renewed its lease, by its own count. */
-async function renewed(internalUrl: string): Promise<number> {
-  const text = await (await fetch(`${internalUrl}/metrics`)).text();
-  return Number(/^tenancy_gateway_lease_events_total\{event="renewed"\} (\d+)$/m.exec(text)?.[1] ?? 0);
-}
+const renewed = (internalUrl: string) =>
+  valueOf(internalUrl, 'tenancy_gateway_lease_events_total{event="renewed"}');
 
 /** Processor time of all threads of a process, in milliseconds: `utime` and `stime` of proc(5), in ticks of 10 ms. */
 function processorMsOf(pid: number): number {
