@@ -2,22 +2,15 @@
 /** What shells complete. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { delimiter } from 'node:path';
 import { join } from 'node:path';
 import t from 'tap';
-import { cli, dist, tempFolder } from '../support/process.ts';
+import { installed } from '../support/docs.ts';
+import { cli } from '../support/process.ts';
 
 async function scriptFor(shell: string): Promise<string> {
   const { code, stdout, stderr } = await cli({}, 'completion', shell);
   if (code !== 0) throw new Error(stderr);
   return stdout;
-}
-
-/** An environment in which `tenancy-gateway` is a program. */
-function withProgram(folder: string): NodeJS.ProcessEnv {
-  const program = `#!/bin/sh\nexec '${process.execPath}' '${join(dist, 'cli.js')}' "$@"\n`;
-  writeFileSync(join(folder, 'tenancy-gateway'), program, { mode: 0o755 });
-  return { ...process.env, PATH: `${folder}${delimiter}${process.env['PATH'] ?? ''}` };
 }
 
 /** Whether there is such a shell here. */
@@ -26,9 +19,9 @@ function has(shell: string): boolean {
 }
 
 t.test('bash completes commands, options, values of options, and names of files', async (t) => {
-  const folder = tempFolder(t);
+  const { folder, PATH } = installed(t);
+  const env = { ...process.env, PATH };
   writeFileSync(join(folder, 'completion.bash'), await scriptFor('bash'));
-  const env = withProgram(folder);
   mkdirSync(join(folder, 'here'));
   writeFileSync(join(folder, 'here', 'my gateway.yaml'), '');
   /** What TAB gives behind `line`, in a bash that has nothing else. */
@@ -72,8 +65,8 @@ t.test('bash completes commands, options, values of options, and names of files'
 t.test('fish completes the same, with descriptions', async (t) => {
   const script = await scriptFor('fish');
   if (!has('fish')) return t.comment('there is no fish here to read it (apt-get install fish)');
-  const folder = tempFolder(t);
-  const env = withProgram(folder);
+  const { folder, PATH } = installed(t);
+  const env = { ...process.env, PATH };
   const completed = (line: string): string => {
     const run = spawnSync('fish', ['--no-config', '-c', `${script}\ncomplete -C '${line}'`], {
       encoding: 'utf8',
@@ -90,7 +83,7 @@ t.test('fish completes the same, with descriptions', async (t) => {
 t.test('zsh completes the same, with descriptions', async (t) => {
   const script = await scriptFor('zsh');
   if (!has('zsh')) return t.comment('there is no zsh here to read it (apt-get install zsh)');
-  const env = withProgram(tempFolder(t));
+  const env = { ...process.env, PATH: installed(t).PATH };
   // What the script hands to zsh's own function, in place of a terminal with a key to press.
   const asked = (...words: readonly string[]): string => {
     const shown = `compdef() { }; _files() { print -r -- files }; _describe() { print -rl -- "\${(@P)2}" }`;

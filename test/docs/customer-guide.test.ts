@@ -1,16 +1,14 @@
 // class: built
 /** The commands of docs/customer-guide.md run, one after the other, as a parent's developer would paste them. */
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import t from 'tap';
+import { blocksOf, readPage } from '../support/docs.ts';
 import { documentedOperations } from '../support/openapi.ts';
 import { startReplicas } from '../support/replicas.ts';
 
-const page = readFileSync(new URL('../../docs/customer-guide.md', import.meta.url), 'utf8');
-const commands = [...page.matchAll(/^```sh\n([^]*?)^```$/gm)].flatMap(([, text = '']) =>
-  text.split(/\n\n+/).map((command) => command.trim()),
-);
+const page = readPage('customer-guide.md');
+const commands = blocksOf(page, 'sh').flatMap((text) => text.trim().split(/\n\n+/));
 
 t.test('every command of the guide does what it says', async (t) => {
   const replicas = await startReplicas(t);

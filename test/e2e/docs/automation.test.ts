@@ -2,16 +2,15 @@
 /** `docs/automation.md`: its commands, in a shell, twice. */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import t from 'tap';
+import { blocksOf, readPage } from '../../support/docs.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 import { becomes, startProcess } from '../../support/process.ts';
 import { rawSql } from '../../support/store.ts';
 import { startUpstream } from '../../support/upstreams.ts';
 
-const page = readFileSync(new URL('../../../docs/automation.md', import.meta.url), 'utf8');
-const commands = [...page.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, text = '']) => text);
+const commands = blocksOf(readPage('automation.md'), 'sh');
 const operatorToken = 'a-token-of-the-operator-of-this-test';
 
 t.test('the commands for automation give the same the second time, and leave no second event', async (t) => {

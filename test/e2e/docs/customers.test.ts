@@ -1,14 +1,12 @@
 // class: app
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { operatorToken } from '../../support/apis.ts';
 import { commandLine, wordsOf } from '../../support/command-line.ts';
+import { commandsOf, readPage } from '../../support/docs.ts';
 import { startReplicas } from '../../support/replicas.ts';
 
-const at = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
-const page = readFileSync(at('docs/customers.md'), 'utf8');
+const page = readPage('customers.md');
 
 t.test('the commands for customers of your own work, word for word', async (t) => {
   const { internalOrigin, operator } = await startReplicas(t);
@@ -19,11 +17,8 @@ t.test('the commands for customers of your own work, word for word', async (t) =
     CUSTOMER_ID: id,
     SUB_ID: subId,
   };
-  const commands = [...page.matchAll(/^```sh\n([^]*?)^```$/gm)].flatMap(([, text = '']) =>
-    text.trim().split('\n'),
-  );
   const outputs: string[] = [];
-  for (const command of commands) {
+  for (const command of commandsOf(page)) {
     const { code, stdout, stderr } = await commandLine(env, ...wordsOf(command, env));
     t.equal(code, 0, `${command}: ${stderr}`);
     outputs.push(stdout);

@@ -1,22 +1,14 @@
 // class: built
 import t from 'tap';
 import { execFile } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { operatorEventTypes } from '../../../src/domain/event.ts';
 import { makeParents, operatorToken } from '../../support/apis.ts';
-import { tempFolder } from '../../support/process.ts';
+import { commandsOf, installed, readPage } from '../../support/docs.ts';
 import { startReplicas } from '../../support/replicas.ts';
 
-const at = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
-const page = readFileSync(at('docs/events.md'), 'utf8');
-const [, runbook = ''] = readFileSync(at('docs/operating.md'), 'utf8').split('\n## Who did it?\n');
-
-function commandsOf(text: string): string[] {
-  return [...text.matchAll(/^```sh\n([^]*?)^```$/gm)].flatMap(([, block = '']) => block.trim().split('\n'));
-}
+const page = readPage('events.md');
+const [, runbook = ''] = readPage('operating.md').split('\n## Who did it?\n');
 
 t.test('the commands about events work, word for word', async (t) => {
   const { internalOrigin, origin, operator, call } = await startReplicas(t);
@@ -26,11 +18,8 @@ t.test('the commands about events work, word for word', async (t) => {
   const { body } = await operator('GET', `/events?account_id=${parent.id}`);
   const [newest] = body['data'] as { readonly id: string }[];
 
-  const bin = tempFolder(t);
-  const program = `#!/bin/sh\nexec "${process.execPath}" "${at('dist/cli.js')}" "$@"\n`;
-  writeFileSync(join(bin, 'tenancy-gateway'), program, { mode: 0o755 });
   const env = {
-    PATH: [bin, process.env['PATH']].join(delimiter),
+    PATH: installed(t).PATH,
     INTERNAL_PORT: new URL(internalOrigin).port,
     ADMIN_TOKEN: operatorToken,
     NO_COLOR: '1',

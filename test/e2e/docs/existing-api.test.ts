@@ -1,11 +1,12 @@
 // class: built
 /** `docs/existing-api.md`: its files and commands, before an API that reads the headers as the page says. */
 import { execFile } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
+import { blocksOf, readPage } from '../../support/docs.ts';
 import { withPorts } from '../../support/example-ports.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 import { dist } from '../../support/process.ts';
@@ -13,9 +14,7 @@ import { freshRedis } from '../../support/redis.ts';
 import { unusedPort } from '../../servers/unused-port.mjs';
 import { startUpstream, type Upstream } from '../../support/upstreams.ts';
 
-const page = readFileSync(new URL('../../../docs/existing-api.md', import.meta.url), 'utf8');
-const blocks = (language: string): string[] =>
-  [...page.matchAll(new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\`$`, 'gm'))].map(([, text = '']) => text);
+const blocks = (language: string): string[] => blocksOf(readPage('existing-api.md'), language);
 const key = 'sk_live_7f3Kc0qWmZ1xR9vB';
 
 type OwnerOf = (headers: Readonly<Record<string, string | undefined>>) => string | null;

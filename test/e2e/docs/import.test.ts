@@ -1,30 +1,25 @@
 // class: built
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { rowKinds, rowTypes } from '../../../src/cli/import/rows.ts';
 import { operatorToken } from '../../support/apis.ts';
-import { tempFolder } from '../../support/process.ts';
+import { blocksOf, installed, readPage } from '../../support/docs.ts';
 import { startReplicas } from '../../support/replicas.ts';
 
-const at = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
-const page = readFileSync(at('docs/import.md'), 'utf8');
-const block = (language: string, n = 0): string =>
-  [...page.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, 'gm'))][n]?.[1] ?? '';
+const page = readPage('import.md');
+const block = (language: string, n = 0): string => blocksOf(page, language)[n] ?? '';
 
 t.test('the file and the commands of the page work, word for word', async (t) => {
   const { internalOrigin, operator, call, origin, parent } = await startReplicas(t);
-  const bin = tempFolder(t);
-  const program = `#!/bin/sh\nexec "${process.execPath}" "${at('dist/cli.js')}" "$@"\n`;
-  writeFileSync(join(bin, 'tenancy-gateway'), program, { mode: 0o755 });
+  const { folder: bin, PATH } = installed(t);
   writeFileSync(join(bin, 'customers.csv'), block('csv'));
   writeFileSync(join(bin, 'more.jsonl'), block('json'));
   const env = {
-    PATH: [bin, process.env['PATH']].join(delimiter),
+    PATH,
     INTERNAL_PORT: new URL(internalOrigin).port,
     ADMIN_TOKEN: operatorToken,
     NO_COLOR: '1',

@@ -3,17 +3,19 @@ import t from 'tap';
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { operatorToken } from '../../support/apis.ts';
+import { installed, readPage } from '../../support/docs.ts';
 import { eventually } from '../../support/eventually.ts';
 import { httpClient } from '../../support/http-client.ts';
 import { freshDatabase } from '../../support/postgres.ts';
-import { becomes, cli, startProcess, tempFolder } from '../../support/process.ts';
+import { becomes, cli, startProcess } from '../../support/process.ts';
+import { parentOf } from '../../support/reload.ts';
 import { fromRunner } from '../../support/servers.ts';
 import { rawSql } from '../../support/store.ts';
 import { startUpstream } from '../../support/upstreams.ts';
 
-const at = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
-const page = readFileSync(at('docs/operating.md'), 'utf8');
+const root = new URL('../../../', import.meta.url);
+const page = readPage('operating.md');
 
 /** Commands of a section, in their order. */
 function commandsOf(title: string): string[] {
@@ -29,31 +31,21 @@ t.test('the runbook of a leaked key works, word for word', async (t) => {
   const { url, internalUrl, env, program } = await startProcess(t, {
     DATABASE_URL: databaseUrl,
     UPSTREAM_URL: upstream.url,
-    ADMIN_TOKEN: 'a-token-of-the-operator-of-this-test',
+    ADMIN_TOKEN: operatorToken,
   });
   await becomes(internalUrl, 200);
   const call = httpClient(t, url);
-  const make = async (...args: string[]): Promise<Record<string, string>> =>
-    JSON.parse((await cli(env, '--json', ...args)).stdout) as Record<string, string>;
-  const parent = await make('accounts', 'create', 'Acme');
-  const parentKey = await make('keys', 'create', parent['id'] ?? '', '--name', 'production');
-  const key = parentKey['api_key'] ?? '';
-  const sub = (await call('POST', '/v1/sub-accounts', { key, body: { name: 'Ada' } })).body as { id: string };
+  const parent = await parentOf(t, url, internalUrl);
+  const { key } = parent;
+  const sub = await parent.create({ name: 'Ada' });
   const leaked = (await call('POST', `/v1/sub-accounts/${sub.id}/api-keys`, { key, body: { name: 'shop' } }))
     .body as { id: string; api_key: string };
   t.equal((await call('GET', '/before', { key: leaked.api_key })).status, 200);
 
-  const bin = tempFolder(t);
-  writeFileSync(
-    join(bin, 'tenancy-gateway'),
-    `#!/bin/sh\nexec "${process.execPath}" "${at('dist/cli.js')}" "$@"\n`,
-    {
-      mode: 0o755,
-    },
-  );
+  const { folder: bin, PATH } = installed(t);
   const variables: Record<string, string> = {
     ...env,
-    PATH: [bin, fromRunner('TEST_POSTGRES_BIN'), process.env['PATH']].join(delimiter),
+    PATH: [PATH, fromRunner('TEST_POSTGRES_BIN')].join(delimiter),
     NO_COLOR: '1',
     GATEWAY_URL: url,
     LOG: join(bin, 'log'),
@@ -69,9 +61,9 @@ t.test('the runbook of a leaked key works, word for word', async (t) => {
 
   writeFileSync(variables['KEY_FILE'] ?? '', `${leaked.api_key}\n`);
   for (const command of [find, findByKey])
-    t.match(run(command), new RegExp(`^${leaked.id} +shop +tgw_.+active +Ada +Acme`, 'm'));
-  Object.assign(variables, { KEY_ID: leaked.id, PARENT_ID: parent['id'] });
-  t.match(run(show), new RegExp(`sub-account +${sub.id} +Ada[^]*parent +${parent['id']} +Acme`));
+    t.match(run(command), new RegExp(`^${leaked.id} +shop +tgw_.+active +Ada +Parent`, 'm'));
+  Object.assign(variables, { KEY_ID: leaked.id, PARENT_ID: parent.id });
+  t.match(run(show), new RegExp(`sub-account +${sub.id} +Ada[^]*parent +${parent.id} +Parent`));
   t.match(run(revoke), /is revoked/);
   const refused = await call('GET', '/after', { key: leaked.api_key });
   t.equal(refused.status, 401);
@@ -90,10 +82,10 @@ t.test('the runbook of a leaked key works, word for word', async (t) => {
   ]);
   await eventually(() => run(usage).includes(leaked.id));
 
-  Object.assign(variables, { ACCOUNT_ID: parent['id'] });
+  Object.assign(variables, { ACCOUNT_ID: parent.id });
   t.match(run(revokeAll), /revoked, 1 of them/);
   t.equal((await call('GET', '/x', { key })).status, 401);
-  Object.assign(variables, { KEY_ID: parentKey['id'] });
+  Object.assign(variables, { KEY_ID: parent.keyId });
   t.match(run(revoke), /is revoked/);
 });
 
@@ -124,14 +116,14 @@ t.test('commands of the command line and of the project are as the page says', a
   const { stdout: help } = await cli({}, '--help');
   for (const [, command = ''] of page.matchAll(/`(?:.* -- )?tenancy-gateway (?:--json )?([a-z]+)/g))
     t.match(help, new RegExp(`^ +${command}\\b`, 'm'), command);
-  const { scripts } = JSON.parse(readFileSync(at('package.json'), 'utf8')) as {
+  const { scripts } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8')) as {
     scripts: Record<string, string>;
   };
   for (const [, script = ''] of page.matchAll(/npm run ([a-z:-]+)/g)) t.ok(script in scripts, script);
 });
 
 t.test('metrics and keys of the configuration that the page names are there', async (t) => {
-  const config = readFileSync(at('docs/configuration.md'), 'utf8');
+  const config = readPage('configuration.md');
   const paths = ['coherence', 'database', 'limits', 'log', 'redis', 'route_defaults'].join('|');
   const keys = [
     ...page.matchAll(new RegExp(`\`((?:${paths})\\.[a-z0-9_]+|drain(?:_delay)?_ms|trusted_proxies)`, 'g')),
@@ -139,7 +131,7 @@ t.test('metrics and keys of the configuration that the page names are there', as
   t.ok(keys.length > 10);
   for (const [, key = ''] of keys) t.ok(config.includes(`\`${key}\``), key);
 
-  const dashboard = readFileSync(at('helm/tenancy-gateway/files/dashboard.json'), 'utf8');
+  const dashboard = readFileSync(new URL('helm/tenancy-gateway/files/dashboard.json', root), 'utf8');
   const metrics = [...page.matchAll(/`([a-z]+(?:_[a-z0-9]+)*_(?:total|seconds|breaker))(?:\{[^`]*\})?`/g)];
   t.ok(metrics.length > 5);
   for (const [, metric = ''] of metrics) t.ok(dashboard.includes(metric), metric);

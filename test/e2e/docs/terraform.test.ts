@@ -3,13 +3,12 @@
  * `docs/automation.md`: the resources of its Terraform example, as `Mastercard/restapi` reads them. The requests of
  * that provider (create, read, update, destroy) are made here, since Terraform itself is not installed.
  */
-import { readFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import { operatorToken } from '../../support/apis.ts';
+import { blocksOf, readPage } from '../../support/docs.ts';
 import { startReplicas } from '../../support/replicas.ts';
 
-const page = readFileSync(new URL('../../../docs/automation.md', import.meta.url), 'utf8');
-const hcl = [...page.matchAll(/^```hcl\n([^]*?)^```$/gm)].map(([, text = '']) => text).join('\n');
+const hcl = blocksOf(readPage('automation.md'), 'hcl').join('\n');
 
 /** A block of HCL: its labels, and its attributes as text. */
 interface Block {
