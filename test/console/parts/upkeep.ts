@@ -1,8 +1,8 @@
 // class: ui
 /** Plans, metadata and deletions in the console, by keyboard where a form has more than one control. */
-import type { Page } from 'playwright-core';
 import type { Test } from 'tap';
 import { open, openConsole } from '../support/page.ts';
+import { receipt } from '../support/receipts.ts';
 import { makeParent, type World } from '../support/world.ts';
 
 /** @param world without plans */
@@ -17,18 +17,6 @@ export async function upkeep(t: Test, world: World): Promise<void> {
   );
 }
 
-/** Waits for the receipt in the open dialog. */
-async function done(page: Page, text: string): Promise<string> {
-  const receipt = page.getByRole('dialog').locator('.receipt', { hasText: `${text}.` });
-  await receipt.waitFor();
-  return receipt.innerText();
-}
-
-async function close(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Close' }).click();
-  await page.getByRole('dialog').waitFor({ state: 'detached' });
-}
-
 async function plansLife(t: Test, world: World): Promise<void> {
   const { id, apiKey } = await makeParent(world, 'Planned');
   await world.statuses(apiKey);
@@ -40,8 +28,7 @@ async function plansLife(t: Test, world: World): Promise<void> {
   await page.getByLabel('Requests a month').fill('1000');
   await page.getByLabel('Active keys, at most').fill('3');
   await page.keyboard.press('Enter');
-  await done(page, 'Created');
-  await close(page);
+  await receipt(page, 'Created');
   const row = page.getByRole('region', { name: 'Plans' }).getByRole('row').filter({ hasText: 'silver' });
   await row.getByText('1,000 requests a month').waitFor();
 
@@ -55,8 +42,7 @@ async function plansLife(t: Test, world: World): Promise<void> {
   await page.getByRole('button', { name: 'Edit silver' }).click();
   await page.getByLabel('Requests a month').fill('2000');
   await page.keyboard.press('Enter');
-  t.match(await done(page, 'Saved'), /Enforced on 3 replicas in \d+ ms\./);
-  await close(page);
+  t.match(await receipt(page, 'Saved'), /Enforced on 3 replicas in \d+ ms\./);
   const { body } = await world.operator('GET', '/plans/silver');
   t.match(body, { max_api_keys: 3, limits: { requests_per_month: 2000, requests_per_day: null } });
 
@@ -73,8 +59,7 @@ async function plansLife(t: Test, world: World): Promise<void> {
   await open(page, 'plans');
   await page.getByRole('button', { name: 'Delete silver' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-  await done(page, 'Deleted');
-  await close(page);
+  await receipt(page, 'Deleted');
   await page.getByText('There are no plans.').waitFor();
   t.equal((await world.operator('GET', '/plans/silver')).status, 404);
   t.same(faults, []);
@@ -113,8 +98,7 @@ async function metadata(t: Test, world: World): Promise<void> {
     await page.getByRole('dialog').getByText('Two pairs have the same name.').waitFor();
     await page.getByRole('dialog').getByLabel('Name').last().fill('added');
     await page.keyboard.press('Enter');
-    await done(page, 'Saved');
-    await close(page);
+    await receipt(page, 'Saved');
     await shown.getByText('added value').waitFor();
     const { body } = await world.operator('GET', path);
     t.same(body['metadata'], { kept: 'as it is', old: 'new', added: 'added value' });
@@ -122,8 +106,7 @@ async function metadata(t: Test, world: World): Promise<void> {
     page.removeAllListeners('request');
     await page.getByRole('button', { name: 'Metadata' }).click();
     await page.getByRole('button', { name: 'Save' }).click();
-    await done(page, 'Saved');
-    await close(page);
+    await receipt(page, 'Saved');
   }
   t.same(faults, []);
 }
@@ -144,7 +127,9 @@ async function accountDeleted(t: Test, world: World): Promise<void> {
   }
   await name.fill('Doomed "Ltd" (x)');
   await name.press('Enter');
-  t.match(await done(page, 'Deleted'), /Enforced on 3 replicas in \d+ ms\./);
+  const deleted = page.getByRole('dialog').locator('.receipt', { hasText: 'Deleted.' });
+  await deleted.waitFor();
+  t.match(await deleted.innerText(), /Enforced on 3 replicas in \d+ ms\./);
   t.same(await world.statuses(apiKey), [401, 401, 401]);
   await page.getByRole('region', { name: 'Erasure' }).getByText('Erased so far').waitFor();
   await page.getByRole('link', { name: 'Follow the erasure' }).click();
@@ -167,8 +152,7 @@ async function subAccountDeleted(t: Test, world: World): Promise<void> {
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name of the account').fill('Keeps one, customer 1');
   await dialog.getByRole('button', { name: 'Delete' }).click();
-  await done(page, 'Deleted');
-  await close(page);
+  await receipt(page, 'Deleted');
   await page.getByRole('heading', { level: 1, name: 'Keeps one' }).waitFor();
   await page.getByRole('link', { name: 'Keeps one, customer 2' }).waitFor();
   t.equal(await page.getByRole('link', { name: 'Keeps one, customer 1' }).count(), 0);

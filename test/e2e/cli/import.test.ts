@@ -23,6 +23,11 @@ function file(name: string, ...lines: readonly (string | object)[]): string {
   return path;
 }
 
+/** A row with a key of an account. */
+const keyOf = (account: string, apiKey: string, name: string, more: object = {}) => ({
+  ...{ type: 'api_key', account_external_id: account, api_key: apiKey, name, ...more },
+});
+
 const run = (...args: readonly string[]) => commandLine(env, 'import', ...args);
 
 async function accountsLike(start: string): Promise<unknown[]> {
@@ -31,39 +36,21 @@ async function accountsLike(start: string): Promise<unknown[]> {
 
 t.test('a plan says what would be, the import does it, and the same again changes nothing', async (t) => {
   await operator('POST', '/accounts', { body: { name: 'Planned, old', external_id: 'plan-2' } });
-  const [taken] = [{ body: { keys: [{ api_key: `${secret}0`, name: 'N' }] } }];
+  const taken = { body: { keys: [{ api_key: `${secret}0`, name: 'N' }] } };
   const { body } = await operator('POST', '/accounts', { body: { name: 'Owner', external_id: 'plan-0' } });
   await operator('POST', `/accounts/${String(body['id'])}/api-keys/import`, taken);
+  const subAccount = { type: 'sub_account', external_id: 'ada', name: 'Ada' };
   const path = file(
     'plan.jsonl',
-    {
-      type: 'api_key',
-      account_external_id: 'plan-1',
-      sub_account_external_id: 'ada',
-      api_key: `${secret}1`,
-      name: 'Ada',
-      scopes: ['orders:read'],
-    },
-    { type: 'api_key', account_external_id: 'plan-2', api_key: `${secret}0`, name: 'of another' },
-    {
-      type: 'api_key',
-      account_external_id: 'plan-1',
-      api_key: `${secret}3`,
-      name: 'old',
-      expires_at: '2020-01-01T00:00:00Z',
-    },
-    { type: 'api_key', account_external_id: 'plan-9', api_key: `${secret}4`, name: 'of none' },
+    keyOf('plan-1', `${secret}1`, 'Ada', { sub_account_external_id: 'ada', scopes: ['orders:read'] }),
+    keyOf('plan-2', `${secret}0`, 'of another'),
+    keyOf('plan-1', `${secret}3`, 'old', { expires_at: '2020-01-01T00:00:00Z' }),
+    keyOf('plan-9', `${secret}4`, 'of none'),
     '',
-    {
-      type: 'sub_account',
-      account_external_id: 'plan-1',
-      external_id: 'ada',
-      name: 'Ada',
-      metadata: { tier: '1' },
-    },
+    { ...subAccount, account_external_id: 'plan-1', metadata: { tier: '1' } },
     { type: 'account', external_id: 'plan-1', name: 'Planned, new' },
     { type: 'account', external_id: 'plan-2', name: 'Planned, changed' },
-    { type: 'sub_account', account_external_id: 'plan-9', external_id: 'ada', name: 'Ada' },
+    { ...subAccount, account_external_id: 'plan-9' },
   );
   const counts = {
     accounts: { created: 1, updated: 1, unchanged: 0, left_out: 0 },
@@ -156,6 +143,7 @@ t.test('CSV: columns by name, quotes, pairs of metadata, scopes, an empty cell s
 });
 
 t.test('every fault of a file is named with its line, before anything is sent', async (t) => {
+  const tooLong = { type: 'sub_account', metadata: { k: 'v'.repeat(501) } };
   const path = file(
     'faulty.jsonl',
     { type: 'account', external_id: 'faulty-1', name: 'Faulty' },
@@ -163,17 +151,11 @@ t.test('every fault of a file is named with its line, before anything is sent', 
     `{"type": "account", "external_id": "faulty-3", "name": "${secret}"`,
     { type: 'acount', external_id: 'faulty-4', name: 'Faulty' },
     { type: 'account', external_id: 'faulty-1', name: 'Faulty' },
-    { type: 'api_key', account_external_id: 'faulty-1', api_key: `${secret},`, name: 'N' },
-    { type: 'api_key', account_external_id: 'faulty-1', api_key: `${secret}6`, name: 'N', limits: {} },
-    { type: 'api_key', account_external_id: 'faulty-2', api_key: `${secret}6`, name: 'N' },
+    keyOf('faulty-1', `${secret},`, 'N'),
+    keyOf('faulty-1', `${secret}6`, 'N', { limits: {} }),
+    keyOf('faulty-2', `${secret}6`, 'N'),
     { type: 'api_key', api_key: `${secret}7`, name: 'N' },
-    {
-      type: 'sub_account',
-      account_external_id: 'faulty-1',
-      external_id: 's',
-      name: 'N',
-      metadata: { k: 'v'.repeat(501) },
-    },
+    { ...tooLong, account_external_id: 'faulty-1', external_id: 's', name: 'N' },
     '[]',
   );
   const { code, stderr, stdout } = await run(path);

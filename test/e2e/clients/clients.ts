@@ -21,6 +21,9 @@ export interface Client<What> {
   readonly without?: Readonly<Record<string, string>>;
 }
 
+/** Gets a client's program ready. */
+type Prepare = Client<Launch>['prepare'];
+
 export const httpClients: readonly Client<HttpClient>[] = [
   {
     ...curlWith('--http1.0'),
@@ -31,78 +34,22 @@ export const httpClients: readonly Client<HttpClient>[] = [
   },
   curlWith('--http1.1'),
   curlWith('--http2', 'HTTP2'),
-  inPython('requests'),
-  inPython('httpx'),
-  inPython('aiohttp'),
-  {
-    name: 'Go net/http',
-    prepare: async ({ trust }) => {
-      const { program, version } = await goProgram('go');
-      return { version, what: programClient({ command: program, args: [], cwd: programs, env: trust }) };
-    },
-  },
-  {
-    name: 'Java HttpClient',
-    prepare: async (world) => {
-      const { launch, version } = await inJava('HttpLines', world);
-      return { version, what: programClient(launch) };
-    },
-  },
-  onNode('fetch', 'fetch.mjs'),
-  onNode('undici', 'undici.mjs'),
-  onNode('axios', 'axios.mjs'),
+  ...['requests', 'httpx', 'aiohttp'].map((name) => overHttp(`Python ${name}`, inPython(name))),
+  overHttp('Go net/http', inGo('go')),
+  overHttp('Java HttpClient', inJava('HttpLines')),
+  ...['fetch', 'undici', 'axios'].map((name) => overHttp(`Node ${name}`, onNode(name))),
 ];
 
 export const webSocketClients: readonly Client<Launch>[] = [
-  {
-    name: 'ws',
-    prepare: async ({ trust }) => {
-      const { program, folder, version } = await node();
-      return { version: version('ws'), what: launchOf(program, 'ws.mjs', folder, trust) };
-    },
-  },
-  {
-    name: 'Python websockets',
-    prepare: async ({ trust }) => {
-      const { program, version } = await python();
-      return {
-        version: version('websockets'),
-        what: launchOf(program, 'python-websockets.py', programs, trust),
-      };
-    },
-  },
-  {
-    name: 'gorilla/websocket',
-    prepare: async ({ trust }) => {
-      const { program, version } = await goProgram('gorilla');
-      return {
-        version: `gorilla ${gorillaVersion()}, ${version}`,
-        what: { command: program, args: [], cwd: programs, env: trust },
-      };
-    },
-  },
-  {
-    name: 'Java WebSocket',
-    prepare: async (world) => {
-      const { launch, version } = await inJava('WebSocketLines', world);
-      return { version, what: launch };
-    },
-  },
+  { name: 'ws', prepare: onNode('ws') },
+  { name: 'Python websockets', prepare: inPython('websockets') },
+  { name: 'gorilla/websocket', prepare: inGo('gorilla') },
+  { name: 'Java WebSocket', prepare: inJava('WebSocketLines') },
 ];
 
 export const eventClients: readonly Client<Launch>[] = [
-  {
-    name: 'eventsource',
-    prepare: async ({ trust }) => {
-      const { program, folder, version } = await node();
-      return { version: version('eventsource'), what: launchOf(program, 'eventsource.mjs', folder, trust) };
-    },
-  },
+  { name: 'eventsource', prepare: onNode('eventsource') },
 ];
-
-function gorillaVersion(): string {
-  return /gorilla\/websocket v(\S+)/.exec(readFileSync(join(programs, 'gorilla/go.mod'), 'utf8'))?.[1] ?? '';
-}
 
 function curlWith(flag: string, feature?: string): Client<HttpClient> {
   return {
@@ -114,36 +61,47 @@ function curlWith(flag: string, feature?: string): Client<HttpClient> {
   };
 }
 
-function inPython(name: string): Client<HttpClient> {
+function overHttp(name: string, prepare: Prepare): Client<HttpClient> {
   return {
-    name: `Python ${name}`,
-    prepare: async ({ trust }) => {
-      const { program, version } = await python();
-      return {
-        version: version(name),
-        what: programClient(launchOf(program, `python-${name}.py`, programs, trust)),
-      };
+    name,
+    prepare: async (world) => {
+      const { version, what } = await prepare(world);
+      return { version, what: programClient(what) };
     },
   };
 }
 
-function onNode(name: string, file: string): Client<HttpClient> {
-  return {
-    name: `Node ${name}`,
-    prepare: async ({ trust }) => {
-      const { program, folder, version } = await node();
-      const said = name === 'fetch' ? `Node ${process.version}` : version(name);
-      return { version: said, what: programClient(launchOf(program, file, folder, trust)) };
-    },
+function inPython(name: string): Prepare {
+  return async ({ trust: env }) => {
+    const { program: command, version } = await python();
+    const args = [join(programs, `python-${name}.py`)];
+    return { version: version(name), what: { command, args, cwd: programs, env } };
   };
 }
 
-async function inJava(name: string, { javaTrust }: World): Promise<{ launch: Launch; version: string }> {
-  const { program, classes, version } = await java();
-  const args = [...javaTrust, '-cp', classes, name];
-  return { version, launch: { command: program, args, cwd: programs } };
+function inGo(name: 'go' | 'gorilla'): Prepare {
+  return async ({ trust: env }) => {
+    const { program: command, version } = await goProgram(name);
+    const said = name === 'go' ? version : `gorilla ${gorillaVersion()}, ${version}`;
+    return { version: said, what: { command, args: [], cwd: programs, env } };
+  };
 }
 
-function launchOf(command: string, file: string, cwd: string, env: Readonly<Record<string, string>>): Launch {
-  return { command, args: [join(programs, file)], cwd, env };
+function gorillaVersion(): string {
+  return /gorilla\/websocket v(\S+)/.exec(readFileSync(join(programs, 'gorilla/go.mod'), 'utf8'))?.[1] ?? '';
+}
+
+function inJava(name: string): Prepare {
+  return async ({ javaTrust }) => {
+    const { program: command, classes, version } = await java();
+    return { version, what: { command, args: [...javaTrust, '-cp', classes, name], cwd: programs } };
+  };
+}
+
+function onNode(name: string): Prepare {
+  return async ({ trust: env }) => {
+    const { program: command, folder: cwd, version } = await node();
+    const said = name === 'fetch' ? `Node ${process.version}` : version(name);
+    return { version: said, what: { command, args: [join(programs, `${name}.mjs`)], cwd, env } };
+  };
 }

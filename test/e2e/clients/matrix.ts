@@ -4,7 +4,7 @@ import { eventClients, httpClients, webSocketClients, type Client } from './clie
 import { Driver, type Launch } from './driver.ts';
 import { httpCases, type Case } from './http-cases.ts';
 import { eventCases, webSocketCases } from './stream-cases.ts';
-import { Missing } from './tools.ts';
+import { Missing } from '../../support/installed-once.ts';
 import { startWorld, type Origin, type World } from './world.ts';
 
 /** A row of the page. */

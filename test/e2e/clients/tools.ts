@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { findTool, versionOf } from '../../../bench/lib/tools.ts';
+import { installedOnce, lastLine, Missing } from '../../support/installed-once.ts';
 
 const execute = promisify(execFile);
 
@@ -27,9 +28,6 @@ export function pinnedVersions(): string[] {
   ];
 }
 
-/** Why a client cannot be run here, and what it would take. */
-export class Missing extends Error {}
-
 /** @returns curl, if it has what is asked for */
 export async function curl(
   feature?: string,
@@ -46,17 +44,10 @@ export const python = once(async () => {
   const folder = join(cache, 'python');
   const program = join(folder, 'bin/python');
   const wanted = `${readFileSync(requirements, 'utf8')}${versionOf('python3', '--version')}`;
-  await install(folder, wanted, 'Python 3 with venv, and access to PyPI', async () => {
+  await installedOnce(folder, wanted, 'Python 3 with venv, and access to PyPI', async () => {
     await execute('python3', ['-m', 'venv', '--clear', folder]);
-    await execute(program, [
-      '-m',
-      'pip',
-      'install',
-      '--quiet',
-      '--disable-pip-version-check',
-      '-r',
-      requirements,
-    ]);
+    const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '-r', requirements];
+    await execute(program, pip);
   });
   const version = versionOf('python3', '--version');
   const pinned = new Map(wanted.split('\n').map((line) => line.split('==') as [string, string]));
@@ -67,7 +58,7 @@ export const python = once(async () => {
 export const node = once(async () => {
   const folder = join(cache, 'node');
   const wanted = Object.entries(npmPackages).map(([name, version]) => `${name}@${version}`);
-  await install(folder, wanted.join('\n'), 'access to the npm registry', async () => {
+  await installedOnce(folder, wanted.join('\n'), 'access to the npm registry', async () => {
     writeFileSync(join(folder, 'package.json'), '{ "private": true }');
     await execute('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', ...wanted], {
       cwd: folder,
@@ -112,29 +103,6 @@ function nodeVersion(name: string): string {
   const file = folders.map((folder) => join(folder, 'node_modules', name, 'package.json')).find(existsSync);
   const { version } = JSON.parse(readFileSync(file ?? '', 'utf8')) as { version: string };
   return `${name} ${version}, Node ${process.version}`;
-}
-
-/** Does the work unless it was done for the same wishes. A failure is {@link Missing} what it needs. */
-async function install(
-  folder: string,
-  wanted: string,
-  needs: string,
-  work: () => Promise<void>,
-): Promise<void> {
-  const stamp = `${folder}.installed`;
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
-  mkdirSync(folder, { recursive: true });
-  try {
-    await work();
-  } catch (error) {
-    throw new Missing(`${needs}: ${lastLine(error)}`);
-  }
-  writeFileSync(stamp, wanted);
-}
-
-function lastLine(error: unknown): string {
-  const { stderr, message } = error as { readonly stderr?: string; readonly message: string };
-  return (stderr || message).trim().split('\n').at(-1) ?? '';
 }
 
 function once<Tool>(prepare: () => Promise<Tool>): () => Promise<Tool> {

@@ -2,9 +2,11 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Agent, request } from 'undici';
+import { operatorToken } from '../../support/apis.ts';
 import { certificate } from '../../support/config-certificates.ts';
+import { httpClient } from '../../support/http-client.ts';
 import { becomes, startProcess, tempFolder } from '../../support/process.ts';
+import { parentOf } from '../../support/reload.ts';
 import type { Scope } from '../../support/servers.ts';
 import { upstreamClient } from '../../support/upstream-client-option.ts';
 import { startClientUpstream, type ClientUpstream } from './upstream.ts';
@@ -28,7 +30,6 @@ export interface World {
 }
 
 const settings = `route_defaults:\n  client: ${upstreamClient}\n`;
-const adminToken = 'clients-0123456789abcdef0123456789abcdef';
 
 export async function startWorld(t: Scope): Promise<World> {
   const folder = tempFolder(t);
@@ -61,43 +62,18 @@ async function startOrigin(
   transport: Origin['transport'],
   env: Readonly<Record<string, string>>,
 ): Promise<Origin> {
-  const { url, internalUrl } = await startProcess(t, { ...env, ADMIN_TOKEN: adminToken, LOG_LEVEL: 'warn' });
+  const { url, internalUrl } = await startProcess(t, {
+    ...env,
+    ADMIN_TOKEN: operatorToken,
+    LOG_LEVEL: 'warn',
+  });
   await becomes(internalUrl, 200);
-  const accounts = `${internalUrl}/admin/v1/accounts`;
-  const operator = `Bearer ${adminToken}`;
-  const parent = await post(accounts, operator, { name: 'Acme Freight' });
-  const { api_key: key = '' } = await post(`${accounts}/${parent['id']}/api-keys`, operator, {
-    name: 'matrix',
-    scopes: ['sub_accounts:read', 'sub_accounts:write'],
-  });
-  const publicUrl = url.replace('http:', `${transport}:`);
-  const subAccount = await post(`${publicUrl}/v1/sub-accounts`, `Bearer ${key}`, {
-    name: 'Ada',
-    external_id: 'ada',
-  });
-  const { port } = new URL(url);
-  return {
-    transport,
-    port: Number(port),
-    parentId: parent['id'] ?? '',
-    key,
-    subAccountId: subAccount['id'] ?? '',
-  };
-}
-
-/** Trusts the gateway's certificate, as the clients do. */
-const dispatcher = new Agent({ connect: { ca: certificate.a.cert } });
-
-async function post(url: string, authorization: string, body: object): Promise<Record<string, string>> {
-  const response = await request(url, {
-    method: 'POST',
-    headers: { authorization, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-    dispatcher,
-  });
-  const text = await response.body.text();
-  if (response.statusCode !== 201) throw new Error(`${url}: ${response.statusCode} ${text}`);
-  return JSON.parse(text) as Record<string, string>;
+  // All of it at the internal port: the public one may speak TLS.
+  const { id: parentId, key } = await parentOf(t, url, internalUrl);
+  const path = `/admin/v1/accounts/${parentId}/sub-accounts`;
+  const sub = { key: operatorToken, body: { name: 'Ada', external_id: 'ada' } };
+  const { body } = await httpClient(t, internalUrl)('POST', path, sub);
+  return { transport, port: Number(new URL(url).port), parentId, key, subAccountId: String(body['id']) };
 }
 
 /** Java wants a key store in place of a variable; where there is no Java there is none. */

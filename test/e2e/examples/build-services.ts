@@ -1,10 +1,11 @@
 /** Copies the example services into `.cache/services`, with the packages that their manifests name, as a user would. */
 import { execFile } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { findTool } from '../../../bench/lib/tools.ts';
+import { installedOnce, Missing } from '../../support/installed-once.ts';
 
 const execute = promisify(execFile);
 const examples = fileURLToPath(new URL('../../../examples/services/', import.meta.url));
@@ -20,9 +21,6 @@ export interface BuiltService {
   /** 127.0.0.1 alone, as the service writes it. */
   readonly gateways: string;
 }
-
-/** Why a service cannot be built here: what it takes. */
-export class Missing extends Error {}
 
 /** The services by language and framework. @throws Missing where the machine lacks something */
 export const services: Readonly<Record<string, () => Promise<BuiltService>>> = {
@@ -109,14 +107,7 @@ async function copied(
   const folder = join(cache, name);
   mkdirSync(folder, { recursive: true });
   cpSync(join(examples, name), folder, { recursive: true });
-  const [stamp, wanted] = [`${folder}.installed`, readFileSync(join(examples, name, manifest), 'utf8')];
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return folder;
-  try {
-    await install(folder);
-  } catch (error) {
-    const { stderr, message } = error as { readonly stderr?: string; readonly message: string };
-    throw new Missing(`${needs}: ${(stderr || message).trim().split('\n').at(-1) ?? ''}`);
-  }
-  writeFileSync(stamp, wanted);
+  const wanted = readFileSync(join(examples, name, manifest), 'utf8');
+  await installedOnce(folder, wanted, needs, () => install(folder));
   return folder;
 }

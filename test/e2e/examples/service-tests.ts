@@ -11,11 +11,12 @@ import t, { type Test } from 'tap';
 import { makeParents, operatorToken } from '../../support/apis.ts';
 import { eventually } from '../../support/eventually.ts';
 import { httpClient } from '../../support/http-client.ts';
+import { Missing } from '../../support/installed-once.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 import { becomes, startProcess } from '../../support/process.ts';
 import { rawSql } from '../../support/store.ts';
 import { unusedPort } from '../../servers/unused-port.mjs';
-import { services, Missing, type BuiltService } from './build-services.ts';
+import { services, type BuiltService } from './build-services.ts';
 
 const schema = readFileSync(
   fileURLToPath(new URL('../../../examples/services/schema.sql', import.meta.url)),

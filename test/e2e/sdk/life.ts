@@ -3,13 +3,14 @@
  * all of them, act as one, usage, mint, rotate, revoke, errors. docs/sdk.md says how the clients are generated; so does this.
  */
 import { execFile } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Test } from 'tap';
 import { findTool } from '../../../bench/lib/tools.ts';
 import { TenancyClient } from '../../../src/client/client.ts';
+import { installedOnce } from '../../support/installed-once.ts';
 import { startReplicas } from '../../support/replicas.ts';
 
 const execute = promisify(execFile);
@@ -82,28 +83,16 @@ const life = {
 
 async function python(): Promise<Run> {
   const folder = join(cache, 'python');
-  const [venv, stamp] = [join(folder, 'venv'), join(folder, 'installed')];
+  const venv = join(folder, 'venv');
   const requirements = join(programs, 'requirements.txt');
-  const wanted = readFileSync(requirements, 'utf8');
-  if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== wanted) {
-    mkdirSync(folder, { recursive: true });
+  await installedOnce(folder, readFileSync(requirements, 'utf8'), 'access to PyPI', async () => {
     await execute('python3', ['-m', 'venv', '--clear', venv]);
     const quiet = ['--quiet', '--disable-pip-version-check'];
     await execute(join(venv, 'bin/python'), ['-m', 'pip', 'install', ...quiet, '-r', requirements]);
-    writeFileSync(stamp, wanted);
-  }
+  });
   const client = join(folder, 'tenancy_gateway_client');
-  const generator = [
-    'generate',
-    '--path',
-    document,
-    '--meta',
-    'none',
-    '--output-path',
-    client,
-    '--overwrite',
-  ];
-  await execute(join(venv, 'bin/openapi-python-client'), generator, { cwd: folder });
+  const options = ['--path', document, '--meta', 'none', '--output-path', client, '--overwrite'];
+  await execute(join(venv, 'bin/openapi-python-client'), ['generate', ...options], { cwd: folder });
   return {
     command: join(venv, 'bin/python'),
     args: [join(programs, 'life.py')],

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import type { Store } from '../../../src/adapters/postgres/store.ts';
-import { operatorToken } from '../../support/apis.ts';
+import { makeParents, operatorToken } from '../../support/apis.ts';
 import { configFile } from '../../support/config-files.ts';
 import { httpClient, type Call, type HttpResponse } from '../../support/http-client.ts';
 import { loaded, openBrowser, watched, type WatchedPage } from '../../support/browser.ts';
@@ -35,7 +35,6 @@ export interface PortalWorld {
   readonly operator: Call;
   /** Calls the parent's management API, `/v1/sub-accounts`. */
   readonly parent: Call;
-  readonly parentId: string;
   /** Two customers of the parent. The first one has a key with a scope that no session may give. */
   readonly customers: readonly [Customer, Customer];
   /** Makes a link to the portal. Its session may do all to keys of the first customer, unless the body says otherwise. */
@@ -74,7 +73,7 @@ export async function startPortalWorld(t: Scope): Promise<PortalWorld> {
   const operator: Call = (method, path, more) =>
     internal(method, `/admin/v1${path}`, { key: operatorToken, ...more });
   const calls = replicas.map((replica) => httpClient(t, replica.url));
-  const { parentId, parent } = await makeParent(operator, calls[0] as Call);
+  const { call: parent } = await makeParents(calls[0] as Call, operator)();
   const customers = [
     await makeCustomer(parent, 'Northwind Traders'),
     await makeCustomer(parent, 'Fabrikam Freight'),
@@ -82,7 +81,7 @@ export async function startPortalWorld(t: Scope): Promise<PortalWorld> {
   const old = { name: 'Old script', scopes: ['everything'] };
   await created(parent('POST', `/${customers[0].id}/api-keys`, { body: old }));
   return {
-    ...{ replicas, url, framing, operator, parent, parentId, customers, store },
+    ...{ replicas, url, framing, operator, parent, customers, store },
     browser: await openBrowser(t),
     link: async (body = { sub_account_id: customers[0].id }) => {
       const all = { permissions: everyPermission, scopes, user: 'jane', return_url: returnUrl, ...body };
@@ -121,20 +120,6 @@ async function startFraming(t: Scope): Promise<string> {
     server.close();
   });
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-async function makeParent(
-  operator: Call,
-  send: Call,
-): Promise<{ readonly parentId: string; readonly parent: Call }> {
-  const account = await created(operator('POST', '/accounts', { body: { name: 'Ada Logistics Ltd' } }));
-  const parentId = String(account['id']);
-  const body = { name: 'backend', scopes: ['sub_accounts:read', 'sub_accounts:write'] };
-  const key = await created(operator('POST', `/accounts/${parentId}/api-keys`, { body }));
-  const apiKey = String(key['api_key']);
-  const parent: Call = (method, path, more) =>
-    send(method, `/v1/sub-accounts${path}`, { key: apiKey, ...more });
-  return { parentId, parent };
 }
 
 async function makeCustomer(parent: Call, name: string): Promise<Customer> {
