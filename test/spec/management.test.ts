@@ -20,37 +20,27 @@ t.test('managing sub-accounts', async (t) => {
   const read = (path: string) => call('GET', `/v1/sub-accounts${path}`, { key: parent.key });
 
   t.test('create a sub-account: 201 with its record, name and external_id as sent', async (t) => {
-    const response = await parent.call('POST', '', { body: { name: 'Ada', external_id: 'ada' } });
-    t.equal(response.status, 201);
-    t.match(response.body, {
-      name: 'Ada',
-      external_id: 'ada',
-      status: 'active',
-      metadata: {},
-      deactivated_at: null,
+    const sent = { name: 'Ada', external_id: 'ada' };
+    const id = /^[0-9a-f]{8}-[0-9a-f]{4}-7/;
+    t.match(await parent.call('POST', '', { body: sent }), {
+      status: 201,
+      body: { ...sent, id, status: 'active', metadata: {}, deactivated_at: null },
     });
-    t.match(response.body['id'], /^[0-9a-f]{8}-[0-9a-f]{4}-7/);
   });
 
   t.test('list sub-accounts: newest first', async (t) => {
     await parent.call('POST', '', { body: { name: 'Bob' } });
-    const { status, body, text } = await read('');
-    t.equal(status, 200);
-    const listed = (JSON.parse(text) as { readonly data: readonly { name: string }[] }).data;
-    t.same(
-      listed.map(({ name }) => name),
-      ['Bob', 'Ada'],
-    );
-    t.match(body, { has_more: false, next_cursor: null });
+    t.match(await read(''), {
+      status: 200,
+      body: { data: [{ name: 'Bob' }, { name: 'Ada' }], has_more: false, next_cursor: null },
+    });
   });
 
   t.test('get and update a sub-account', async (t) => {
     const sub = await parent.create({ name: 'Cyd' });
-    const changed = await parent.call('PATCH', `/${sub.id}`, {
-      body: { name: 'Cyd & Co', external_id: 'cyd', metadata: { region: 'eu' } },
-    });
-    t.equal(changed.status, 200);
-    t.match(changed.body, { id: sub.id, name: 'Cyd & Co', external_id: 'cyd', metadata: { region: 'eu' } });
+    const body = { name: 'Cyd & Co', external_id: 'cyd', metadata: { region: 'eu' } };
+    const changed = await parent.call('PATCH', `/${sub.id}`, { body });
+    t.match(changed, { status: 200, body: { id: sub.id, ...body } });
     t.same((await read(`/${sub.id}`)).body, changed.body);
   });
 
@@ -62,10 +52,11 @@ t.test('managing sub-accounts', async (t) => {
       ['reactivate', 'active'],
       ['reactivate', 'active'],
     ] as const) {
-      const response = await sub.act(action);
-      t.equal(response.status, 200);
-      t.equal(response.body['status'], status);
-      t.match(response.headers['x-service-enforced'], /^replicas=2; ms=\d+/);
+      t.match(await sub.act(action), {
+        status: 200,
+        headers: { 'x-service-enforced': /^replicas=2; ms=\d+/ },
+        body: { status },
+      });
       t.equal((await read(`/${sub.id}`)).body['status'], status);
     }
   });
@@ -142,11 +133,11 @@ t.test('managing sub-accounts', async (t) => {
     const stranger = await newParent();
     const sub = await parent.create();
     const paths = [`/${sub.id}`, `/${sub.id}/api-keys`];
-    for (const path of paths) {
-      const response = await call('GET', `/v1/sub-accounts${path}`, { key: stranger.key });
-      t.equal(response.status, 404);
-      t.equal(response.body['code'], 'not_found');
-    }
+    for (const path of paths)
+      t.match(await call('GET', `/v1/sub-accounts${path}`, { key: stranger.key }), {
+        status: 404,
+        body: { code: 'not_found' },
+      });
     t.equal((await stranger.call('POST', `/${sub.id}/deactivate`)).status, 404);
     t.same((await stranger.call('GET', '')).body['data'], []);
   });
@@ -162,10 +153,9 @@ t.test('managing sub-accounts', async (t) => {
     );
     const created = responses.filter(({ status }) => status === 201);
     t.equal(created.length, 1);
-    for (const { status, body: rejected } of responses.filter(({ status }) => status !== 201)) {
-      t.equal(status, 409);
-      t.match(rejected, { code: 'external_id_taken', sub_account_id: created[0]?.body['id'] });
-    }
+    const taken = { code: 'external_id_taken', sub_account_id: created[0]?.body['id'] };
+    for (const response of responses.filter(({ status }) => status !== 201))
+      t.match(response, { status: 409, body: taken });
   });
 
   t.test('nothing under /v1/sub-accounts ever reaches the upstream', async (t) => {

@@ -50,20 +50,19 @@ t.test('what an upstream sees', async (t) => {
   t.test(
     'Authorization is not passed on; forwarding headers and request ids are the gateway’s',
     async (t) => {
-      const headers = {
-        'X-Forwarded-For': '6.6.6.6',
-        'X-Forwarded-Proto': 'https',
-        'X-Request-Id': 'mine',
-        Host: 'h',
-      };
+      const forwarded = { 'X-Forwarded-For': '6.6.6.6', 'X-Forwarded-Proto': 'https' };
+      const headers = { ...forwarded, 'X-Request-Id': 'mine', Host: 'h' };
       const response = await call('GET', '/x', { key: parent.key, headers });
-      const received = last();
-      t.same(received.values('authorization'), []);
-      t.same(received.values('x-forwarded-for'), ['127.0.0.1']);
-      t.same(received.values('x-forwarded-proto'), ['http']);
-      t.same(received.values('x-forwarded-host'), ['h']);
-      t.same(received.values('x-request-id'), [String(response.headers['x-request-id'])]);
-      t.not(response.headers['x-request-id'], 'mine');
+      const id = response.headers['x-request-id'];
+      t.not(id, 'mine');
+      for (const [name, values] of Object.entries({
+        authorization: [],
+        'x-forwarded-for': ['127.0.0.1'],
+        'x-forwarded-proto': ['http'],
+        'x-forwarded-host': ['h'],
+        'x-request-id': [String(id)],
+      }))
+        t.same(last().values(name), values, name);
     },
   );
 
@@ -77,23 +76,19 @@ t.test('what an upstream sees', async (t) => {
   });
 
   t.test('methods outside the acting rules are 405 or rejected, and never proxied', async (t) => {
-    for (const method of ['TRACE', 'PROPFIND', 'LOCK']) {
-      const response = await call(method, '/x', { key: parent.key });
-      t.equal(response.status, 405, method);
-      t.equal(response.body['code'], 'method_not_allowed');
-      t.ok(response.headers['allow']);
-    }
+    for (const method of ['TRACE', 'PROPFIND', 'LOCK'])
+      t.match(await call(method, '/x', { key: parent.key }), {
+        status: 405,
+        headers: { allow: /GET/ },
+        body: { code: 'method_not_allowed' },
+      });
   });
 
   t.test('health, metrics and the operator API are on the internal listener alone', async (t) => {
     for (const path of ['/livez', '/readyz', '/metrics'])
       t.equal((await internal('GET', path)).status, 200, path);
-    t.equal(
-      (await call('GET', '/livez', { key: parent.key })).status,
-      200,
-      'an ordinary path, for the upstream',
-    );
-    t.equal(last().target, '/livez');
+    await call('GET', '/livez', { key: parent.key });
+    t.equal(last().target, '/livez', 'an ordinary path, for the upstream');
     t.equal((await call('GET', '/admin/v1/accounts')).status, 401);
   });
 });
@@ -160,8 +155,7 @@ t.test(
       'routes:\n  - prefix: /dead\n    upstream: http://127.0.0.1:9\n',
     );
     const response = await call('GET', '/dead/x', { key: (await newParent()).key });
-    t.equal(response.status, 502);
-    t.equal(response.body['code'], 'upstream_unreachable');
+    t.match(response, { status: 502, body: { code: 'upstream_unreachable' } });
     t.notMatch(response.text, /127\.0\.0\.1|:9\b/);
   },
 );
