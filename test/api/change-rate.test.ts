@@ -5,8 +5,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { SteadyRate } from '../../src/limits/steady-rate.ts';
 import type { AccountId } from '../../src/domain/ids.ts';
-import type { Clock } from '../../src/ports/clock.ts';
-import { startApis, type Apis, type Parent } from '../support/apis.ts';
+import { startApis, type ApisOptions, type Parent } from '../support/apis.ts';
 import { once } from '../support/idempotent-calls.ts';
 import type { Scope } from '../support/servers.ts';
 
@@ -93,10 +92,10 @@ t.test('parents that are quiet take no memory, and one that is not is not forgot
 });
 
 /** APIs with a limit of one change a second, ten at once, and a clock that stands still. */
-async function slowApis(t: Scope): Promise<{ readonly apis: Apis; readonly time: { nowMs: number } }> {
+async function slowApis(t: Scope, more: ApisOptions = {}) {
   const time = { nowMs: 5_000 };
-  const clock: Clock = { wallMs: () => Date.now(), monotonicMs: () => time.nowMs };
-  return { apis: await startApis(t, { limits: { changesPerSecond: 1 }, clock }), time };
+  const clock = { wallMs: () => Date.now(), monotonicMs: () => time.nowMs };
+  return { apis: await startApis(t, { limits: { changesPerSecond: 1 }, clock, ...more }), time };
 }
 
 /** Changes the status of a sub-account again and again; the statuses of the responses. */
@@ -165,12 +164,8 @@ t.test(
 );
 
 t.test('a change whose 2xx could not be given counts: its place in the log is taken', async (t) => {
-  const time = { nowMs: 0 };
-  const apis = await startApis(t, {
-    limits: { changesPerSecond: 1 },
-    clock: { wallMs: () => Date.now(), monotonicMs: () => time.nowMs },
-    deps: { barrier: { enforced: () => Promise.reject(new Error('not known')) } },
-  });
+  const barrier = { enforced: () => Promise.reject(new Error('not known')) };
+  const { apis } = await slowApis(t, { deps: { barrier } });
   const parent = await apis.parent();
   await parent.call('POST', '', { body: { name: 'Child' } });
   const [{ id }] = (await parent.call('GET', '')).body['data'] as [{ id: string }];
@@ -178,9 +173,7 @@ t.test('a change whose 2xx could not be given counts: its place in the log is ta
 });
 
 t.test('a parent that reads in a loop gets 429, and its changes and another one’s reads go on', async (t) => {
-  const time = { nowMs: 5_000 };
-  const clock: Clock = { wallMs: () => Date.now(), monotonicMs: () => time.nowMs };
-  const apis = await startApis(t, { limits: { readsPerSecond: 2 }, clock });
+  const { apis, time } = await slowApis(t, { limits: { readsPerSecond: 2 } });
   const [parent, other] = [await apis.parent(), await apis.parent()];
   const { id } = await parent.create();
   const paths = ['', `/${id}`, '/events', '/usage', '/caller'];

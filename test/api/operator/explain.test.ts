@@ -2,6 +2,15 @@
 import t from 'tap';
 import { startReplicas } from '../../support/replicas.ts';
 
+/** Before any gateway was there. */
+const began = performance.now();
+
+interface Facts {
+  readonly replica_id: string;
+  readonly applied: number;
+  readonly age_ms: number;
+}
+
 interface Explanation {
   readonly allowed: boolean;
   readonly acts_as: string | null;
@@ -79,6 +88,26 @@ t.test('what is explained is what happens', async (t) => {
     });
     t.match(body, { allowed: true, acts_as: null, reason: null, caller: null, request: { route: '/login' } });
     t.match(body['because'], /no key is checked/);
+  });
+
+  await t.test('how new its facts are: every change that was answered is in them', async (t) => {
+    const other = await makeParent();
+    const factsOf = async (path: string): Promise<Facts | null> => {
+      const body = { key_id: other.keyId, method: 'GET', path };
+      return (await operator('POST', '/explain', { body })).body['facts'] as Facts | null;
+    };
+    const { body: own } = await operator('GET', '/whoami');
+    for (const path of ['/orders', '/v1/sub-accounts']) {
+      await operator('POST', `/accounts/${other.id}/suspend`);
+      const before = Number((await operator('GET', '/replicas')).body['position']);
+      const facts = await factsOf(path);
+      t.equal(facts?.replica_id, own['replica_id']);
+      t.ok(facts && facts.applied >= before, `${facts?.applied} of ${before}`);
+      t.ok(facts && facts.age_ms >= 0 && facts.age_ms < performance.now() - began, `${facts?.age_ms} ms`);
+      await operator('POST', `/accounts/${other.id}/resume`);
+      t.ok(((await factsOf(path))?.applied ?? 0) > (facts?.applied ?? 0), 'the next change moves it');
+    }
+    for (const path of ['/login', '/a/../b']) t.equal(await factsOf(path), null, `${path} uses no facts`);
   });
 
   await t.test('keys that decide nothing', async (t) => {

@@ -3,9 +3,11 @@
 import { readFileSync } from 'node:fs';
 import Fastify from 'fastify';
 import t from 'tap';
+import type { ManagementApp } from '../../../src/api/operations.ts';
 import type { OperatorApp } from '../../../src/api/operator/operator-token.ts';
 import type { TypeBoxProvider } from '../../../src/api/rest/typebox.ts';
 import { operatorRoles, type OperatorRole } from '../../../src/domain/operator-role.ts';
+import { managementScopes } from '../../../src/domain/scope.ts';
 import type { UsageReplay } from '../../../src/ports/usage/replay.ts';
 import { startApis } from '../../support/apis.ts';
 import { documentedOperations, type Json, type OpenApi } from '../../support/openapi.ts';
@@ -78,20 +80,31 @@ const usageReplay: UsageReplay = {
   replay: () => Promise.resolve({ events: [], rejected: [], next: null }),
 };
 
-t.test('a route of the operator API without a role does not compile', async (t) => {
-  const app: OperatorApp = Fastify().withTypeProvider<TypeBoxProvider>();
-  const handler = async () => ({});
+t.test(
+  'a route of the operator API without a role, or of the other without a scope, does not compile',
+  async (t) => {
+    const fastify = Fastify().withTypeProvider<TypeBoxProvider>();
+    const [operators, parents]: [OperatorApp, ManagementApp] = [fastify, fastify];
+    const handler = async () => ({});
 
-  // @ts-expect-error: the route has no config.
-  app.get('/a', { schema: {} }, handler);
-  // @ts-expect-error: the config has no role.
-  app.post('/b', { schema: {}, config: { action: true } }, handler);
-  // @ts-expect-error: there is no such role.
-  app.patch('/c', { schema: {}, config: { role: 'viewr' } }, handler);
+    // @ts-expect-error: the route has no config.
+    operators.get('/a', { schema: {} }, handler);
+    // @ts-expect-error: the config has no role.
+    operators.post('/b', { schema: {}, config: { action: true } }, handler);
+    // @ts-expect-error: there is no such role.
+    operators.patch('/c', { schema: {}, config: { role: 'viewr' } }, handler);
+    // @ts-expect-error: the route has no config.
+    parents.get('/d', { schema: {} }, handler);
+    // @ts-expect-error: the config has no scope.
+    parents.post('/e', { schema: {}, config: { action: true } }, handler);
+    // @ts-expect-error: the gateway asks for no such scope.
+    parents.patch('/f', { schema: {}, config: { scope: 'sub_accounts:reed' } }, handler);
 
-  app.get('/d', { schema: {}, config: { role: 'viewer' } }, handler);
-  t.pass('`npm run check` says so: each line above that compiles is a fault of the types');
-});
+    operators.get('/g', { schema: {}, config: { role: 'viewer' } }, handler);
+    parents.get('/h', { schema: {}, config: { scope: managementScopes.read } }, handler);
+    t.pass('`npm run check` says so: each line above that compiles is a fault of the types');
+  },
+);
 
 t.test('the table has every operation, and the document says the same role', async (t) => {
   const documented = Object.values(document.paths).flatMap((methods) =>

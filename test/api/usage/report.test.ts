@@ -42,34 +42,25 @@ t.test('a report says what each account under the parent used, and no other acco
       next_cursor: null,
     },
   });
+  const none = {
+    reads: 0,
+    writes: 0,
+    client_errors: 0,
+    server_errors: 0,
+    bytes_in: 0,
+    bytes_out: 0,
+    units: 0,
+  };
+  const counted = { reads: 2, writes: 1, client_errors: 1, server_errors: 1, bytes_in: 10, bytes_out: 20 };
+  const period_start = '2026-04-01T00:00:00.000Z';
   t.same(response.body['data'], [
     {
-      sub_account_id: child.id,
-      external_id: 'child',
-      name: 'Child',
-      period_start: '2026-04-01T00:00:00.000Z',
-      requests: 4,
-      reads: 2,
-      writes: 1,
-      client_errors: 1,
-      server_errors: 1,
-      bytes_in: 10,
-      bytes_out: 20,
-      units: 30,
+      ...{ sub_account_id: child.id, external_id: 'child', name: 'Child', period_start, requests: 4 },
+      ...{ ...counted, units: 30 },
     },
     {
-      sub_account_id: parent.id,
-      external_id: null,
-      name: 'Parent',
-      period_start: '2026-04-01T00:00:00.000Z',
-      requests: 5,
-      reads: 0,
-      writes: 0,
-      client_errors: 0,
-      server_errors: 0,
-      bytes_in: 0,
-      bytes_out: 0,
-      units: 0,
+      ...{ sub_account_id: parent.id, external_id: null, name: 'Parent', period_start, requests: 5 },
+      ...none,
     },
   ]);
 });

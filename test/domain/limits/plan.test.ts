@@ -29,53 +29,26 @@ for (const [own, ofPlan, inForce] of rules)
   });
 
 /** Own rate and burst, those of the plan, those in force. */
-type Pair<Rate> = readonly [rate: Rate, burst: number | null];
-const pairs: readonly (readonly [
-  own: Pair<Own>,
-  plan: Pair<number | null> | undefined,
-  Pair<number | null>,
-])[] = [
-  [[null, null], undefined, [null, null]],
-  [[5, 8], undefined, [5, 8]],
-  [['unlimited', null], undefined, [null, null]],
-  [
-    [null, null],
-    [7, 20],
-    [7, 20],
-  ],
-  [
-    [null, null],
-    [7, null],
-    [7, null],
-  ],
-  [
-    [5, null],
-    [7, 20],
-    [5, null],
-  ],
-  [
-    [5, 8],
-    [7, 20],
-    [5, 8],
-  ],
-  [
-    [5, 8],
-    [null, null],
-    [5, 8],
-  ],
-  [
-    ['unlimited', null],
-    [7, 20],
-    [null, null],
-  ],
+const pairs: readonly (readonly [Own, number | null, ...ofPlanAndInForce: (number | null)[]])[] = [
+  [null, null, 7, 20, 7, 20],
+  [null, null, 7, null, 7, null],
+  [5, null, 7, 20, 5, null],
+  [5, 8, 7, 20, 5, 8],
+  [5, 8, null, null, 5, 8],
+  ['unlimited', null, 7, 20, null, null],
 ];
 
 t.test('rate and burst are inherited together', async (t) => {
-  for (const [own, ofPlan, inForce] of pairs) {
-    const plan = ofPlan && { ...noLimits, requestsPerSecond: ofPlan[0], burst: ofPlan[1] };
-    const ofOwn: OwnLimits = { ...noLimits, requestsPerSecond: own[0], burst: own[1] };
-    const expected: Limits = { ...noLimits, requestsPerSecond: inForce[0], burst: inForce[1] };
-    t.same(effectiveLimits(ofOwn, plan ?? null), expected, JSON.stringify([own, ofPlan]));
+  for (const [requestsPerSecond, burst, ...others] of pairs) {
+    const own: OwnLimits = { ...noLimits, requestsPerSecond, burst };
+    const [plan, inForce] = [others.slice(0, 2), others.slice(2)].map(
+      ([rate = null, most = null]): Limits => {
+        return { ...noLimits, requestsPerSecond: rate, burst: most };
+      },
+    );
+    t.same(effectiveLimits(own, plan ?? null), inForce, JSON.stringify([own, plan]));
+    const alone = requestsPerSecond === 'unlimited' ? noLimits : own;
+    t.same(effectiveLimits(own, null), alone, `${requestsPerSecond} and ${burst} without a plan`);
   }
 });
 
