@@ -9,7 +9,7 @@ import { startSupervised } from './supervised-server.mjs';
 export function startServersOfRun(postgres, redis) {
   const starting = [
     startSupervised('postgres', { bin: postgres.bin }),
-    ...(redis ? [startSupervised('redis', { server: redis.server })] : []),
+    ...(redis ? [startSupervised('redis', { server: redis.server, settings: { databases: '16384' } })] : []),
   ];
   return {
     /** Environment variables that tell tests where the servers are. */

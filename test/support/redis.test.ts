@@ -3,14 +3,12 @@ import t from 'tap';
 import { Redis } from 'ioredis';
 import { freshRedis, startRedis } from './redis.ts';
 
-t.test('each fresh Redis is a world of its own', async (t) => {
-  const [first, second] = await Promise.all([freshRedis(t), freshRedis(t)]);
-  const one = connect(t, first);
-  const two = connect(t, second);
+t.test('a fresh Redis is empty, and no other test sees it', async (t) => {
+  const [one, two] = [connect(t, await freshRedis(t)), connect(t, await freshRedis(t))];
   await one.set('key', 'one');
-  await two.flushall();
+  t.equal(await two.dbsize(), 0);
+  await two.flushdb();
   t.equal(await one.get('key'), 'one');
-  t.equal(await two.get('key'), null);
 });
 
 t.test('a killed server comes back at its address, empty', async (t) => {
@@ -22,17 +20,21 @@ t.test('a killed server comes back at its address, empty', async (t) => {
   t.equal(await redis.get('key'), null);
 });
 
-t.test('a paused server sends nothing until it is resumed', async (t) => {
+t.test('a paused server answers nothing until it is resumed', async (t) => {
   const server = await startRedis(t);
-  const redis = connect(t, server.url);
+  const [redis, running] = [connect(t, server.url), connect(t, await freshRedis(t))];
   await redis.ping();
   await server.pause();
-  const response = redis.ping();
-  const first = await Promise.race([response, new Promise((resolve) => setTimeout(resolve, 200, 'silence'))]);
-  t.equal(first, 'silence');
+  const answered = redis.time();
+  await running.ping();
+  const resumed = await running.time();
   await server.resume();
-  t.equal(await response, 'PONG');
+  t.ok(seconds(await answered) >= seconds(resumed));
 });
+
+function seconds([whole, micros]: readonly (string | number)[]): number {
+  return Number(whole) + Number(micros) / 1e6;
+}
 
 function connect(t: { teardown(end: () => unknown): unknown }, url: string): Redis {
   const redis = new Redis(url, { retryStrategy: () => 20 });
