@@ -1,11 +1,13 @@
 // class: real
 /** This version beside a made-up next one over one database: there and back under load. */
+import { Redis } from 'ioredis';
 import t from 'tap';
 import { version } from '../../../src/wiring/version.ts';
 import { backupTools, dumpSchema } from '../../support/backup.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 import { dist } from '../../support/process.ts';
+import { freshRedis } from '../../support/redis.ts';
 import { migrated, rawSql } from '../../support/store.ts';
 import { Fleet, type Member } from './support/fleet.ts';
 import { differences, makeNextVersion, migrateWith } from './support/next-version.ts';
@@ -15,7 +17,10 @@ const next = makeNextVersion(t);
 t.test('an upgrade and the way back: no request fails, no decision is stale', async (t) => {
   const url = await freshDatabase(t);
   const sql = rawSql(t, url);
-  const fleet = new Fleet(t, url);
+  const redisUrl = await freshRedis(t);
+  const redis = new Redis(redisUrl);
+  t.teardown(() => redis.disconnect());
+  const fleet = new Fleet(t, { DATABASE_URL: url, REDIS_URL: redisUrl });
   /** The functions are the next version's, by their number and by their text. */
   async function hasNextFunctions(when: string): Promise<void> {
     const [row] = await sql`
@@ -39,6 +44,10 @@ t.test('an upgrade and the way back: no request fails, no decision is stale', as
   }
   for (const member of olds) t.equal(await fleet.end(member, 'SIGTERM'), 0);
   await eventually(async () => (await putPlan(news[0])).status === 200);
+  await fleet.goesOn();
+  const facts = String(await redis.mget(await redis.keys('*:[ka]:*')));
+  t.match(facts, /"v":1,[^{]*{"keyId"[^}]*"note":null/, 'facts about keys that this version can read');
+  t.match(facts, /"v":2,[^{]*"account":/, 'facts about accounts that it cannot');
 
   await fleet.end(await fleet.start(dist), 'SIGKILL');
   for (let i = 0; i < 2; i++) await fleet.start(dist);

@@ -1,4 +1,4 @@
-/** Replicas of two versions over one PostgreSQL, and requests and changes that go to those in use. */
+/** Replicas of two versions over one PostgreSQL and one Redis, and requests and changes that go to those in use. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeParents, operatorToken, type Parent, type SubAccountUnderTest } from '../../../support/apis.ts';
 import { configFile } from '../../../support/config-files.ts';
@@ -27,22 +27,22 @@ export class Fleet {
   sent = 0;
   decisions = 0;
   readonly #t: Scope;
-  readonly #databaseUrl: string;
+  readonly #stores: Readonly<Record<'DATABASE_URL' | 'REDIS_URL', string>>;
   #inUse: readonly Member[] = [];
   #turn = 0;
   #rounds = 0;
   #stopped = false;
   #load: readonly Promise<void>[] = [];
 
-  constructor(t: Scope, databaseUrl: string) {
+  constructor(t: Scope, stores: Readonly<Record<'DATABASE_URL' | 'REDIS_URL', string>>) {
     this.#t = t;
-    this.#databaseUrl = databaseUrl;
+    this.#stores = stores;
   }
 
   /** Starts a replica of a build, and uses it from when it is ready. */
   async start(dist: string): Promise<Member> {
     const env = {
-      DATABASE_URL: this.#databaseUrl,
+      ...this.#stores,
       UPSTREAM_URL: await startUpstream(this.#t),
       ADMIN_TOKEN: operatorToken,
       // A machine that has other things to do must not cost a replica its lease.
@@ -115,15 +115,16 @@ export class Fleet {
     this.#rounds += 1;
   }
 
+  /** One after another, each time from another one on: what one replica wrote to Redis is read by the next. */
   async #decideAll(key: string, expected: string): Promise<void> {
-    const decide = async (member: Member): Promise<void> => {
+    const first = this.#rounds % this.#inUse.length;
+    for (const member of [...this.#inUse.slice(first), ...this.#inUse.slice(0, first)]) {
       const response = await this.#send(member, 'GET', '/item', key, undefined, [200, 401, 403]);
-      if (response === undefined) return;
+      if (response === undefined) continue;
       this.decisions += 1;
       const decided = [response.status, response.body['code']].join(' ').trim();
       if (decided !== expected) this.stale.push(`${decided} for ${expected}`);
-    };
-    await Promise.all(this.#inUse.map(decide));
+    }
   }
 
   #member(turn: number): Member {

@@ -21,7 +21,8 @@ export const differences = {
 
 /**
  * Makes the next version. It has one more column and can enforce plans, which it therefore refuses to write while a
- * replica of this version is registered. The build goes away with the test.
+ * replica of this version is registered. In Redis it adds a member to its facts about keys, and gives those about
+ * accounts another form. The build goes away with the test.
  */
 export function makeNextVersion(t: Scope): NextVersion {
   const folder = tempFolder(t);
@@ -44,11 +45,17 @@ export function makeNextVersion(t: Scope): NextVersion {
   const { number } = JSON.parse(readFileSync(join(schema, 'functions.json'), 'utf8')) as { number: number };
   writeFileSync(join(schema, 'functions.json'), JSON.stringify({ number: number + 1 }));
 
-  const level = 'var level = 1;\n';
-  const bundles = readdirSync(dist).filter((file) => file.endsWith('.js'));
-  const holder = bundles.filter((file) => readFileSync(join(dist, file), 'utf8').includes(level));
-  if (holder.length !== 1) throw new Error(`${holder.length} bundles have the level`);
-  replace(join(dist, String(holder[0])), level, 'var level = 2;\n');
+  replaceInBundle(dist, 'var level = 1;\n', 'var level = 2;\n');
+  const written = '{ v: version, s: seq, i: incarnation, f: value }';
+  const account = '"status" in Object(value) ? { v: 2, s: seq, i: incarnation, account: value } :';
+  replaceInBundle(
+    dist,
+    `return JSON.stringify(${written});`,
+    `if ("keyId" in Object(value)) value = { ...value, note: null };
+     return JSON.stringify(${account} ${written});`,
+  );
+  replaceInBundle(dist, '!isObject(read) || read["v"] !== version', '!isObject(read) || read["v"] > 2');
+  replaceInBundle(dist, 'i: incarnation, f } = read;', 'i: incarnation, f = read["account"] } = read;');
   return { dist, functions: number + 1 };
 }
 
@@ -56,6 +63,13 @@ export function makeNextVersion(t: Scope): NextVersion {
 export function migrateWith(dist: string, url: string): void {
   const env = { PATH: process.env['PATH'], DATABASE_URL: url };
   execFileSync(process.execPath, [join(dist, 'cli.js'), 'migrate'], { env, stdio: 'pipe' });
+}
+
+function replaceInBundle(dist: string, from: string, to: string): void {
+  const bundles = readdirSync(dist).filter((file) => file.endsWith('.js'));
+  const holders = bundles.filter((file) => readFileSync(join(dist, file), 'utf8').includes(from));
+  if (holders.length !== 1) throw new Error(`${holders.length} bundles have ${from.trim()}`);
+  replace(join(dist, String(holders[0])), from, to);
 }
 
 function replace(file: string, from: string, to: string): void {
