@@ -7,7 +7,7 @@
 import { parseArgs } from 'node:util';
 import { openLog } from '../src/ops/logger.ts';
 import { startGateway } from '../src/wiring/start.ts';
-import { TcpProxy } from '../test/e2e/faults/support/tcp-proxy.ts';
+import { TcpProxy } from '../test/support/tcp-proxy.ts';
 import { makeParents, operatorToken } from '../test/support/apis.ts';
 import { configFile, goodConfig } from '../test/support/config-files.ts';
 import { httpClient, type Call } from '../test/support/http-client.ts';
@@ -36,13 +36,11 @@ process.exit();
 
 async function main(): Promise<void> {
   print(machineLine(describeMachine()));
-  const url = new URL((await startPostgres(scope, { fsync: 'on' })).url);
-  const proxy = await new TcpProxy({ host: url.hostname, port: Number(url.port) }).open(scope);
-  url.port = String(proxy.port);
+  const proxy = await TcpProxy.open(scope, (await startPostgres(scope, { fsync: 'on' })).url);
   const config = goodConfig({
     PORT: '0',
     INTERNAL_PORT: '0',
-    DATABASE_URL: url.href,
+    DATABASE_URL: proxy.url,
     UPSTREAM_URL: 'http://127.0.0.1:9',
     ADMIN_TOKEN: operatorToken,
     CONFIG: configFile(scope, 'limits:\n  changes_per_second: 0\n'),

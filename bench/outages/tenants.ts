@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
 import { uuidV7 } from '../../src/domain/ids.ts';
 import { Cluster } from '../../test/e2e/faults/support/cluster.ts';
-import { TcpProxy } from '../../test/e2e/faults/support/tcp-proxy.ts';
 import type { Scope } from '../../test/support/servers.ts';
+import { TcpProxy } from '../../test/support/tcp-proxy.ts';
 import { unknownKey } from '../lib/tenants.ts';
 import { slotMs, type OpenLoop, type Slot } from '../load/paced.ts';
 import { ms, us, type Finding, type Promised } from './figures.ts';
@@ -70,8 +70,8 @@ async function coldTenants(
 ): Promise<Phase> {
   const { url } = environment.postgres;
   const acting = await makeTenants(url, count);
-  const proxy = await new TcpProxy(addressOf(url)).open(scope);
-  const gateway = await environment.gateway(`cold ${count}`, 'without Redis', through(url, proxy.port));
+  const proxy = await TcpProxy.open(scope, url);
+  const gateway = await environment.gateway(`cold ${count}`, 'without Redis', proxy.url);
   proxy.delay(roundTripMs / 2);
   const { p50, max, statuses } = await load(environment, gateway, acting, {
     ...{ rate: count / atOnceSeconds, seconds: atOnceSeconds, connections: count },
@@ -94,8 +94,8 @@ async function coldTenants(
 async function throughFailover(environment: OutageEnvironment, scope: Scope, rate: number): Promise<Phase> {
   const cluster = await Cluster.start(scope);
   const { url } = cluster.primary;
-  const proxy = await new TcpProxy(addressOf(url)).open(scope);
-  const gateway = await environment.gateway('failover', 'without Redis', through(url, proxy.port));
+  const proxy = await TcpProxy.open(scope, url);
+  const gateway = await environment.gateway('failover', 'without Redis', proxy.url);
   const acting = await makeTenants(url, failover.tenants);
   await load(environment, gateway, acting, { rate: 2 * rate, seconds: failover.tenants / rate });
   const slots: Slot[] = [];
@@ -198,16 +198,4 @@ async function makeTenants(url: string, count: number): Promise<Acting[]> {
   await sql`analyze`;
   await sql.end();
   return made;
-}
-
-function addressOf(url: string): { host: string; port: number } {
-  const { hostname, port } = new URL(url);
-  return { host: hostname, port: Number(port) };
-}
-
-function through(url: string, port: number): string {
-  const changed = new URL(url);
-  changed.hostname = '127.0.0.1';
-  changed.port = String(port);
-  return changed.href;
 }

@@ -5,12 +5,12 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import { configFile } from '../support/config-files.ts';
-import { cuttableLine } from '../support/cuttable-line.ts';
 import { eventually } from '../support/eventually.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { becomes, startProcess, tempFolder } from '../support/process.ts';
 import type { Scope } from '../support/servers.ts';
 import { migrated, rawSql } from '../support/store.ts';
+import { TcpProxy } from '../support/tcp-proxy.ts';
 import { startRawUpstream, type Upstream } from '../support/upstreams.ts';
 import { openWebSocket, startWebSocketUpstream } from '../support/websockets.ts';
 import { startWorkers, type WorkersProcess } from '../support/workers.ts';
@@ -97,7 +97,7 @@ t.test('what is still in flight when the time is over is cut, and the end is in 
 /** A gateway that has counted six requests, of which its database lacks five, because it is away since. */
 async function withUnstoredUsage(t: Test, drainMs: number) {
   const databaseUrl = await freshDatabase(t, migrated);
-  const line = await cuttableLine(t, new URL(databaseUrl));
+  const line = await TcpProxy.open(t, databaseUrl);
   const yaml = `drain_ms: ${drainMs}\ndata_dir: ${tempFolder(t)}/data\ncoherence: { lease_ms: 20000 }\n`;
   const gateway = await start(t, { DATABASE_URL: line.url, CONFIG: configFile(t, yaml) });
   const { url, key, release, program } = gateway;
@@ -110,7 +110,7 @@ async function withUnstoredUsage(t: Test, drainMs: number) {
   await eventually(async () => (await sql`select from usage_hourly`).length > 0);
   const responses = Array.from({ length: 5 }, () => get(`${url}/slow`, key));
   await eventually(() => gateway.upstream.heads === 6);
-  line.cut();
+  line.refuse();
   release();
   for (const { status } of await Promise.all(responses)) t.equal(status, 200);
   return { program, line, sql, env: gateway.env };

@@ -4,12 +4,6 @@ import { eventually } from '../../../support/eventually.ts';
 import { startPostgres, startStandby } from '../../../support/postgres.ts';
 import type { PrivateServer, Scope } from '../../../support/servers.ts';
 
-/** Address of a server. */
-export interface Target {
-  readonly host: string;
-  readonly port: number;
-}
-
 export class Cluster {
   readonly #t: Scope;
   #primary: PrivateServer;
@@ -33,15 +27,15 @@ export class Cluster {
     return this.#primary;
   }
 
-  /** The primary is killed, and never comes back; the standby is promoted. Returns where it is. */
-  async failOver(): Promise<Target> {
+  /** The primary is killed, and never comes back; the standby is promoted. Returns its URL. */
+  async failOver(): Promise<string> {
     const standby = this.#standby;
     if (standby === null) throw new Error('there is no standby');
     const old = this.#primary;
     await old.kill();
     await this.#promote(standby);
     await old.dispose();
-    return targetOf(standby);
+    return standby.url;
   }
 
   /**
@@ -49,9 +43,9 @@ export class Cluster {
    * What is committed on the first alone is lost, so nothing that is judged may be.
    *
    * @param meanwhile what happens while the first is the primary, to its kill
-   * @returns where the second is
+   * @returns the URL of the second
    */
-  async failOverTwice(meanwhile: (first: PrivateServer) => Promise<void>): Promise<Target> {
+  async failOverTwice(meanwhile: (first: PrivateServer) => Promise<void>): Promise<string> {
     const first = this.#standby;
     if (first === null) throw new Error('there is no standby');
     const old = this.#primary;
@@ -63,7 +57,7 @@ export class Cluster {
     await meanwhile(first);
     await this.#promote(second);
     await Promise.all([old.dispose(), first.dispose()]);
-    return targetOf(second);
+    return second.url;
   }
 
   async #promote(standby: PrivateServer): Promise<void> {
@@ -108,10 +102,4 @@ async function waitForStandbys({ url }: PrivateServer, standbys: number): Promis
   } finally {
     await sql.end();
   }
-}
-
-/** Where a server listens. */
-export function targetOf({ url }: PrivateServer): Target {
-  const { hostname, port } = new URL(url);
-  return { host: hostname, port: Number(port) };
 }

@@ -9,8 +9,8 @@ import { httpClient, type Call } from '../../../support/http-client.ts';
 import { freshDatabase } from '../../../support/postgres.ts';
 import { becomes, cli, startProcess } from '../../../support/process.ts';
 import { migrated } from '../../../support/store.ts';
+import { TcpProxy } from '../../../support/tcp-proxy.ts';
 import { startUpstream } from '../../../support/upstreams.ts';
-import { TcpProxy } from './tcp-proxy.ts';
 
 /** Changes between two faults. */
 const faultEvery = 75;
@@ -23,7 +23,7 @@ const operators = [
 
 /** Makes random changes through three replicas with faults, and compares the events with them. */
 export async function eventsUnderFaults(t: Test, changes: number, seed: number): Promise<void> {
-  const databaseUrl = new URL(await freshDatabase(t, migrated));
+  const databaseUrl = await freshDatabase(t, migrated);
   const [operator, ...named] = operators;
   const tokens = named.map(({ name, token }) => `    ${name}: ${token}\n`).join('');
   const shared = {
@@ -38,11 +38,8 @@ export async function eventsUnderFaults(t: Test, changes: number, seed: number):
   };
   const replicas = await Promise.all(
     operators.map(async () => {
-      const proxy = new TcpProxy({ host: databaseUrl.hostname, port: Number(databaseUrl.port) });
-      await proxy.open(t);
-      const url = new URL(databaseUrl);
-      [url.hostname, url.port] = ['127.0.0.1', String(proxy.port)];
-      return { proxy, process: await startProcess(t, { ...shared, DATABASE_URL: url.href }) };
+      const proxy = await TcpProxy.open(t, databaseUrl);
+      return { proxy, process: await startProcess(t, { ...shared, DATABASE_URL: proxy.url }) };
     }),
   );
   await Promise.all(replicas.map(({ process }) => becomes(process.internalUrl, 200)));

@@ -5,7 +5,7 @@ import { openPostgres } from '../../../../src/adapters/postgres/store.ts';
 import type { Random } from '../../../support/coherence/random.ts';
 import type { PrivateServer } from '../../../support/servers.ts';
 import { createParent, createSub } from '../../../support/store.ts';
-import { targetOf, type Cluster, type Target } from './cluster.ts';
+import type { Cluster } from './cluster.ts';
 import type { Replica } from './replica.ts';
 
 export interface Victims {
@@ -166,7 +166,7 @@ export const faults: Readonly<Record<string, Fault>> = {
         const locked = sql.begin(async (transaction) => {
           // Changes that are judged get no 2xx here.
           await transaction`lock table account, api_key, plan in exclusive mode`;
-          leadAll(replicas, targetOf(first));
+          leadAll(replicas, first.url);
           await sleep(random.between(500, 2_500));
           await first.kill();
         });
@@ -187,9 +187,9 @@ export const faults: Readonly<Record<string, Fault>> = {
   },
 };
 
-function leadAll(replicas: readonly Replica[], target: Target): void {
+function leadAll(replicas: readonly Replica[], url: string): void {
   for (const { toPostgres } of replicas) {
-    toPostgres.leadTo(target);
+    toPostgres.leadTo(url);
     toPostgres.cut();
   }
 }

@@ -6,10 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../../../support/eventually.ts';
 import { childrenOf } from '../../../support/processes.ts';
 import type { Scope } from '../../../support/servers.ts';
+import { TcpProxy } from '../../../support/tcp-proxy.ts';
 import { usageFolder } from '../../../support/usage-folder.ts';
 import { unusedPort } from '../../../servers/unused-port.mjs';
 import { HttpClient } from './http-client.ts';
-import { TcpProxy } from './tcp-proxy.ts';
 
 const MAIN = fileURLToPath(new URL('../../../../dist/main.js', import.meta.url));
 
@@ -60,15 +60,15 @@ export class Replica {
   static async make(t: Scope, name: string, surroundings: Surroundings): Promise<Replica> {
     const { postgresUrl, redisUrl, upstreamUrl, leaseMs, workers } = surroundings;
     const { clockRate = 1, clockAheadMs = 0 } = surroundings;
-    const [toPostgres, toRedis] = await Promise.all([proxyTo(t, postgresUrl), proxyTo(t, redisUrl)]);
+    const [toPostgres, toRedis] = [await TcpProxy.open(t, postgresUrl), await TcpProxy.open(t, redisUrl)];
     const ports = [await unusedPort(), await unusedPort()] as const;
     const replica = new Replica(name, [toPostgres, toRedis], ports, {
       PATH: process.env['PATH'],
       PORT: String(ports[0]),
       INTERNAL_PORT: String(ports[1]),
       ADMIN_TOKEN: adminToken,
-      DATABASE_URL: through(postgresUrl, toPostgres),
-      REDIS_URL: through(redisUrl, toRedis),
+      DATABASE_URL: toPostgres.url,
+      REDIS_URL: toRedis.url,
       UPSTREAM_URL: upstreamUrl,
       COHERENCE_LEASE_MS: String(leaseMs),
       LOG_LEVEL: 'error',
@@ -156,16 +156,4 @@ export class Replica {
     child.kill(signal);
     await ended;
   }
-}
-
-async function proxyTo(t: Scope, url: string): Promise<TcpProxy> {
-  const { hostname, port } = new URL(url);
-  return new TcpProxy({ host: hostname, port: Number(port) }).open(t);
-}
-
-function through(url: string, proxy: TcpProxy): string {
-  const changed = new URL(url);
-  changed.hostname = '127.0.0.1';
-  changed.port = String(proxy.port);
-  return changed.href;
 }

@@ -1,50 +1,67 @@
-/** A TCP proxy on loopback that can cut, stall and delay what goes through it. */
+/** A TCP proxy on loopback that can cut, stall and divert what goes through it. */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { resetConnection } from '../../../../src/http/hang-up.ts';
-import type { Scope } from '../../../support/servers.ts';
+import { resetConnection } from '../../src/http/hang-up.ts';
+import type { Scope } from './servers.ts';
 
 /** The client of a connection, or the server behind the proxy. */
 type End = 'client' | 'server';
 
 export class TcpProxy {
-  #target: { readonly host: string; readonly port: number };
+  #target: URL;
+  #refuses = false;
+  #delayMs = 0;
   readonly #pairs = new Set<readonly [Socket, Socket]>();
   readonly #server: Server;
   /** From which ends nothing is read. */
   #stalled: ReadonlySet<End> = new Set();
-  #delayMs = 0;
 
-  constructor(target: { readonly host: string; readonly port: number }) {
+  private constructor(target: URL) {
     this.#target = target;
     this.#server = createServer((socket) => this.#accept(socket));
   }
 
-  get port(): number {
-    return (this.#server.address() as AddressInfo).port;
+  /** Opens a way to the server of a URL, until the test ends. */
+  static async open(t: Scope, url: string): Promise<TcpProxy> {
+    const proxy = new TcpProxy(new URL(url));
+    const server = proxy.#server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    t.teardown(() => {
+      server.close();
+      proxy.cut();
+    });
+    return proxy;
   }
 
-  async open(t: Scope): Promise<this> {
-    this.#server.listen(0, '127.0.0.1');
-    await once(this.#server, 'listening');
-    t.teardown(() => {
-      this.#server.close();
-      this.cut();
-    });
-    return this;
+  /** The URL that it leads to, by way of it. */
+  get url(): string {
+    const { port } = this.#server.address() as AddressInfo;
+    return Object.assign(new URL(this.#target), { hostname: '127.0.0.1', port: String(port) }).href;
   }
 
   /** Ends every connection at once, as a firewall that loses its state would. */
   cut(): void {
-    for (const [near, far] of this.#pairs) {
-      resetConnection(near);
-      resetConnection(far);
-    }
+    for (const pair of this.#pairs) for (const socket of pair) resetConnection(socket);
+  }
+
+  /** Ends every connection, and from now on new ones as well, until it is {@link mend}ed. */
+  refuse(): void {
+    this.#refuses = true;
+    this.cut();
+  }
+
+  mend(): void {
+    this.#refuses = false;
   }
 
   /** From now on connections lead to another server. Those that are open are not touched. */
-  leadTo(target: { readonly host: string; readonly port: number }): void {
-    this.#target = target;
+  leadTo(url: string): void {
+    this.#target = new URL(url);
+  }
+
+  /** Open connections carry nothing any more, without being closed, as when a machine between them forgets them. */
+  silence(): void {
+    for (const pair of this.#pairs) for (const socket of pair) socket.pause();
   }
 
   /** From now on nothing that these ends send gets through; connections stay open, and new ones are accepted. */
@@ -70,7 +87,8 @@ export class TcpProxy {
   }
 
   #accept(near: Socket): void {
-    const far = connect(this.#target);
+    if (this.#refuses) return void near.destroy();
+    const far = connect(Number(this.#target.port), this.#target.hostname);
     const pair = [near, far] as const;
     this.#pairs.add(pair);
     for (const [from, to] of [
