@@ -1,9 +1,10 @@
 /** How every tenant store lists: in pages, newest first, by filters. */
 import type { Test } from 'tap';
 import type { Metadata } from '../../src/domain/account.ts';
-import type { Page, PageQuery } from '../../src/ports/tenant-store.ts';
+import type { AccountId } from '../../src/domain/ids.ts';
+import type { PageQuery } from '../../src/ports/tenant-store.ts';
 import type { Store } from '../../src/adapters/postgres/store.ts';
-import { createKey, createParent, createSub } from '../support/store.ts';
+import { createKey, createParent, createSub, everyPage } from '../support/store.ts';
 
 export async function accountListContract(t: Test, { tenants, quotas }: Store): Promise<void> {
   await t.test('parents are listed newest first', async (t) => {
@@ -20,15 +21,17 @@ export async function accountListContract(t: Test, { tenants, quotas }: Store): 
     const parent = await createParent(tenants);
     const before: string[] = [];
     for (let i = 0; i < 25; i++) before.push((await createSub(tenants, parent.id)).value.id);
-    const seen = await everyPage(
-      (page) => tenants.listSubAccounts(parent.id, {}, page),
-      10,
-      async (row) => {
-        await createSub(tenants, parent.id);
-        await tenants.setSubAccountStatus(parent.id, row.id, 'deactivated');
-      },
+    const list = async (page: PageQuery) => {
+      const found = await tenants.listSubAccounts(parent.id, {}, page);
+      await createSub(tenants, parent.id);
+      await tenants.setSubAccountStatus(parent.id, found.rows[0]?.id as AccountId, 'deactivated');
+      return found;
+    };
+    const seen = await everyPage(list, 10, ({ id }) => id);
+    t.same(
+      seen.map(({ id }) => id),
+      before.sort().reverse(),
     );
-    t.same(seen, before.sort().reverse());
   });
 
   await t.test('a last page that is full says that it is the last', async (t) => {
@@ -111,19 +114,4 @@ export async function accountListContract(t: Test, { tenants, quotas }: Store): 
     t.same(await ids({ metadata: { plan: 'Gold' } }), []);
     t.same(await ids({ nameStart: 'b', metadata: { plan: 'gold' }, status: 'deactivated' }), []);
   });
-}
-
-/** Ids of all rows, page after page; `between` runs once a page with its first row. */
-async function everyPage<T extends { readonly id: string }>(
-  list: (page: PageQuery) => Promise<Page<T>>,
-  limit: number,
-  between: (row: T) => Promise<void>,
-): Promise<string[]> {
-  const ids: string[] = [];
-  for (let after: string | undefined; ; after = ids.at(-1)) {
-    const page = await list({ limit, ...(after !== undefined && { after }) });
-    ids.push(...page.rows.map(({ id }) => id));
-    if (!page.hasMore) return ids;
-    if (page.rows[0]) await between(page.rows[0]);
-  }
 }

@@ -3,7 +3,8 @@ import type { Test } from 'tap';
 import type { Store } from '../../src/adapters/postgres/store.ts';
 import type { KeyId } from '../../src/domain/ids.ts';
 import type { KeyFilter } from '../../src/ports/api-keys.ts';
-import { createKey, createParent, createSub, newAccountId, newKeyId } from '../support/store.ts';
+import { newAccountId, newKeyId } from '../support/drafts.ts';
+import { createKey, createParent, createSub, everyPage } from '../support/store.ts';
 
 export async function anyKeysContract(t: Test, { tenants }: Store): Promise<void> {
   const parent = await createParent(tenants);
@@ -60,16 +61,14 @@ export async function anyKeysContract(t: Test, { tenants }: Store): Promise<void
   });
 
   await t.test('pages of any size hold the same keys', async (t) => {
-    const paged: KeyId[] = [];
-    for (let more = true; more;) {
-      const after = paged.at(-1);
-      const page = await tenants.findKeys(
-        { prefix: 'tgw_find' },
-        { limit: 3, ...(after !== undefined && { after }) },
-      );
-      paged.push(...page.rows.map(({ key }) => key.id));
-      more = page.hasMore;
-    }
-    t.same(paged, all);
+    const paged = await everyPage(
+      (page) => tenants.findKeys({ prefix: 'tgw_find' }, page),
+      3,
+      ({ key }) => key.id,
+    );
+    t.same(
+      paged.map(({ key }) => key.id),
+      all,
+    );
   });
 }

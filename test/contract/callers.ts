@@ -4,21 +4,12 @@ import type { Store } from '../../src/adapters/postgres/store.ts';
 import { digestSecret } from '../../src/domain/api-key.ts';
 import type { ProblemCode } from '../../src/domain/problem.ts';
 import type { ChangeCaller, IdempotencyClaim } from '../../src/ports/changes.ts';
-import {
-  createKey,
-  createParent,
-  createSub,
-  keyDraft,
-  newAccountId,
-  newKeyId,
-  problemCode,
-  subAccountDraft,
-} from '../support/store.ts';
+import { keyDraft, newAccountId, newClaim, newKeyId, subAccountDraft } from '../support/drafts.ts';
+import { createKey, createParent, createSub, problemCode } from '../support/store.ts';
 
 export async function callerContract(t: Test, { tenants, log }: Store): Promise<void> {
   const noLimit = 1_000;
   const inAnHour = new Date(Date.now() + 3_600_000);
-  let claims = 0;
 
   type World = Awaited<ReturnType<typeof newWorld>>;
 
@@ -32,11 +23,6 @@ export async function callerContract(t: Test, { tenants, log }: Store): Promise<
     return { parent, caller, sub, subKey };
   }
 
-  function newClaim({ keyId }: ChangeCaller): IdempotencyClaim {
-    claims += 1;
-    return { caller: keyId, key: digestSecret(`claim ${claims}`), fingerprint: digestSecret('asked for') };
-  }
-
   /** Every change that a parent can ask for, in an order in which each has an effect. */
   function changesOf(
     { parent, sub, subKey }: World,
@@ -44,27 +30,21 @@ export async function callerContract(t: Test, { tenants, log }: Store): Promise<
     claim: () => IdempotencyClaim | null,
   ) {
     const draft = subAccountDraft({ externalId: 'new' });
+    const put = (externalId: string) =>
+      tenants.putSubAccount(
+        parent,
+        externalId,
+        { id: newAccountId(), name: 'Put', metadata: {} },
+        noLimit,
+        caller,
+      );
     return {
       create: () => tenants.createSubAccount(parent, draft, noLimit, claim(), caller),
       patch: () => tenants.updateSubAccount(parent, sub, { name: 'New', externalId: 'other' }, caller),
       limit: () => tenants.updateSubAccount(parent, sub, { limits: { requestsPerSecond: 5 } }, caller),
       'limit a key': () => tenants.updateKey(sub, subKey, { limits: { requestsPerSecond: 5 } }, caller),
-      put: () =>
-        tenants.putSubAccount(
-          parent,
-          'put',
-          { id: newAccountId(), name: 'Put', metadata: {} },
-          noLimit,
-          caller,
-        ),
-      'put what is there': () =>
-        tenants.putSubAccount(
-          parent,
-          'old',
-          { id: newAccountId(), name: 'Put', metadata: {} },
-          noLimit,
-          caller,
-        ),
+      put: () => put('put'),
+      'put what is there': () => put('old'),
       deactivate: () => tenants.setSubAccountStatus(parent, sub, 'deactivated', claim(), caller),
       reactivate: () => tenants.setSubAccountStatus(parent, sub, 'active', claim(), caller),
       mint: () => tenants.createKey(sub, keyDraft(), noLimit, claim(), caller),
@@ -85,50 +65,25 @@ export async function callerContract(t: Test, { tenants, log }: Store): Promise<
     return { subs, keys, position: (await log.replicas()).seq };
   }
 
-  const ends: readonly [ProblemCode, () => Promise<readonly [World, ChangeCaller]>][] = [
+  const ends: readonly [ProblemCode, (world: World) => Promise<ChangeCaller>, Date?][] = [
     [
       'api_key_revoked',
-      async () => {
-        const world = await newWorld();
-        await tenants.revokeKey(world.parent, world.caller.keyId);
-        return [world, world.caller];
-      },
+      async ({ parent, caller }) => tenants.revokeKey(parent, caller.keyId).then(() => caller),
     ],
-    [
-      'api_key_expired',
-      async () => {
-        const world = await newWorld(new Date(Date.now() - 1));
-        return [world, world.caller];
-      },
-    ],
+    ['api_key_expired', async ({ caller }) => caller, new Date(Date.now() - 1)],
     [
       'account_suspended',
-      async () => {
-        const world = await newWorld();
-        await tenants.setParentStatus(world.parent, 'suspended');
-        return [world, world.caller];
-      },
+      async ({ parent, caller }) => tenants.setParentStatus(parent, 'suspended').then(() => caller),
     ],
-    [
-      'invalid_api_key',
-      async () => {
-        const world = await newWorld();
-        return [world, { ...world.caller, keyId: newKeyId() }];
-      },
-    ],
-    [
-      'invalid_api_key',
-      async () => {
-        const world = await newWorld();
-        return [world, { ...world.caller, keyId: (await newWorld()).caller.keyId }];
-      },
-    ],
+    ['invalid_api_key', async ({ caller }) => ({ ...caller, keyId: newKeyId() })],
+    ['invalid_api_key', async ({ caller }) => ({ ...caller, keyId: (await newWorld()).caller.keyId })],
   ];
-  for (const [code, end] of ends) {
+  for (const [code, end, expiresAt] of ends) {
     await t.test(`a caller with ${code} changes nothing, with an Idempotency-Key or without`, async (t) => {
-      const [world, caller] = await end();
+      const world = await newWorld(expiresAt);
+      const caller = await end(world);
       const before = await everything(world);
-      for (const claim of [() => null, () => newClaim(caller)]) {
+      for (const claim of [() => null, () => newClaim(caller.keyId)]) {
         for (const [name, change] of Object.entries(changesOf(world, caller, claim)))
           t.equal(await problemCode(change()), code, name);
       }
@@ -141,16 +96,16 @@ export async function callerContract(t: Test, { tenants, log }: Store): Promise<
     async (t) => {
       const world = await newWorld();
       const { parent, caller } = world;
-      const claim = newClaim(caller);
+      const claim = newClaim(caller.keyId);
       const create = (more = claim) =>
         tenants.createSubAccount(parent, subAccountDraft({ externalId: 'old' }), noLimit, more, caller);
       const first = () => tenants.createSubAccount(parent, subAccountDraft(), noLimit, claim, caller);
       t.match(await first(), { value: {} });
       t.match(await first(), { replayed: true });
-      t.match(await create(newClaim(caller)), { taken: world.sub });
+      t.match(await create(newClaim(caller.keyId)), { taken: world.sub });
       await tenants.revokeKey(parent, caller.keyId);
       t.equal(await problemCode(first()), 'api_key_revoked');
-      t.equal(await problemCode(create(newClaim(caller))), 'api_key_revoked');
+      t.equal(await problemCode(create(newClaim(caller.keyId))), 'api_key_revoked');
       t.equal(await problemCode(create({ ...claim, fingerprint: digestSecret('other') })), 'api_key_revoked');
     },
   );
@@ -164,7 +119,7 @@ export async function callerContract(t: Test, { tenants, log }: Store): Promise<
       await tenants.revokeKey(parent, other.keyId);
       await tenants.setParentStatus(parent, 'suspended');
       await tenants.setParentStatus(parent, 'active');
-      for (const [name, change] of Object.entries(changesOf(world, caller, () => newClaim(caller))))
+      for (const [name, change] of Object.entries(changesOf(world, caller, () => newClaim(caller.keyId))))
         t.equal(await problemCode(change()), undefined, name);
       t.equal(await problemCode(changesOf(world, other, () => null).create()), 'api_key_revoked');
     },

@@ -1,21 +1,13 @@
 /** Deleted accounts: from the change on, nothing of them can be found, changed, used or made again. */
 import type { Test } from 'tap';
 import type { Store } from '../../src/adapters/postgres/store.ts';
-import { digestSecret, type ApiKey } from '../../src/domain/api-key.ts';
-import type { AccountId } from '../../src/domain/ids.ts';
+import type { ApiKey } from '../../src/domain/api-key.ts';
+import type { AccountId, KeyId } from '../../src/domain/ids.ts';
 import { operatorCaller, type Operator } from '../../src/ports/changes.ts';
 import { factKey, type AccountFact } from '../../src/ports/facts.ts';
 import type { TenantStore } from '../../src/ports/tenant-store.ts';
-import {
-  createKey,
-  createParent,
-  createSub,
-  keyDraft,
-  newAccountId,
-  newKeyId,
-  problemCode,
-  subAccountDraft,
-} from '../support/store.ts';
+import { keyDraft, newAccountId, newClaim, subAccountDraft } from '../support/drafts.ts';
+import { createKey, createParent, createSub, problemCode } from '../support/store.ts';
 
 const most = 1_000;
 const page = { limit: 100 };
@@ -93,7 +85,7 @@ async function notThere(
   tenants: TenantStore,
   parent: AccountId,
   sub: AccountId,
-  key: ReturnType<typeof newKeyId>,
+  key: KeyId,
 ): Promise<void> {
   t.equal(await tenants.getSubAccount(parent, sub), null);
   t.same((await tenants.listParents({ subAccount: sub }, page)).rows, []);
@@ -154,13 +146,8 @@ async function parentDeleted(t: Test, { tenants, facts, log, events, erasures }:
 }
 
 async function comeAgain(t: Test, { tenants, erasures }: Store): Promise<void> {
-  const claim = (caller: ReturnType<typeof newKeyId> | typeof operatorCaller = newKeyId()) => {
-    const name = digestSecret(newKeyId());
-    return { caller, key: name, fingerprint: name };
-  };
-
   await t.test('neither create a deleted account again nor show it', async (t) => {
-    const [making, minting, founding] = [claim(), claim(), claim(operatorCaller)];
+    const [making, minting, founding] = [newClaim(), newClaim(), newClaim(operatorCaller)];
     const { id: parent } = await createParent(tenants, {}, founding);
     const made = await tenants.createSubAccount(parent, subAccountDraft(), most, making);
     if (!('value' in made)) throw new Error('not created');
@@ -190,7 +177,7 @@ async function comeAgain(t: Test, { tenants, erasures }: Store): Promise<void> {
     const { id: parent } = await createParent(tenants);
     const [one, other] = [await createSub(tenants, parent), await createSub(tenants, parent)];
     const keys = [parent, one.value.id, other.value.id].map((owner) => ({ ...keyDraft(), owner }));
-    const importing = claim();
+    const importing = newClaim();
     const imports = async (claimed = importing, drafts = keys): Promise<readonly ApiKey[]> => {
       const made = await tenants.importKeys(parent, drafts, most, claimed);
       if (made === null || !('value' in made)) throw new Error(`not imported: ${JSON.stringify(made)}`);
@@ -208,10 +195,10 @@ async function comeAgain(t: Test, { tenants, erasures }: Store): Promise<void> {
     t.same(await imports(), [own, { ...first, name: '(deleted)' }, second], 'before the erasure');
     await erase();
     t.same(await imports(), [own, { ...first, name: '(deleted)' }, second], 'and after it');
-    const another = { ...importing, fingerprint: claim().fingerprint };
+    const another = { ...importing, fingerprint: newClaim().key };
     t.equal(await problemCode(imports(another)), 'idempotency_mismatch');
 
-    const [ofOther, drafts] = [claim(), [{ ...keyDraft(), owner: other.value.id }]];
+    const [ofOther, drafts] = [newClaim(), [{ ...keyDraft(), owner: other.value.id }]];
     await imports(ofOther, drafts);
     await remove(other.value.id);
     t.equal(await problemCode(imports(ofOther, drafts)), 'not_found', 'nothing is left');

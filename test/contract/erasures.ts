@@ -5,7 +5,8 @@ import type { Store } from '../../src/adapters/postgres/store.ts';
 import { factKey, type KeyFact } from '../../src/ports/facts.ts';
 import type { AccountId } from '../../src/domain/ids.ts';
 import type { Erasure, ErasureStore } from '../../src/ports/erasures.ts';
-import { createKey, createParent, createSub, keyDraft } from '../support/store.ts';
+import { keyDraft } from '../support/drafts.ts';
+import { createKey, createParent, createSub } from '../support/store.ts';
 
 const page = { limit: 100 };
 

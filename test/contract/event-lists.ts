@@ -3,7 +3,8 @@ import type { Test } from 'tap';
 import type { Store } from '../../src/adapters/postgres/store.ts';
 import type { Event } from '../../src/domain/event.ts';
 import type { EventId } from '../../src/domain/ids.ts';
-import { createParent, createSub, newAccountId } from '../support/store.ts';
+import { newAccountId } from '../support/drafts.ts';
+import { createParent, createSub, everyPage } from '../support/store.ts';
 
 const most = { limit: 100 };
 
@@ -28,12 +29,11 @@ export async function eventListContract(t: Test, { tenants, events }: Store): Pr
     );
     t.ok(all.every((event) => event.accountId === id));
 
-    const paged: Event[] = [];
-    for (let after: string | undefined; ; after = paged.at(-1)?.id) {
-      const page = await events.list({ account: id }, { limit: 3, ...(after !== undefined && { after }) });
-      paged.push(...page.rows);
-      if (!page.hasMore) break;
-    }
+    const paged = await everyPage(
+      (page) => events.list({ account: id }, page),
+      3,
+      (event) => event.id,
+    );
     t.same(paged, all);
 
     const types = async (filter: Parameters<typeof events.list>[0]) =>

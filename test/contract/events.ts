@@ -1,20 +1,18 @@
 /** Every change leaves one event, in its own transaction, and what changes nothing leaves none. */
-import { randomBytes } from 'node:crypto';
 import type { Test } from 'tap';
 import type { Store } from '../../src/adapters/postgres/store.ts';
-import { digestSecret } from '../../src/domain/api-key.ts';
 import type { Event } from '../../src/domain/event.ts';
 import type { AccountId } from '../../src/domain/ids.ts';
-import type { ChangedBy, IdempotencyClaim, Operator } from '../../src/ports/changes.ts';
+import type { ChangedBy, Operator } from '../../src/ports/changes.ts';
 import {
-  createKey,
-  createParent,
-  createSub,
+  foreignKey,
   keyDraft,
   newAccountId,
+  newClaim,
   newKeyId,
   subAccountDraft,
-} from '../support/store.ts';
+} from '../support/drafts.ts';
+import { createKey, createParent, createSub } from '../support/store.ts';
 
 const noLimit = 1_000_000;
 const most = { limit: 100 };
@@ -32,11 +30,6 @@ export async function eventContract(t: Test, { tenants, events }: Store): Promis
     const before = (await eventsOf(account)).length;
     await change();
     return (await eventsOf(account)).slice(before);
-  }
-
-  function newClaim(caller: IdempotencyClaim['caller']): IdempotencyClaim {
-    const [key, fingerprint] = [randomBytes(32), randomBytes(32)].map((bytes) => bytes.toString('base64url'));
-    return { caller, key: key ?? '', fingerprint: fingerprint ?? '' };
   }
 
   await t.test('a parent and what operators do to it', async (t) => {
@@ -163,15 +156,7 @@ export async function eventContract(t: Test, { tenants, events }: Store): Promis
     async (t) => {
       const { id } = await createParent(tenants);
       const sub = (await createSub(tenants, id)).value.id;
-      const keys = Array.from({ length: 20 }, (_, i) => ({
-        ...{ id: newKeyId(), owner: i % 2 === 0 ? id : sub, name: `Key ${i}`, scopes: [] },
-        ...{
-          digest: digestSecret(randomBytes(24).toString('hex')),
-          prefix: null,
-          last4: null,
-          expiresAt: null,
-        },
-      }));
+      const keys = Array.from({ length: 20 }, (_, i) => foreignKey(i % 2 === 0 ? id : sub));
       await tenants.importKeys(id, keys.slice(0, 5), noLimit, null, operator);
       const made = await left(id, () => tenants.importKeys(id, keys, noLimit, null, operator));
       t.same(
@@ -184,10 +169,7 @@ export async function eventContract(t: Test, { tenants, events }: Store): Promis
       );
       t.ok(made.every(({ type, actor }) => type === 'api_key.created' && actor.name === 'alice'));
       t.same(await left(id, () => tenants.importKeys(id, keys, noLimit, null, operator)), []);
-      const mixed = [
-        ...keys.slice(0, 1),
-        { ...keys[1], id: newKeyId(), owner: newAccountId() },
-      ] as typeof keys;
+      const mixed = [...keys.slice(0, 1), foreignKey(newAccountId())];
       t.same(await left(id, () => tenants.importKeys(id, mixed, noLimit, null, operator)), [], 'all or none');
     },
   );

@@ -4,7 +4,8 @@ import type { Store } from '../../src/adapters/postgres/store.ts';
 import { digestSecret } from '../../src/domain/api-key.ts';
 import type { AccountId } from '../../src/domain/ids.ts';
 import { factKey, type Seq } from '../../src/ports/facts.ts';
-import { createKey, createParent, createSub, newAccountId } from '../support/store.ts';
+import { newAccountId } from '../support/drafts.ts';
+import { createKey, createParent, createSub } from '../support/store.ts';
 
 export async function factSourceContract(t: Test, { tenants, facts, log }: Store): Promise<void> {
   const parent = (await createParent(tenants, { externalId: 'its-own' })).id;
@@ -27,19 +28,11 @@ export async function factSourceContract(t: Test, { tenants, facts, log }: Store
   ] as const;
   const subFacts = [[factKey.account(sub.id), subFact], ...parentFacts] as const;
 
+  const keyOfParent = keyFact(ofParent.key, ['sub_accounts:write'], null);
+  const keyOfSub = keyFact(ofSub.key, ['a', 'b:c'], +expiresAt);
   const cases = [
-    [
-      "a parent's key",
-      factKey.key(ofParent.digest),
-      parentFacts,
-      keyFact(ofParent.key, ['sub_accounts:write'], null),
-    ],
-    [
-      "a sub-account's key",
-      factKey.key(ofSub.digest),
-      subFacts,
-      keyFact(ofSub.key, ['a', 'b:c'], +expiresAt),
-    ],
+    ["a parent's key", factKey.key(ofParent.digest), parentFacts, keyOfParent],
+    ["a sub-account's key", factKey.key(ofSub.digest), subFacts, keyOfSub],
     ['a sub-account', factKey.account(sub.id), subFacts, subFact],
     ['a parent', factKey.account(parent), parentFacts, parentFact],
     ['an external_id', factKey.externalId(parent, 'x:y'), subFacts, sub.id],
@@ -63,8 +56,8 @@ export async function factSourceContract(t: Test, { tenants, facts, log }: Store
       new Map<string, unknown>([
         ...absent.map((key) => [key, null] as const),
         ...subFacts,
-        [known, keyFact(ofSub.key, ['a', 'b:c'], +expiresAt)],
-        [other, keyFact(ofParent.key, ['sub_accounts:write'], null)],
+        [known, keyOfSub],
+        [other, keyOfParent],
       ]),
     );
     const { seq, incarnation } = await log.replicas();

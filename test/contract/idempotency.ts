@@ -2,33 +2,12 @@
 import type { Test } from 'tap';
 import type { Store } from '../../src/adapters/postgres/store.ts';
 import { digestSecret } from '../../src/domain/api-key.ts';
-import { operatorCaller, type IdempotencyClaim } from '../../src/ports/changes.ts';
-import {
-  createKey,
-  createParent,
-  createSub,
-  keyDraft,
-  newAccountId,
-  newKeyId,
-  problemCode,
-  subAccountDraft,
-} from '../support/store.ts';
+import { operatorCaller } from '../../src/ports/changes.ts';
+import { keyDraft, newAccountId, newClaim, newKeyId, subAccountDraft } from '../support/drafts.ts';
+import { createKey, createParent, createSub, problemCode } from '../support/store.ts';
 
 export async function idempotencyContract(t: Test, { tenants, log }: Store): Promise<void> {
   const noLimit = 1_000;
-  const [caller, otherCaller] = [newKeyId(), newKeyId()];
-  let keys = 0;
-
-  /** The claim of a request that has not been made yet. */
-  function newClaim(from: IdempotencyClaim['caller'] = caller): IdempotencyClaim {
-    keys += 1;
-    return {
-      caller: from,
-      key: digestSecret(`key ${keys}`),
-      fingerprint: digestSecret('what is asked for'),
-    };
-  }
-
   await t.test('a create happens once, and sent again returns what it made as it was then', async (t) => {
     const parent = (await createParent(tenants)).id;
     const claim = newClaim();
@@ -108,7 +87,7 @@ export async function idempotencyContract(t: Test, { tenants, log }: Store): Pro
       t.equal((await tenants.getSubAccount(parent, sub.id))?.status, 'active', 'nothing happened');
       t.equal((await tenants.getParent(parent))?.status, 'active');
 
-      const theirs = { ...other, caller: otherCaller };
+      const theirs = { ...other, caller: newKeyId() };
       t.notOk('replayed' in (await tenants.createSubAccount(parent, subAccountDraft(), noLimit, theirs)));
       const operators = { ...other, caller: operatorCaller } as const;
       t.notOk('replayed' in (await tenants.createParent({ id: newAccountId(), name: 'x' }, operators)));

@@ -1,28 +1,12 @@
 /** Keys that were made elsewhere: all of them are imported or none, and replicas are told of each. */
-import { randomBytes } from 'node:crypto';
 import type { Test } from 'tap';
 import type { Store } from '../../src/adapters/postgres/store.ts';
-import { digestSecret } from '../../src/domain/api-key.ts';
-import type { AccountId } from '../../src/domain/ids.ts';
 import { factKey } from '../../src/ports/facts.ts';
 import type { ImportedKeys, ImportRejected, KeyToImport } from '../../src/ports/api-keys.ts';
-import { createKey, createParent, createSub, keyDraft, newAccountId, newKeyId } from '../support/store.ts';
+import { foreignKey, keyDraft, newAccountId, newClaim, newKeyId } from '../support/drafts.ts';
+import { createKey, createParent, createSub } from '../support/store.ts';
 
 const noLimit = 1_000_000;
-
-function foreignKey(owner: AccountId, more: Partial<KeyToImport> = {}): KeyToImport {
-  return {
-    id: newKeyId(),
-    owner,
-    name: 'Imported',
-    scopes: ['a:b', 'c'],
-    digest: digestSecret(randomBytes(24).toString('hex')),
-    prefix: null,
-    last4: null,
-    expiresAt: null,
-    ...more,
-  };
-}
 
 export async function importKeysContract(t: Test, { tenants, log, facts }: Store): Promise<void> {
   const imported = async (...args: Parameters<typeof tenants.importKeys>): Promise<ImportedKeys> => {
@@ -41,7 +25,7 @@ export async function importKeysContract(t: Test, { tenants, log, facts }: Store
     const { value: sub } = await createSub(tenants, id);
     const expiresAt = new Date(Date.now() + 60_000);
     const keys = [
-      foreignKey(sub.id, { prefix: 'acme_', last4: 'wxyz' }),
+      foreignKey(sub.id, { prefix: 'acme_', last4: 'wxyz', scopes: ['a:b', 'c'] }),
       foreignKey(id, { expiresAt, scopes: [] }),
       foreignKey(sub.id, { name: 'Another' }),
     ];
@@ -176,11 +160,7 @@ export async function importKeysContract(t: Test, { tenants, log, facts }: Store
 
   await t.test('sent again with its claim, an import returns what it made, as it was then', async (t) => {
     const { id } = await createParent(tenants);
-    const claim = {
-      caller: 'operator',
-      key: digestSecret(randomBytes(8).toString('hex')),
-      fingerprint: digestSecret('import'),
-    } as const;
+    const claim = newClaim('operator');
     const keys = [foreignKey(id), foreignKey(id)];
     await imported(id, keys, noLimit, claim);
     await tenants.revokeKey(id, keys[0]?.id as KeyToImport['id']);

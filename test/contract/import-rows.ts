@@ -6,7 +6,8 @@ import type { AccountId } from '../../src/domain/ids.ts';
 import { factKey } from '../../src/ports/facts.ts';
 import type { KeyRowToImport, ParentToImport, SubAccountToImport } from '../../src/ports/imports.ts';
 import type { Store } from '../../src/adapters/postgres/store.ts';
-import { createKey, createParent, createSub, newAccountId, newKeyId } from '../support/store.ts';
+import { newAccountId, newKeyId } from '../support/drafts.ts';
+import { createKey, createParent, createSub } from '../support/store.ts';
 
 const noLimit = 1_000_000;
 const plan = { isPlan: true };

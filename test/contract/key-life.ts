@@ -1,14 +1,14 @@
 /** What becomes of a key after it was made: another name, another expiry, another key in its place. */
 import type { Test } from 'tap';
 import type { Store } from '../../src/adapters/postgres/store.ts';
-import { digestSecret, type ApiKey } from '../../src/domain/api-key.ts';
+import type { ApiKey } from '../../src/domain/api-key.ts';
 import type { AccountId, KeyId } from '../../src/domain/ids.ts';
 import type { KeyRotated, KeyRotation } from '../../src/ports/api-keys.ts';
 import { factKey, type FactKey, type KeyFact } from '../../src/ports/facts.ts';
-import type { IdempotencyClaim } from '../../src/ports/changes.ts';
 import type { Committed } from '../../src/ports/tenant-store.ts';
+import { foreignKey, keyDraft, newAccountId, newClaim, newKeyId } from '../support/drafts.ts';
 import { eventually } from '../support/eventually.ts';
-import { createKey, createParent, createSub, keyDraft, newAccountId, newKeyId } from '../support/store.ts';
+import { createKey, createParent, createSub } from '../support/store.ts';
 
 export async function keyLifeContract(t: Test, { tenants, log, facts }: Store): Promise<void> {
   const inAnHour = new Date(Date.now() + 3_600_000);
@@ -152,11 +152,7 @@ export async function keyLifeContract(t: Test, { tenants, log, facts }: Store): 
   await t.test('a rotation that comes again makes no other key, and waits for the first one', async (t) => {
     const { id } = await createParent(tenants);
     const { key } = await createKey(tenants, id);
-    const claim: IdempotencyClaim = {
-      caller: newKeyId(),
-      key: digestSecret(`rotate ${key.id}`),
-      fingerprint: digestSecret('rotate'),
-    };
+    const claim = newClaim();
     const first = await observe(() => tenants.rotateKey(id, key.id, rotation(0), claim));
     await tenants.revokeKey(id, first.value.id);
     const again = await observe(() => tenants.rotateKey(id, key.id, rotation(0), claim));
@@ -215,12 +211,9 @@ export async function keyLifeContract(t: Test, { tenants, log, facts }: Store): 
     await eventually(
       async () => (await tenants.listKeys(other.id, { limit: 9, status: 'active' })).rows.length === 0,
     );
-    const foreign = () => {
-      const { clientSecretDigest: _secret, ...key } = keyDraft();
-      return { ...key, owner: other.id };
-    };
-    t.match(await tenants.importKeys(id, [foreign(), foreign(), foreign()], 2), { rejected: 'limit' });
-    t.match(await tenants.importKeys(id, [foreign()], 2), { value: { imported: 1 } });
+    const foreign = [1, 2, 3].map(() => foreignKey(other.id));
+    t.match(await tenants.importKeys(id, foreign, 2), { rejected: 'limit' });
+    t.match(await tenants.importKeys(id, foreign.slice(2), 2), { value: { imported: 1 } });
     t.match(await tenants.createKey(other.id, keyDraft(), 2), { accountId: other.id });
     t.same(await tenants.createKey(other.id, keyDraft(), 2), { limit: 2 });
     t.equal((await tenants.getKey(other.id, soon.id))?.revokedAt, null, 'it is expired, and stays there');

@@ -5,7 +5,8 @@ import { noLimits } from '../../src/domain/limits/limits.ts';
 import type { KeyId } from '../../src/domain/ids.ts';
 import type { ApiKeyName, FactKey } from '../../src/ports/facts.ts';
 import { factKey } from '../../src/ports/facts.ts';
-import { createKey, createParent, createSub, keyDraft, newAccountId, problemCode } from '../support/store.ts';
+import { keyDraft, newAccountId } from '../support/drafts.ts';
+import { createKey, createParent, createSub, problemCode } from '../support/store.ts';
 
 export async function limitContract(t: Test, { tenants, facts, log, events }: Store): Promise<void> {
   const five = { ...noLimits, requestsPerSecond: 5 };

@@ -1,9 +1,9 @@
 /** What a store does where a parent has limits of its own, in place of the configuration's. */
 import type { Test } from 'tap';
 import type { Store } from '../../src/adapters/postgres/store.ts';
-import { digestSecret } from '../../src/domain/api-key.ts';
 import type { AccountId } from '../../src/domain/ids.ts';
-import { createKey, createParent, createSub, keyDraft, newKeyId, subAccountDraft } from '../support/store.ts';
+import { foreignKey, keyDraft, subAccountDraft } from '../support/drafts.ts';
+import { createKey, createParent, createSub } from '../support/store.ts';
 
 export async function parentLimitContract(t: Test, { tenants, events }: Store): Promise<void> {
   const configured = 2;
@@ -16,11 +16,6 @@ export async function parentLimitContract(t: Test, { tenants, events }: Store): 
     await tenants.updateParent(id, { maxSubAccounts, maxApiKeys });
     return id;
   }
-
-  const keyToImport = (owner: AccountId) => ({
-    ...{ id: newKeyId(), owner, name: 'Theirs', scopes: [], prefix: null, last4: null, expiresAt: null },
-    digest: digestSecret(`theirs ${newKeyId()}`),
-  });
 
   await t.test(
     'what is not named stays, null goes back, and what changes nothing leaves no event',
@@ -84,17 +79,17 @@ export async function parentLimitContract(t: Test, { tenants, events }: Store): 
     for (const owner of [parent, sub]) {
       for (let i = 0; i < 3; i++) t.ok(await tenants.createKey(owner, keyDraft(), configured));
       t.same(await tenants.createKey(owner, keyDraft(), configured), { limit: 3 });
-      const keys = [keyToImport(owner)];
+      const keys = [foreignKey(owner)];
       t.same(await tenants.importKeys(parent, keys, configured), {
         ...{ rejected: 'limit', positions: [0], limit: 3 },
       });
-      const row = { ...keyToImport(owner), parent, subExternalId: null };
+      const row = { ...foreignKey(owner), parent, subExternalId: null };
       if (owner === parent)
         t.match((await tenants.importKeyRows([row], configured)).value, [{ outcome: 'limit' }]);
     }
     await tenants.updateParent(parent, { maxApiKeys: 4 });
-    t.match(await tenants.importKeys(parent, [keyToImport(sub)], configured), { value: { imported: 1 } });
-    const row = { ...keyToImport(parent), parent, subExternalId: null };
+    t.match(await tenants.importKeys(parent, [foreignKey(sub)], configured), { value: { imported: 1 } });
+    const row = { ...foreignKey(parent), parent, subExternalId: null };
     t.match((await tenants.importKeyRows([row], configured)).value, [{ outcome: 'created' }]);
     await tenants.updateParent(parent, { maxApiKeys: null });
     t.same(await tenants.createKey(sub, keyDraft(), configured), { limit: configured });

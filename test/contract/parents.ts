@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 import type { Test } from 'tap';
 import type { AccountId } from '../../src/domain/ids.ts';
 import type { Store } from '../../src/adapters/postgres/store.ts';
-import { createParent, createSub, newAccountId, subAccountDraft } from '../support/store.ts';
+import { newAccountId, subAccountDraft } from '../support/drafts.ts';
+import { createParent, createSub } from '../support/store.ts';
 
 const noLimit = 1_000_000;
 

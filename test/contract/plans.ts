@@ -2,17 +2,10 @@
 import type { Test } from 'tap';
 import type { Store } from '../../src/adapters/postgres/store.ts';
 import { noLimits, type Limits } from '../../src/domain/limits/limits.ts';
-import { effectiveLimits, type OwnLimits, type PlanTerms } from '../../src/domain/limits/plan.ts';
+import type { OwnLimits, PlanTerms } from '../../src/domain/limits/plan.ts';
 import { factKey, type FactKey } from '../../src/ports/facts.ts';
-import {
-  createKey,
-  createParent,
-  createSub,
-  keyDraft,
-  newAccountId,
-  problemCode,
-  subAccountDraft,
-} from '../support/store.ts';
+import { keyDraft, newAccountId, subAccountDraft } from '../support/drafts.ts';
+import { createKey, createParent, createSub, problemCode } from '../support/store.ts';
 import { addUsage, usageRow } from '../support/usage-rows.ts';
 
 let named = 0;
@@ -315,17 +308,5 @@ export async function planContract(t: Test, store: Store): Promise<void> {
       ],
     );
     t.match(ofPlan[1]?.actor, { kind: 'operator', name: 'ada' });
-  });
-
-  await t.test('the database and the domain agree on the quota in force', async (t) => {
-    const { id } = await planned({ requestsPerDay: 10, requestsPerMonth: 20 });
-    for (const own of [{}, { requestsPerDay: 5 }, { requestsPerDay: 'unlimited' as const }]) {
-      await tenants.updateParent(id, { limits: { requestsPerDay: null, ...own } });
-      const account = await tenants.getParent(id);
-      t.same(
-        account?.effectiveLimits,
-        account && effectiveLimits(account.limits, { ...noLimits, requestsPerDay: 10, requestsPerMonth: 20 }),
-      );
-    }
   });
 }

@@ -4,7 +4,8 @@ import { factKey } from '../../src/ports/facts.ts';
 import type { Store } from '../../src/adapters/postgres/store.ts';
 import type { AccountId } from '../../src/domain/ids.ts';
 import type { SubAccountToPut } from '../../src/ports/tenant-store.ts';
-import { createParent, createSub, newAccountId } from '../support/store.ts';
+import { newAccountId } from '../support/drafts.ts';
+import { createParent, createSub } from '../support/store.ts';
 
 export async function putSubAccountContract(t: Test, { tenants, log }: Store): Promise<void> {
   const noLimit = 1_000_000;

@@ -1,11 +1,11 @@
 /** All keys of an account, revoked by one call. */
 import type { Test } from 'tap';
 import type { Store } from '../../src/adapters/postgres/store.ts';
-import { digestSecret } from '../../src/domain/api-key.ts';
 import type { AccountId } from '../../src/domain/ids.ts';
 import type { Operator } from '../../src/ports/changes.ts';
 import { factKey } from '../../src/ports/facts.ts';
-import { createKey, createParent, createSub, newAccountId, newKeyId } from '../support/store.ts';
+import { newAccountId, newClaim } from '../support/drafts.ts';
+import { createKey, createParent, createSub } from '../support/store.ts';
 
 export async function revokeAllContract(t: Test, { tenants, log, events }: Store): Promise<void> {
   const operator: Operator = { operator: 'alice', requestId: 'r-1', address: '192.0.2.1' };
@@ -74,7 +74,7 @@ export async function revokeAllContract(t: Test, { tenants, log, events }: Store
   await t.test('a request that comes again revokes no key that was made since', async (t) => {
     const { id } = await createParent(tenants);
     await createKey(tenants, id);
-    const claim = { caller: newKeyId(), key: digestSecret(id), fingerprint: digestSecret('all of them') };
+    const claim = newClaim();
     const first = await tenants.revokeAllKeys(id, claim);
     t.match(first, { value: 1 });
     const { key } = await createKey(tenants, id);

@@ -3,15 +3,8 @@ import type { Test } from 'tap';
 import { mergeMetadata, type Metadata } from '../../src/domain/account.ts';
 import type { AccountId } from '../../src/domain/ids.ts';
 import type { Store } from '../../src/adapters/postgres/store.ts';
-import {
-  createParent,
-  createSub,
-  keyDraft,
-  newAccountId,
-  newKeyId,
-  problemCode,
-  subAccountDraft,
-} from '../support/store.ts';
+import { keyDraft, newAccountId, newKeyId, subAccountDraft } from '../support/drafts.ts';
+import { createParent, createSub, problemCode } from '../support/store.ts';
 
 export async function tenantStoreContract(t: Test, { tenants }: Store): Promise<void> {
   const noLimit = 1_000_000;

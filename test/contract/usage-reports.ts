@@ -2,9 +2,10 @@
 import type { Test } from 'tap';
 import type { Store } from '../../src/adapters/postgres/store.ts';
 import { hourMs, type UsageGranularity } from '../../src/domain/usage.ts';
-import type { UsageReportRow } from '../../src/ports/usage.ts';
+import type { PageQuery } from '../../src/ports/tenant-store.ts';
 import { counted, february, january, times, usageCalls, year } from '../support/counted-usage.ts';
-import { createParent, createSub, newAccountId, newKeyId, problemCode } from '../support/store.ts';
+import { newAccountId, newKeyId } from '../support/drafts.ts';
+import { createParent, createSub, everyPage, problemCode } from '../support/store.ts';
 
 export async function usageReportContract(t: Test, { tenants, usage }: Store): Promise<void> {
   const { add, report } = usageCalls(usage);
@@ -82,16 +83,8 @@ export async function usageReportContract(t: Test, { tenants, usage }: Store): P
     for (const groupBy of ['sub_account', 'api_key'] as const) {
       for (const granularity of ['hour', 'month', 'total'] as const) {
         const { rows: whole } = await report(parent, granularity, groupBy);
-        const paged: UsageReportRow[] = [];
-        for (let more = true; more;) {
-          const after = paged.at(-1)?.position;
-          const page = await report(parent, granularity, groupBy, {
-            limit: 2,
-            ...(after !== undefined && { after }),
-          });
-          paged.push(...page.rows);
-          more = page.hasMore;
-        }
+        const list = (page: PageQuery) => report(parent, granularity, groupBy, page);
+        const paged = await everyPage(list, 2, ({ position }) => position);
         t.same(paged, whole, `${granularity} by ${groupBy}`);
         t.ok(whole.length >= 3);
       }

@@ -3,9 +3,10 @@ import type { Test } from 'tap';
 import type { Store } from '../../src/adapters/postgres/store.ts';
 import type { AccountId, KeyId } from '../../src/domain/ids.ts';
 import { hourMs } from '../../src/domain/usage.ts';
-import type { UsageReportRow } from '../../src/ports/usage.ts';
+import type { PageQuery } from '../../src/ports/tenant-store.ts';
 import { counted, january, times, usageCalls } from '../support/counted-usage.ts';
-import { createKey, createParent, createSub, newKeyId } from '../support/store.ts';
+import { newKeyId } from '../support/drafts.ts';
+import { createKey, createParent, createSub, everyPage } from '../support/store.ts';
 
 const most = 3;
 
@@ -109,15 +110,8 @@ export async function usageSharedKeysContract(t: Test, { tenants, usage }: Store
       t.match(shared, granularity === 'hour' ? Array(4).fill(times(2)) : Array(2).fill(times(4)));
       t.equal(whole.length - shared.length, 4 * most, 'each account and hour has as many keys');
       for (const limit of [1, 2, most + 1]) {
-        const paged: UsageReportRow[] = [];
-        for (let more = true; more;) {
-          const after = paged.at(-1)?.position;
-          const page = await report(parent, granularity, 'api_key', {
-            ...{ limit, ...(after !== undefined && { after }) },
-          });
-          paged.push(...page.rows);
-          more = page.hasMore;
-        }
+        const list = (page: PageQuery) => report(parent, granularity, 'api_key', page);
+        const paged = await everyPage(list, limit, ({ position }) => position);
         t.same(paged, whole, `${granularity}, ${limit} a page`);
       }
     }

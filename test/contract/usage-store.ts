@@ -6,8 +6,9 @@ import type { AccountId, KeyId } from '../../src/domain/ids.ts';
 import { hourMs } from '../../src/domain/usage.ts';
 import { UnusableUsage } from '../../src/ports/usage.ts';
 import { counted, february, january, times, usageCalls, year } from '../support/counted-usage.ts';
+import { newKeyId } from '../support/drafts.ts';
 import { eventually } from '../support/eventually.ts';
-import { createKey, createParent, newKeyId } from '../support/store.ts';
+import { createKey, createParent } from '../support/store.ts';
 
 export async function usageStoreContract(t: Test, { tenants, usage }: Store): Promise<void> {
   const { add, report } = usageCalls(usage);

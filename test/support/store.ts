@@ -1,16 +1,16 @@
 /** A migrated store for tests: PostgreSQL, since that is what every other store is held to. */
-import { randomBytes } from 'node:crypto';
 import type { Runner } from '../../src/adapters/postgres/connection/pool.ts';
 import { migrate } from '../../src/adapters/postgres/schema/migrate.ts';
 import { connectByUrl, type Sql } from '../../src/adapters/postgres/connection/sql.ts';
 import { openPostgres, type PostgresOptions, type Store } from '../../src/adapters/postgres/store.ts';
-import { digestSecret, type ApiKey } from '../../src/domain/api-key.ts';
+import type { ApiKey } from '../../src/domain/api-key.ts';
 import type { ParentAccount, SubAccount } from '../../src/domain/account.ts';
-import { uuidV7, type AccountId, type KeyId } from '../../src/domain/ids.ts';
+import type { AccountId } from '../../src/domain/ids.ts';
 import { ProblemError, type ProblemCode } from '../../src/domain/problem.ts';
 import type { IdempotencyClaim } from '../../src/ports/changes.ts';
-import type { Committed, NewParent, NewSubAccount, TenantStore } from '../../src/ports/tenant-store.ts';
+import type { Committed, NewParent, NewSubAccount, Page, TenantStore } from '../../src/ports/tenant-store.ts';
 import type { NewApiKey } from '../../src/ports/api-keys.ts';
+import { keyDraft, newAccountId, subAccountDraft } from './drafts.ts';
 import { freshDatabase, type Template } from './postgres.ts';
 import type { Scope } from './servers.ts';
 
@@ -54,40 +54,6 @@ export function rawSql(t: Scope, url: string): Sql {
   return sql;
 }
 
-export function newAccountId(): AccountId {
-  return uuidV7(laterMs(), randomBytes(10)) as AccountId;
-}
-
-export function newKeyId(): KeyId {
-  return uuidV7(laterMs(), randomBytes(10)) as KeyId;
-}
-
-let lastMs = 0;
-
-/** The time, and never the same twice: ids of one millisecond come in any order, and lists are read by order. */
-function laterMs(): number {
-  lastMs = Math.max(Date.now(), lastMs + 1);
-  return lastMs;
-}
-
-export function subAccountDraft(draft: Partial<NewSubAccount> = {}): NewSubAccount {
-  return { id: newAccountId(), name: 'Sub', externalId: null, metadata: {}, ...draft };
-}
-
-export function keyDraft(draft: Partial<NewApiKey> = {}): NewApiKey {
-  return {
-    id: newKeyId(),
-    name: 'Key',
-    scopes: [],
-    digest: digestSecret(randomBytes(24).toString('hex')),
-    clientSecretDigest: digestSecret(randomBytes(24).toString('hex')),
-    prefix: 'tgw_abcd',
-    last4: 'wxyz',
-    expiresAt: null,
-    ...draft,
-  };
-}
-
 /** Creates a parent that nothing stands in the way of. */
 export async function createParent(
   tenants: TenantStore,
@@ -120,6 +86,30 @@ export async function createKey(
   const key = await tenants.createKey(account, asked, 1_000_000);
   if (key !== null && 'id' in key) return { key, digest: asked.digest };
   throw new Error(`not created: ${JSON.stringify(key)}`);
+}
+
+/** How many statements of the database wait for a lock. Not to be asked inside a transaction, which sees what it saw first. */
+export async function lockWaiters(sql: Pick<Sql, 'unsafe'>): Promise<number> {
+  const [row] = await sql.unsafe<[{ n: number }]>(
+    `select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+  );
+  return row.n;
+}
+
+/** Pages of a list, one after the other. @param positionOf a row, for the page that begins after it */
+export async function everyPage<T, A extends string>(
+  list: (page: { readonly limit: number; readonly after?: A }) => Promise<Page<T>>,
+  limit: number,
+  positionOf: (row: T) => A,
+): Promise<T[]> {
+  const rows: T[] = [];
+  for (let more = true; more;) {
+    const last = rows.at(-1);
+    const page = await list({ limit, ...(last !== undefined && { after: positionOf(last) }) });
+    rows.push(...page.rows);
+    more = page.hasMore;
+  }
+  return rows;
 }
 
 /** The code of the problem a call rejects with; `undefined` where it resolves. */
