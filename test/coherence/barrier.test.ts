@@ -17,7 +17,9 @@ function make() {
   const view = { applied: 5, incarnation: 'i' as string | null };
   const { clock, timers } = time;
   const membership = new Membership(log, clock, timing);
-  const barrier = new CommitBarrier({ membership, lease, view, clock, timers, timing, events: {} });
+  const unheard: number[] = [];
+  const events = { barrierWait: (_ms: number, timedOut: number) => unheard.push(timedOut) };
+  const barrier = new CommitBarrier({ membership, lease, view, clock, timers, timing, events });
   /** What became of a writer, so far. */
   const wait = (seq: number) => {
     const writer = { state: 'waiting', receipt: {} as object, waitedMs: 0 };
@@ -32,7 +34,7 @@ function make() {
     );
     return writer;
   };
-  return { time, log, lease, view, wait };
+  return { time, log, lease, view, wait, unheard };
 }
 
 t.test('a writer gets its response once every replica has confirmed', async (t) => {
@@ -154,7 +156,7 @@ t.test(
       // It left by itself, and had renewed a moment before.
       [60, { replicas: 1, timedOut: 0 }],
     ] as const) {
-      const { time, log, wait } = make();
+      const { time, log, wait, unheard } = make();
       log.rows = [row('a', 5), row('dead', 4, { ageMs })];
       const writer = wait(5);
       await time.advance(20);
@@ -162,6 +164,7 @@ t.test(
       log.rows = [row('a', 5)];
       await time.advance(60);
       t.match(writer, { state: 'enforced', receipt }, `${ageMs} ms after its last renewal`);
+      t.same(unheard, [receipt.timedOut], 'which is counted');
     }
   },
 );

@@ -11,35 +11,21 @@ import type { RequestRecord } from '../../src/ports/request-record.ts';
 import { credentialForms } from '../support/credential-forms.ts';
 import { eventually } from '../support/eventually.ts';
 import { tempFolder } from '../support/process.ts';
+import { requestRecord } from '../support/request-record.ts';
 import type { Scope } from '../support/servers.ts';
 
-const answered: RequestRecord = {
-  requestId: '4bf92f3577b34da6a3ce929d0e0e4736',
-  method: 'POST',
-  path: '/v1/shipments',
-  route: '/',
-  status: 201,
-  code: null,
+const answered = requestRecord({
+  ...{ requestId: '4bf92f3577b34da6a3ce929d0e0e4736', method: 'POST', path: '/v1/shipments', status: 201 },
   keyId: '01a1fc56-28c1-7000-8000-000000000001',
   resolvedTenant: '01a1fc56-28c1-7000-8000-000000000002',
   reason: 'sub-account',
-  durationMs: 12.345,
-  upstreamMs: 11.06,
-  bytesIn: 7,
-  bytesOut: 1_234,
+  ...{ durationMs: 12.345, upstreamMs: 11.06, bytesIn: 7, bytesOut: 1_234 },
   caller: '01a1fc56-28c1-7000-8000-000000000003',
   head: {
-    rawHeaders: [
-      'Host',
-      'api.example',
-      'User-Agent',
-      'curl/8.5.0',
-      'Authorization',
-      'Bearer not-one-of-ours',
-    ],
+    rawHeaders: ['Host', 'a', 'User-Agent', 'curl/8.5.0', 'Authorization', 'Bearer not-one-of-ours'],
     socket: { remoteAddress: '::ffff:192.0.2.1' },
   },
-};
+});
 const noon = { wallMs: () => Date.UTC(2026, 0, 2, 12) };
 
 t.test('a request is one line of JSON with these fields and no others', async (t) => {

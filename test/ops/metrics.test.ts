@@ -4,25 +4,15 @@ import { coherenceMetrics } from '../../src/ops/coherence-metrics.ts';
 import { Registry } from 'prom-client';
 import { counter, createRegistry, gauge } from '../../src/ops/metrics.ts';
 import { operatorRequestMetrics, requestMetrics } from '../../src/ops/request-metrics.ts';
-import type { RequestRecord } from '../../src/ports/request-record.ts';
+import { requestRecord } from '../support/request-record.ts';
 
-const record: RequestRecord = {
-  requestId: 'id',
-  method: 'GET',
-  path: '/v1/whatever',
+const record = requestRecord({
   route: '/v1',
-  status: 200,
-  code: null,
-  keyId: null,
-  resolvedTenant: null,
-  reason: null,
   durationMs: 3,
   upstreamMs: null,
   bytesIn: null,
   bytesOut: null,
-  caller: null,
-  head: { rawHeaders: [], socket: {} },
-};
+});
 
 t.test('requests are counted by route and class of status, in cumulative buckets', async (t) => {
   const registry = new Registry();

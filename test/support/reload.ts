@@ -1,5 +1,6 @@
 /** A gateway whose configuration is exchanged while it runs, and upstreams to tell which one it has. */
 import { once } from 'node:events';
+import { renameSync, writeFileSync } from 'node:fs';
 import { request, type Agent, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -15,11 +16,11 @@ import { startRawUpstream } from './upstreams.ts';
 
 /** A gateway in this process, on a database of its own, with `yaml` for its file; everything ends with the test. */
 export async function start(t: Scope, yaml: string, { callers = true } = {}) {
-  const database = await freshDatabase(t, migrated);
+  const databaseUrl = await freshDatabase(t, migrated);
   const settings = (content: string) => ({
     PORT: '0',
     INTERNAL_PORT: '0',
-    DATABASE_URL: database,
+    DATABASE_URL: databaseUrl,
     ADMIN_TOKEN: operatorToken,
     CONFIG: configFile(t, content),
   });
@@ -32,7 +33,7 @@ export async function start(t: Scope, yaml: string, { callers = true } = {}) {
     `http://127.0.0.1:${gateway.internalAddress.port}`,
   ];
   const { key } = callers ? await parentOf(t, origin, internalOrigin) : { key: '' };
-  return { gateway, key, settings, origin, port, internal: httpClient(t, internalOrigin) };
+  return { gateway, key, settings, origin, port, internal: httpClient(t, internalOrigin), databaseUrl };
 }
 
 /** Makes a parent account with a key. */
@@ -55,7 +56,7 @@ export async function named(t: Scope, name: string, holds = false) {
       socket.on('close', gone);
     }
     if (holds) held.push(() => response.end(name));
-    else response.end(name);
+    else incoming.on('end', () => response.end(name));
   });
   function gone(): void {
     open -= 1;
@@ -68,13 +69,26 @@ export async function named(t: Scope, name: string, holds = false) {
   };
 }
 
-/** Sends a GET; `localPort` tells connections apart. */
-export async function get(agent: Agent, url: string, key: string, headers: Record<string, string> = {}) {
-  const sent = request(url, { agent, headers: { authorization: `Bearer ${key}`, ...headers } });
-  sent.end();
+/** Sends a GET, or a POST with a body; `localPort` tells connections apart. */
+export async function get(
+  agent: Agent,
+  url: string,
+  key: string,
+  headers: Record<string, string> = {},
+  body = '',
+) {
+  const method = body === '' ? 'GET' : 'POST';
+  const sent = request(url, { agent, method, headers: { authorization: `Bearer ${key}`, ...headers } });
+  sent.end(body);
   const [response] = (await once(sent, 'response')) as [IncomingMessage];
   const { localPort } = response.socket;
   return { status: response.statusCode, body: await text(response), localPort };
+}
+
+/** Exchanges a file in one step: the process may be reading it. */
+export function replaceFile(file: string, content: string): void {
+  writeFileSync(`${file}.new`, content);
+  renameSync(`${file}.new`, file);
 }
 
 /** Sends `bytes` on a connection of its own, and reads until the other end closes it. */

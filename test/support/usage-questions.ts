@@ -9,8 +9,10 @@ import {
   type UsageGroup,
   type UsageRow,
 } from '../../src/domain/usage.ts';
-import type { UsageQuery, UsageReportRow } from '../../src/ports/usage.ts';
-import { createParent, createSub, newKeyId } from './store.ts';
+import type { UsageQuery } from '../../src/ports/usage.ts';
+import type { PageQuery } from '../../src/ports/tenant-store.ts';
+import { newKeyId } from './drafts.ts';
+import { createParent, createSub, everyPage } from './store.ts';
 import { addUsage, usageRow } from './usage-rows.ts';
 
 export const march = Date.UTC(2025, 2, 1);
@@ -125,7 +127,8 @@ export async function compare(
 ): Promise<void> {
   let different = 0;
   for (const { parent, query, expected } of questions) {
-    const lines = await pages(store, parent, query);
+    const list = (page: PageQuery) => store.usage.report(parent, { ...query, ...page });
+    const lines = await everyPage(list, 40, ({ position }) => position);
     const got = lines.map(({ accountId, keyId, periodStartMs, requests, reads, writes, bytesOut }) => ({
       ...{ accountId, keyId, periodStartMs, requests, reads, writes, bytesOut },
     }));
@@ -135,23 +138,4 @@ export async function compare(
     }
   }
   t.equal(different, 0, what);
-}
-
-async function pages(
-  store: Store,
-  parent: AccountId | null,
-  query: Omit<UsageQuery, 'limit'>,
-): Promise<readonly UsageReportRow[]> {
-  const all: UsageReportRow[] = [];
-  for (let more = true; more;) {
-    const after = all.at(-1)?.position;
-    const page = await store.usage.report(parent, {
-      ...query,
-      limit: 40,
-      ...(after !== undefined && { after }),
-    });
-    all.push(...page.rows);
-    more = page.hasMore;
-  }
-  return all;
 }

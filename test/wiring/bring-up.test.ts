@@ -5,29 +5,32 @@ import { bringUp } from '../../src/wiring/bring-up.ts';
 import type { MigrationEvents } from '../../src/adapters/postgres/schema/migrate.ts';
 import { ManualTime } from '../support/coherence/manual-time.ts';
 
+/** A process that begins with `migrate`, and the lines of its log. */
+function bringingUp(migrate: (events?: MigrationEvents) => Promise<number>) {
+  const time = new ManualTime();
+  const lines: { level: number }[] = [];
+  const up = bringUp({
+    store: { migrate, ping: () => Promise.resolve() },
+    ...{ migrate: true, alone: false, timers: time.timers, clock: time.clock },
+    logger: pino(
+      { base: null },
+      { write: (line: string) => lines.push(JSON.parse(line) as { level: number }) },
+    ),
+    begin: () => Promise.resolve(),
+  });
+  return { time, lines, up };
+}
+
 t.test(
   'while a migration has to wait, the process is unready by it, and says for what every half minute',
   async (t) => {
-    const time = new ManualTime();
-    const lines: string[] = [];
     let events: MigrationEvents = {};
     let migrated = (): void => undefined;
-    const up = bringUp({
-      store: {
-        migrate: (given = {}) => {
-          events = given;
-          return new Promise((resolve) => {
-            migrated = () => resolve(9);
-          });
-        },
-        ping: () => Promise.resolve(),
-      },
-      migrate: true,
-      alone: false,
-      timers: time.timers,
-      clock: time.clock,
-      logger: pino({ base: null }, { write: (line: string) => lines.push(line) }),
-      begin: () => Promise.resolve(),
+    const { time, lines, up } = bringingUp((given = {}) => {
+      events = given;
+      return new Promise((resolve) => {
+        migrated = () => resolve(9);
+      });
     });
     t.match(up.missing(), { reason: 'starting' });
     up.start();
@@ -38,7 +41,7 @@ t.test(
     }
     t.match(up.missing(), { reason: 'migrations_pending', detail: /0009 other/ });
     t.equal(lines.length, 2);
-    t.match(JSON.parse(lines[0] ?? ''), {
+    t.match(lines[0], {
       level: 40,
       step: '0009 other',
       reason: 'migrations_pending',
@@ -51,52 +54,27 @@ t.test(
   },
 );
 
-t.test('a replica that starts while another migrates the database logs no warning', async (t) => {
-  const time = new ManualTime();
-  const lines: string[] = [];
-  const up = bringUp({
-    store: {
-      migrate: async ({ onWait } = {}) => {
-        onWait?.({ step: '0001 first', waitsFor: 'another process', elsewhere: true });
-        return 9;
-      },
-      ping: () => Promise.resolve(),
-    },
-    ...{ migrate: true, alone: false, timers: time.timers, clock: time.clock },
-    logger: pino({ base: null }, { write: (line: string) => lines.push(line) }),
-    begin: () => Promise.resolve(),
-  });
-  up.start();
-  await up.done;
-  t.same(
-    lines.map((line) => (JSON.parse(line) as { level: number }).level),
-    [30],
-  );
-});
+const step = '0001 first';
+const elsewhere = { step, waitsFor: 'another process', elsewhere: true };
+const locked = { step, waitsFor: 'AccessExclusiveLock on replica', elsewhere: false };
 
-t.test('a held lock is a warning at once, also right after another process was migrating', async (t) => {
-  const time = new ManualTime();
-  const lines: string[] = [];
-  const up = bringUp({
-    store: {
-      migrate: async ({ onWait } = {}) => {
-        const step = '0001 first';
-        for (let i = 0; i < 3; i++) {
-          onWait?.({ step, waitsFor: 'another process', elsewhere: true });
-          onWait?.({ step, waitsFor: 'AccessExclusiveLock on replica', elsewhere: false });
-        }
-        return 9;
-      },
-      ping: () => Promise.resolve(),
-    },
-    ...{ migrate: true, alone: false, timers: time.timers, clock: time.clock },
-    logger: pino({ base: null }, { write: (line: string) => lines.push(line) }),
-    begin: () => Promise.resolve(),
-  });
-  up.start();
-  await up.done;
-  t.same(
-    lines.map((line) => (JSON.parse(line) as { level: number }).level),
+for (const [what, waits, levels] of [
+  ['a replica that starts while another migrates the database logs no warning', [elsewhere], [30]],
+  [
+    'a held lock is a warning at once, also right after another process was migrating',
+    [elsewhere, locked, elsewhere, locked],
     [30, 40],
-  );
-});
+  ],
+] as const)
+  t.test(what, async (t) => {
+    const { lines, up } = bringingUp(async ({ onWait } = {}) => {
+      for (const wait of waits) onWait?.(wait);
+      return 9;
+    });
+    up.start();
+    await up.done;
+    t.same(
+      lines.map(({ level }) => level),
+      levels,
+    );
+  });

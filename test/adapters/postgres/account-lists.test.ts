@@ -6,7 +6,8 @@ import t from 'tap';
 import { readPage, writePage } from '../../../src/api/rest/paging.ts';
 import type { AccountId } from '../../../src/domain/ids.ts';
 import type { Page, PageQuery } from '../../../src/ports/tenant-store.ts';
-import { createParent, createSub, freshStore, newAccountId, rawSql } from '../../support/store.ts';
+import { newAccountId } from '../../support/drafts.ts';
+import { createParent, createSub, freshStore, rawSql } from '../../support/store.ts';
 
 const { url, store } = await freshStore(t);
 const { tenants } = store;

@@ -4,16 +4,8 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import t from 'tap';
 import { openPostgres } from '../../../src/adapters/postgres/store.ts';
 import type { TenantStore } from '../../../src/ports/tenant-store.ts';
-import {
-  createKey,
-  createParent,
-  createSub,
-  freshStore,
-  keyDraft,
-  newAccountId,
-  newKeyId,
-  rawSql,
-} from '../../support/store.ts';
+import { keyDraft, newAccountId, newKeyId } from '../../support/drafts.ts';
+import { createKey, createParent, createSub, freshStore, rawSql } from '../../support/store.ts';
 
 t.test(
   'of one parent, what is committed later has a greater id, whatever is changed by how many',
@@ -90,7 +82,7 @@ t.test('events cannot be changed, and are deleted by retention alone', async (t)
     sql`delete from event where account_id = ${randomUUID()}`,
     sql`truncate event`,
   ])
-    await t.rejects(statement, { code: '23000' });
+    await t.rejects(statement, { code: '23000', constraint_name: 'event_append_only' });
   t.equal(await store.events.prune({ nowMs: Date.now(), days: 1, most: 10 }), 0);
   await sql`insert into event (id, account_id, type, created_at, actor_kind, object)
     select event_floor(at), ${id}, 'account.updated', at, 'system', '{}'

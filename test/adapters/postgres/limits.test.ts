@@ -3,8 +3,9 @@
 import t from 'tap';
 import { openPostgres } from '../../../src/adapters/postgres/store.ts';
 import { bucketQuestion } from '../../contract/buckets.ts';
+import { newAccountId } from '../../support/drafts.ts';
 import { eventually } from '../../support/eventually.ts';
-import { freshStore, newAccountId, rawSql } from '../../support/store.ts';
+import { freshStore, rawSql } from '../../support/store.ts';
 import type { Sql } from '../../../src/adapters/postgres/connection/sql.ts';
 
 t.test('what a replica has at hand that asks no more is there for others after 15 seconds', async (t) => {

@@ -1,13 +1,12 @@
 // class: app
 /** Plans in PostgreSQL: what waits for what, which only other connections can show. */
-import { createHash } from 'node:crypto';
 import t from 'tap';
-import type { KeyDigest } from '../../../src/domain/api-key.ts';
 import { noLimits } from '../../../src/domain/limits/limits.ts';
 import type { PlanTerms } from '../../../src/domain/limits/plan.ts';
 import type { NewParent, TenantStore } from '../../../src/ports/tenant-store.ts';
+import { newAccountId, newClaim } from '../../support/drafts.ts';
 import { eventually } from '../../support/eventually.ts';
-import { createParent, createSub, freshStore, newAccountId, rawSql } from '../../support/store.ts';
+import { createParent, createSub, freshStore, lockWaiters, rawSql } from '../../support/store.ts';
 
 function terms(requestsPerSecond: number, requestsPerDay: number | null = null): PlanTerms {
   return {
@@ -23,19 +22,14 @@ t.test(
     const { url, store } = await freshStore(t);
     const { tenants } = store;
     const sql = rawSql(t, url);
-    const waiting = async (): Promise<number> => {
-      const [row] = await sql<[{ n: number }]>`
-      select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-      return row.n;
-    };
     await tenants.putPlan('gold', terms(1));
     const before = rawSql(t, url);
     const { change, account } = await before.begin(async (tx) => {
       await tx`select plan_hold(array['gold'])`;
       const change = tenants.putPlan('gold', terms(2));
-      await eventually(async () => (await waiting()) === 1);
+      await eventually(async () => (await lockWaiters(sql)) === 1);
       const account = createParent(tenants, { plan: 'gold' });
-      await eventually(async () => (await waiting()) === 2);
+      await eventually(async () => (await lockWaiters(sql)) === 2);
       return { change, account };
     });
     t.match(await change, { value: { limits: { requestsPerSecond: 2 } } });
@@ -91,8 +85,7 @@ t.test(
     await store.log.register({ id: 'replica', nonce: 'n', leaseMs: 3_000, clockAheadMs: null });
     const { seq } = await tenants.putPlan('gold', terms(1));
     t.type(seq, 'number');
-    const name = createHash('sha256').update('claim').digest('base64url') as KeyDigest;
-    const claim = { caller: 'operator', key: name, fingerprint: name } as const;
+    const claim = newClaim('operator');
     const draft = { id: newAccountId(), name: 'Parent', plan: 'gold' };
     t.match(await tenants.createParent(draft, claim), { seq });
     t.match(await tenants.createParent(draft, claim), { seq }, 'sent again');

@@ -4,8 +4,9 @@ import t, { type Test } from 'tap';
 import { noLimits, type Limits } from '../../../src/domain/limits/limits.ts';
 import type { PlanTerms } from '../../../src/domain/limits/plan.ts';
 import { bucketQuestion } from '../../contract/buckets.ts';
+import { newAccountId } from '../../support/drafts.ts';
 import { eventually } from '../../support/eventually.ts';
-import { createParent, freshStore, newAccountId, rawSql } from '../../support/store.ts';
+import { createParent, freshStore, lockWaiters, rawSql } from '../../support/store.ts';
 
 function terms(limits: Partial<Limits>): PlanTerms {
   return { limits: { ...noLimits, ...limits }, maxSubAccounts: null, maxApiKeys: null };
@@ -34,12 +35,7 @@ async function quotasInUse(t: Test) {
       await holder`select from limit_quota where limit_name = ${`parent:${name}`} for update`;
       for (const call of calls) {
         running.push(call());
-        await eventually(async () => {
-          const [{ waiting }] = await sql<[{ waiting: number }]>`
-            select count(*)::int as waiting from pg_stat_activity
-            where datname = current_database() and wait_event_type = 'Lock'`;
-          return waiting === running.length;
-        });
+        await eventually(async () => (await lockWaiters(sql)) === running.length);
       }
     });
     await Promise.all(running);

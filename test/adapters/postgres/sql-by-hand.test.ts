@@ -3,8 +3,9 @@
 import t from 'tap';
 import type { Store } from '../../../src/adapters/postgres/store.ts';
 import { factKey, type Asked } from '../../../src/ports/facts.ts';
+import { newAccountId } from '../../support/drafts.ts';
 import type { Scope } from '../../support/servers.ts';
-import { createKey, createParent, createSub, freshStore, newAccountId, rawSql } from '../../support/store.ts';
+import { createKey, createParent, createSub, freshStore, rawSql } from '../../support/store.ts';
 
 /** Facts that a change has logged, each with whether open streams that depend on it end. */
 type Logged = Readonly<Record<string, boolean>>;

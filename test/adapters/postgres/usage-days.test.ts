@@ -4,8 +4,9 @@ import t from 'tap';
 import { openPostgres } from '../../../src/adapters/postgres/store.ts';
 import type { Sql } from '../../../src/adapters/postgres/connection/sql.ts';
 import { hourMs } from '../../../src/domain/usage.ts';
+import { newKeyId } from '../../support/drafts.ts';
 import { eventually } from '../../support/eventually.ts';
-import { createParent, createSub, freshStore, newKeyId, rawSql } from '../../support/store.ts';
+import { createParent, createSub, freshStore, lockWaiters, rawSql } from '../../support/store.ts';
 import { compare, everyQuestion, march, someUsage } from '../../support/usage-questions.ts';
 import { addUsage, usageRow } from '../../support/usage-rows.ts';
 
@@ -94,12 +95,7 @@ t.test(
         await add(tx, '01 03');
       });
       second.catch(() => undefined);
-      await eventually(async () => {
-        const [row] = await other<[{ waits: number }]>`
-        select count(*) as waits from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock'`;
-        return begun || row.waits > 0;
-      });
+      await eventually(async () => begun || (await lockWaiters(other)) > 0);
       await add(tx, '02 04');
     });
     await second;

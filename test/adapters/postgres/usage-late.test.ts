@@ -5,7 +5,8 @@ import t from 'tap';
 import type { Sql } from '../../../src/adapters/postgres/connection/sql.ts';
 import { usageStore } from '../../../src/adapters/postgres/usage/usage-store.ts';
 import { dayMs, hourMs, type UsageRow } from '../../../src/domain/usage.ts';
-import { createParent, createSub, freshStore, newKeyId, over, rawSql } from '../../support/store.ts';
+import { newKeyId } from '../../support/drafts.ts';
+import { createParent, createSub, freshStore, over, rawSql } from '../../support/store.ts';
 import { addUsage, usageRow } from '../../support/usage-rows.ts';
 
 const may = Date.UTC(2025, 4, 1);

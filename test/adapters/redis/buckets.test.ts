@@ -97,7 +97,7 @@ t.test('a limit whose server is gone is told apart; the others are answered', as
 });
 
 t.test('a Redis that forgets the script, or everything, is told again', async (t) => {
-  const url = await freshRedis(t);
+  const { url } = await startRedis(t);
   const { store } = await open(t, url);
   const redis = new Redis(url);
   t.teardown(() => redis.disconnect());

@@ -1,14 +1,12 @@
 // class: real
 import t from 'tap';
 import { Redis } from 'ioredis';
-import { parseRedisAddress } from '../../../src/config/redis/redis-address.ts';
 import type { BreakerState } from '../../../src/adapters/redis/breaker.ts';
-import { redisFactCache } from '../../../src/adapters/redis/fact-cache.ts';
 import type { AccountId } from '../../../src/domain/ids.ts';
 import type { StampedFact } from '../../../src/ports/fact-cache.ts';
 import type { FactKey } from '../../../src/ports/facts.ts';
-import { systemClock } from '../../../src/ports/clock.ts';
 import { systemTimers } from '../../../src/ports/timers.ts';
+import { openFactCache } from '../../support/fact-cache.ts';
 import { startSentinel } from '../../support/redis-sentinel.ts';
 import { freshRedis, startRedis } from '../../support/redis.ts';
 import type { Scope } from '../../support/servers.ts';
@@ -21,18 +19,12 @@ const facts = new Map<FactKey, StampedFact>([
 ]);
 const keys = [...facts.keys()];
 
-/** @param patience how many times longer than in service it waits for Redis: a busy machine may take a second */
+/** @param patience how many times longer than in service it waits for Redis */
 function open(t: Scope, url: string, patience = 100, macKeys: readonly Buffer[] = []) {
   const states: BreakerState[] = [];
   let asked = 0;
-  const address = parseRedisAddress(url);
-  if (address === undefined) throw new Error(url);
-  const cache = redisFactCache({
-    address,
+  const cache = openFactCache(t, url, {
     macKeys,
-    place: 'p',
-    ttlMs: 60_000,
-    clock: systemClock,
     timers: {
       after: (ms, task) => {
         asked += 1;
@@ -41,7 +33,6 @@ function open(t: Scope, url: string, patience = 100, macKeys: readonly Buffer[] 
     },
     onBreakerState: (state) => states.push(state),
   });
-  t.teardown(() => cache.close());
   /** Writes until it can be read: the connection is made behind the scenes. */
   const works = () =>
     eventually(async () => {
@@ -90,29 +81,22 @@ t.test('a frozen Redis costs a short wait, then none, and is used again when it 
   t.equal(states.at(-1), 'closed');
 });
 
-t.test('a Redis that was killed is nothing, and comes back empty', async (t) => {
-  const server = await startRedis(t);
-  const { cache, works } = open(t, server.url);
-  await works();
-  await server.kill();
-  t.equal((await cache.get(keys)).size, 0);
-  cache.set(facts);
-  await server.start();
-  await works();
-  t.pass();
-});
-
-t.test('a Redis that is not there from the start delays no request', async (t) => {
-  const server = await startRedis(t);
-  const { url } = server;
-  await server.stop();
-  const { cache, works } = open(t, url);
-  t.equal((await cache.get(keys)).size, 0);
-  cache.set(facts);
-  await server.start();
-  await works();
-  t.pass();
-});
+t.test(
+  'a Redis that was killed, or is not there from the start, delays nothing and is used later',
+  async (t) => {
+    const server = await startRedis(t);
+    const killed = open(t, server.url);
+    await killed.works();
+    await server.kill();
+    const late = open(t, server.url);
+    for (const { cache } of [killed, late]) {
+      t.equal((await cache.get(keys)).size, 0);
+      cache.set(facts);
+    }
+    await server.start();
+    for (const { works } of [killed, late]) await works();
+  },
+);
 
 t.test('a cluster: keys of any slots', async (t) => {
   const server = await startRedis(t, { 'cluster-enabled': 'yes', 'cluster-announce-ip': '127.0.0.1' });

@@ -2,34 +2,19 @@
 /** A Redis that is away, stalls or refuses is told to operators, once, by its code. */
 import { Redis } from 'ioredis';
 import t from 'tap';
-import { redisFactCache } from '../../../src/adapters/redis/fact-cache.ts';
-import { parseRedisAddress } from '../../../src/config/redis/redis-address.ts';
-import { systemClock } from '../../../src/ports/clock.ts';
-import type { StampedFact } from '../../../src/ports/fact-cache.ts';
-import type { FactKey } from '../../../src/ports/facts.ts';
-import { systemTimers } from '../../../src/ports/timers.ts';
 import { eventually } from '../../support/eventually.ts';
+import { openFactCache } from '../../support/fact-cache.ts';
 import { startRedis } from '../../support/redis.ts';
 import type { Scope } from '../../support/servers.ts';
 
-const facts = new Map<FactKey, StampedFact>([['n:parent', { value: 3, seq: 5, incarnation: 'i' }]]);
-const keys = [...facts.keys()];
+const keys = ['n:parent'] as const;
 
 function open(t: Scope, url: string) {
-  const address = parseRedisAddress(url);
-  if (address === undefined) throw new Error(url);
   const [connected, troubles]: [boolean[], string[]] = [[], []];
-  const cache = redisFactCache({
-    address,
-    macKeys: [],
-    place: 'p',
-    ttlMs: 60_000,
-    clock: systemClock,
-    timers: { after: (ms, task) => systemTimers.after(ms * 100, task) },
+  const cache = openFactCache(t, url, {
     onConnected: (is) => connected.push(is),
     onTrouble: (code) => troubles.push(code),
   });
-  t.teardown(() => cache.close());
   return { cache, connected, troubles };
 }
 

@@ -2,15 +2,12 @@
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { Redis } from 'ioredis';
-import { redisFactCache } from '../../../src/adapters/redis/fact-cache.ts';
 import { encodeFact } from '../../../src/adapters/redis/stamped-json.ts';
-import { parseRedisAddress } from '../../../src/config/redis/redis-address.ts';
-import { systemClock } from '../../../src/ports/clock.ts';
 import type { StampedFact } from '../../../src/ports/fact-cache.ts';
 import type { FactKey } from '../../../src/ports/facts.ts';
-import { systemTimers } from '../../../src/ports/timers.ts';
 import { certificate } from '../../support/config-certificates.ts';
 import { eventually } from '../../support/eventually.ts';
+import { openFactCache } from '../../support/fact-cache.ts';
 import { startRedis } from '../../support/redis.ts';
 import type { Scope } from '../../support/servers.ts';
 import { tcpRelay } from '../../support/tcp-relay.ts';
@@ -45,21 +42,8 @@ async function tlsRedis(t: Scope, settings: Record<string, string> = {}) {
 }
 
 function open(t: Scope, url: string) {
-  const address = parseRedisAddress(url);
-  if (address === undefined) throw new Error(url);
-  const cache = redisFactCache({
-    address,
-    macKeys: [],
-    place: 'p',
-    ttlMs: 60_000,
-    clock: systemClock,
-    timers: systemTimers,
-  });
-  t.teardown(() => cache.close());
-  return {
-    cache,
-    has: async (): Promise<boolean> => (await cache.get(['n:parent'])).has('n:parent'),
-  };
+  const cache = openFactCache(t, url);
+  return { cache, has: async (): Promise<boolean> => (await cache.get(['n:parent'])).has('n:parent') };
 }
 
 t.test('by the right authority Redis is used over TLS', async (t) => {

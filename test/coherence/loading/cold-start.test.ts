@@ -1,10 +1,7 @@
 // class: app
 import { randomBytes, randomUUID } from 'node:crypto';
 import t from 'tap';
-import { redisFactCache } from '../../../src/adapters/redis/fact-cache.ts';
 import { openPostgres } from '../../../src/adapters/postgres/store.ts';
-import { startCoherence } from '../../../src/coherence/coherence.ts';
-import { parseRedisAddress } from '../../../src/config/redis/redis-address.ts';
 import {
   digestSecret,
   formatSecret,
@@ -13,14 +10,13 @@ import {
 } from '../../../src/domain/api-key.ts';
 import type { AccountId } from '../../../src/domain/ids.ts';
 import { openLog } from '../../../src/ops/logger.ts';
-import { systemClock } from '../../../src/ports/clock.ts';
 import { decideWithLookups, MissingFact, type Evaluate, type Facts } from '../../../src/ports/directory.ts';
-import type { FactCache } from '../../../src/ports/fact-cache.ts';
-import { factKey, type FactKey } from '../../../src/ports/facts.ts';
-import { systemTimers, type Timers } from '../../../src/ports/timers.ts';
+import { factKey, type FactKey, type FactSource } from '../../../src/ports/facts.ts';
 import { startGateway } from '../../../src/wiring/start.ts';
 import { configFile, goodConfig } from '../../support/config-files.ts';
+import { decidingReplica } from '../../support/deciding-replica.ts';
 import { eventually } from '../../support/eventually.ts';
+import { connected, openFactCache } from '../../support/fact-cache.ts';
 import { httpClient } from '../../support/http-client.ts';
 import { freshRedis } from '../../support/redis.ts';
 import type { Scope } from '../../support/servers.ts';
@@ -115,42 +111,18 @@ t.test('with Redis warm a replica that starts does not ask PostgreSQL at all', a
   t.equal(third.asked.length, 1);
 });
 
-/** Waits for Redis as long as it takes: this is about what is asked, not about a machine that is busy. */
-const patient: Timers = { after: (ms, task) => systemTimers.after(ms * 100, task) };
-
 /** What decides in a replica, over the real stores; `asked` is what it asked PostgreSQL for. */
 async function replica(t: Scope, redisUrl: string) {
-  const address = parseRedisAddress(redisUrl);
-  if (address === undefined) throw new Error(redisUrl);
-  const cache = redisFactCache({
-    address,
-    macKeys: [],
-    place: 'p',
-    ttlMs: 60_000,
-    clock: systemClock,
-    timers: patient,
-  });
-  t.teardown(() => cache.close());
+  const cache = openFactCache(t, redisUrl);
   await connected(cache);
   const own = openPostgres({ url, maxConnections: 10 });
   t.teardown(() => own.close());
   const asked: FactKey[] = [];
-  const coherence = startCoherence({
-    log: own.log,
-    source: {
-      readFacts: (keys) => {
-        asked.push(...keys);
-        return own.facts.readFacts(keys);
-      },
-    },
-    cache,
-    clock: systemClock,
-    timers: systemTimers,
-    config: { leaseMs: 3_000, maxFacts: 10_000 },
-    logger: { info: () => undefined, warn: () => undefined },
-    randomId: randomUUID,
-  });
-  t.teardown(() => coherence.stop());
+  const readFacts: FactSource['readFacts'] = (keys) => {
+    asked.push(...keys);
+    return own.facts.readFacts(keys);
+  };
+  const { coherence } = decidingReplica(t, { log: own.log, facts: { readFacts } }, 3_000, { cache });
   await eventually(() => coherence.ready());
 
   /** Every caller, many times at once; resolves when all have been decided. */
@@ -189,12 +161,4 @@ function callerOf(facts: Facts, digest: KeyDigest): true | MissingFact {
 
 function heldOr(value: unknown, key: FactKey): true | MissingFact {
   return value === undefined ? new MissingFact(key) : true;
-}
-
-async function connected(cache: FactCache): Promise<void> {
-  const probe: FactKey = 'n:probe';
-  await eventually(async () => {
-    cache.set(new Map([[probe, { value: 1, seq: 1, incarnation: 'probe' }]]));
-    return (await cache.get([probe])).size === 1;
-  });
 }

@@ -3,22 +3,16 @@
 import { randomUUID } from 'node:crypto';
 import postgres from 'postgres';
 import t from 'tap';
-import { redisFactCache } from '../../../src/adapters/redis/fact-cache.ts';
 import { openPostgres, type Store } from '../../../src/adapters/postgres/store.ts';
-import { startCoherence, type Coherence } from '../../../src/coherence/coherence.ts';
-import { parseRedisAddress } from '../../../src/config/redis/redis-address.ts';
 import type { KeyDigest } from '../../../src/domain/api-key.ts';
-import { systemClock } from '../../../src/ports/clock.ts';
-import { decideWithLookups, MissingFact } from '../../../src/ports/directory.ts';
 import { factKey } from '../../../src/ports/facts.ts';
-import { systemTimers } from '../../../src/ports/timers.ts';
+import { decidingReplica } from '../../support/deciding-replica.ts';
 import { eventually } from '../../support/eventually.ts';
+import { connected, openFactCache } from '../../support/fact-cache.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 import { freshRedis } from '../../support/redis.ts';
 import type { Scope } from '../../support/servers.ts';
 import { createKey, createParent, createSub, migrated } from '../../support/store.ts';
-
-const leaseMs = 400;
 
 t.test(
   'a key revoked in one of them stays revoked there, whatever the other one keeps in Redis',
@@ -72,9 +66,9 @@ t.test(
     // What a replica sees whose connections lead to the copy from one moment to the next.
     let present = before;
     const events: string[] = [];
-    const moved = replica(t, { ...before, log: switching(() => present.log) }, null, () =>
-      events.push('forgotten'),
-    );
+    const moved = decidingReplica(t, { ...before, log: switching(() => present.log) }, 400, {
+      events: { forgotten: () => events.push('forgotten') },
+    });
     await eventually(() => moved.coherence.ready());
     present = after;
     const old = (await before.log.replicas()).incarnation;
@@ -147,50 +141,18 @@ function switching(log: () => Store['log']): Store['log'] {
   return new Proxy(log(), { get: (_, name) => Reflect.get(log(), name) as unknown });
 }
 
-/** A replica over `store`, with a cache in Redis where there is one. */
-function replica(t: Scope, store: Store, redisUrl: string | null, forgotten = (): void => undefined) {
-  const [clock, timers] = [systemClock, systemTimers];
-  const address = redisUrl === null ? undefined : parseRedisAddress(redisUrl);
-  const none = { get: async () => new Map(), set: () => undefined, close: async () => undefined };
-  const cache = address
-    ? redisFactCache({ address, macKeys: [], place: 'p', ttlMs: 60_000, clock, timers: patient })
-    : none;
-  const coherence: Coherence = startCoherence({
-    log: store.log,
-    source: store.facts,
-    cache,
-    clock,
-    timers,
-    config: { leaseMs, maxFacts: 1_000 },
-    logger: { info: () => undefined, warn: () => undefined },
-    randomId: randomUUID,
-    events: { forgotten },
-  });
-  t.teardown(async () => {
-    await coherence.stop();
-    await cache.close();
-  });
+/** A replica over `store`, with a cache in Redis. */
+function replica(t: Scope, store: Store, redisUrl: string) {
+  const cache = openFactCache(t, redisUrl);
+  const { coherence, key } = decidingReplica(t, store, 60_000, { cache });
   return {
     coherence,
     isInRedis: async (digest: KeyDigest): Promise<boolean> =>
       (await cache.get([factKey.key(digest)])).size === 1,
-    /** What a request with this key is decided by. */
     async isRevoked(digest: KeyDigest): Promise<boolean | undefined> {
-      await eventually(async () => coherence.ready() && (await connected(cache)));
-      const key = await decideWithLookups(
-        coherence.directory,
-        (facts) => facts.key(digest) ?? new MissingFact(factKey.key(digest)),
-      );
-      return key.revoked;
+      await eventually(() => coherence.ready());
+      await connected(cache);
+      return (await key(digest))?.revoked;
     },
   };
-}
-
-/** Redis may take its time on a busy machine. */
-const patient = { after: (ms: number, task: () => void) => systemTimers.after(ms * 100, task) };
-
-/** Whether the cache is there: it is connected to behind the scenes. */
-async function connected(cache: Pick<ReturnType<typeof redisFactCache>, 'get' | 'set'>): Promise<boolean> {
-  cache.set(new Map([['n:probe', { value: 1, seq: 0, incarnation: '' }]]));
-  return (await cache.get(['n:probe'])).size === 1;
 }

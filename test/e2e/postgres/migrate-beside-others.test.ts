@@ -4,6 +4,7 @@ import t from 'tap';
 import { migrate, patienceWith, type MigrationWait } from '../../../src/adapters/postgres/schema/migrate.ts';
 import { readSchemaFiles } from '../../../src/adapters/postgres/schema/files.ts';
 import type { Sql } from '../../../src/adapters/postgres/connection/sql.ts';
+import { eventually } from '../../support/eventually.ts';
 import { nextSchema, step } from '../../support/next-schema.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 import { migrated, over, rawSql } from '../../support/store.ts';
@@ -17,14 +18,11 @@ const [easyName, lockingName] = [easy, locking].map(
   ({ number, name }) => `${String(number).padStart(4, '0')} ${name}`,
 );
 
-/** Renews a lease as an old replica does until `ended`, and rejects as soon as one waits longer than 1 s for a lock. */
-async function renewUntil(sql: Sql, ended: () => boolean): Promise<number> {
-  await sql`set lock_timeout = '1s'`;
-  let renewals = 0;
-  for (; !ended(); renewals++)
-    await sql`insert into replica (id, nonce, level, lease_ms) values ('old', ${`n${renewals}`}, 1, 3000)
+/** Renews a lease as an old replica does, again and again until `done` is set. */
+async function renew(sql: Sql, renewing: { done: boolean; times: number }): Promise<void> {
+  for (; !renewing.done; renewing.times++)
+    await sql`insert into replica (id, nonce, level, lease_ms) values ('old', ${`n${renewing.times}`}, 1, 3000)
       on conflict (id) do update set nonce = excluded.nonce`;
-  return renewals;
 }
 
 t.test(
@@ -35,8 +33,8 @@ t.test(
     const [{ pid }] = await dump<[{ pid: number }]>`select pg_backend_pid() as pid`;
     const waits: MigrationWait[] = [];
     const steps: string[] = [];
-    let done = false;
-    const renewing = renewUntil(rawSql(t, url), () => done);
+    const renewing = { done: false, times: 0 };
+    const renewed = renew(rawSql(t, url), renewing);
     const migrating = await new Promise<{ readonly end: Promise<number> }>((resolve) => {
       void dump.begin('isolation level repeatable read', async (tx) => {
         await tx`set local application_name = 'pg_dump'`;
@@ -54,11 +52,13 @@ t.test(
           );
           resolve({ end });
         });
+        const { times } = renewing;
+        await eventually(() => waits.length > 2 && renewing.times > times + 100);
       });
     });
     t.equal(await migrating.end, next.functions.number);
-    done = true;
-    t.ok((await renewing) > 0);
+    renewing.done = true;
+    await renewed;
     t.same(steps, [easyName, lockingName], 'every step was applied once the lock was free');
     t.equal(waits[0]?.step, lockingName);
     t.match(waits[0]?.waitsFor, /^AccessExclusiveLock on replica, held by process /);

@@ -2,20 +2,11 @@
 /** Where `synchronous_standby_names` asks for a standby: no 2xx for what it does not have. */
 import t from 'tap';
 import { openPostgres, type Store } from '../../../src/adapters/postgres/store.ts';
-import { digestSecret } from '../../../src/domain/api-key.ts';
-import type { IdempotencyClaim } from '../../../src/ports/changes.ts';
+import { newClaim, subAccountDraft } from '../../support/drafts.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startPostgres } from '../../support/postgres.ts';
 import type { Scope } from '../../support/servers.ts';
-import {
-  createKey,
-  createParent,
-  createSub,
-  newKeyId,
-  problemCode,
-  rawSql,
-  subAccountDraft,
-} from '../../support/store.ts';
+import { createKey, createParent, createSub, problemCode, rawSql } from '../../support/store.ts';
 
 t.test('a commit that the server gives up replicating has an unknown outcome, not a good one', async (t) => {
   const { before, standbyGoes, standbyComes, giveUpWaiting, waiting } = await setting(t);
@@ -39,11 +30,7 @@ t.test('a create that is replayed waits for the standby, too', async (t) => {
   const { before, standbyGoes, standbyComes, giveUpWaiting, waiting } = await setting(t);
   const parent = (await createParent(before.tenants)).id;
   await createSub(before.tenants, parent);
-  const claim: IdempotencyClaim = {
-    caller: newKeyId(),
-    key: digestSecret('the key'),
-    fingerprint: digestSecret('what is asked for'),
-  };
+  const claim = newClaim();
   const draft = subAccountDraft();
   const store = await standbyGoes();
 

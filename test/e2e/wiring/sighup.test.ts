@@ -1,18 +1,15 @@
 // class: real
 /** SIGHUP makes a process read its file anew: what people send, seen from outside. */
-import { renameSync, writeFileSync } from 'node:fs';
-import { once } from 'node:events';
-import { Agent, createServer, request as sendRequest } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { writeFileSync } from 'node:fs';
+import { Agent } from 'node:http';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import t from 'tap';
 import { operatorToken } from '../../support/apis.ts';
 import { configFile } from '../../support/config-files.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 import { becomes, startProcess, tempFolder } from '../../support/process.ts';
-import { get, named, parentOf } from '../../support/reload.ts';
+import { get, named, parentOf, replaceFile } from '../../support/reload.ts';
 import type { Scope } from '../../support/servers.ts';
 import { migrated } from '../../support/store.ts';
 
@@ -44,7 +41,7 @@ drain_delay_ms: 5
     );
     t.equal((await call()).body, 'before');
 
-    replace(file, `upstream_url: ${after.url}`);
+    replaceFile(file, `upstream_url: ${after.url}`);
     program.child.kill('SIGHUP');
     await program.prints(/was reloaded/);
     t.equal((await call()).body, 'after');
@@ -76,7 +73,7 @@ t.test(
         })
       ).status;
     const reloaded = async (content: string, outcome: RegExp) => {
-      replace(file, content);
+      replaceFile(file, content);
       const { length } = program.log();
       program.child.kill('SIGHUP');
       await eventually(() =>
@@ -113,56 +110,14 @@ t.test(
   },
 );
 
-t.test('a route goes from one client to the other and back under load: no request fails', async (t) => {
-  /** What undici says to upstreams, and the gateway's own client does not. */
-  const byClient = { native: 0, undici: 0 };
-  const upstream = createServer((request, response) => {
-    byClient[request.headers.connection === 'keep-alive' ? 'undici' : 'native'] += 1;
-    request.resume().on('end', () => response.end('ok'));
-  });
-  upstream.keepAliveTimeout = 60_000;
-  await once(upstream.listen(0, '127.0.0.1'), 'listening');
-  t.teardown(() => upstream.close().closeAllConnections());
-  const url = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`;
-  const yaml = (client: string) => `routes: [{ prefix: /, upstream: "${url}", client: ${client} }]`;
-  const { program, file, origin, key } = await start(t, yaml('native'));
-
-  let over = false;
-  const failures: unknown[] = [];
-  const clients = Array.from({ length: 8 }, async (_, i) => {
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    t.teardown(() => agent.destroy());
-    while (!over) {
-      const { status, body } = await send(
-        agent,
-        `${origin}/${i}`,
-        key,
-        i % 2 === 0 ? null : 'x'.repeat(i * 5000),
-      );
-      if (status !== 200 || body !== 'ok') failures.push({ status, body });
-    }
-  });
-  for (let i = 0; i < 6; i++) {
-    const client = i % 2 === 0 ? 'undici' : 'native';
-    replace(file, yaml(client));
-    program.child.kill('SIGHUP');
-    const enough = byClient[client] + 50;
-    await eventually(() => byClient[client] >= enough);
-  }
-  over = true;
-  await Promise.all(clients);
-  t.same(failures, []);
-  t.equal(await program.kill('SIGTERM'), 0);
-});
-
 t.test('many signals at once: the last state of the file is the one that is used', async (t) => {
   const upstreams = [await named(t, '0'), await named(t, '1'), await named(t, '2')];
   const { program, file, call } = await start(t, `upstream_url: ${upstreams[0]?.url}`);
   for (let i = 1; i <= 30; i++) {
-    replace(file, `upstream_url: ${upstreams[i % 3]?.url}`);
+    replaceFile(file, `upstream_url: ${upstreams[i % 3]?.url}`);
     program.child.kill('SIGHUP');
   }
-  replace(file, `upstream_url: ${upstreams[2]?.url}`);
+  replaceFile(file, `upstream_url: ${upstreams[2]?.url}`);
   program.child.kill('SIGHUP');
   await eventually(async () => (await call()).body === '2');
   t.equal(await program.kill('SIGTERM'), 0);
@@ -175,7 +130,7 @@ t.test('a signal during the drain changes nothing: the process ends as it would 
   const { program, file, call, internalUrl } = await start(t, `upstream_url: ${held.url}`);
   const slow = call();
   await eventually(() => held.holding() === 1);
-  replace(file, `upstream_url: ${after.url}`);
+  replaceFile(file, `upstream_url: ${after.url}`);
   program.child.kill('SIGTERM');
   await becomes(internalUrl, 503, 'draining');
   program.child.kill('SIGHUP');
@@ -189,7 +144,7 @@ t.test('a signal while it starts is not lost', async (t) => {
   const [before, after] = [await named(t, 'before'), await named(t, 'after')];
   const started = await start(t, `upstream_url: ${before.url}`, async ({ program, file }) => {
     await program.prints(/starting/);
-    replace(file, `upstream_url: ${after.url}`);
+    replaceFile(file, `upstream_url: ${after.url}`);
     program.child.kill('SIGHUP');
   });
   await started.program.prints(/was reloaded/);
@@ -204,12 +159,6 @@ t.test('without a file, it ends the process in order', async (t) => {
   t.match(program.stdout, /draining/);
 });
 
-/** In one step: the process may be reading it. */
-function replace(file: string, content: string): void {
-  writeFileSync(`${file}.new`, content);
-  renameSync(`${file}.new`, file);
-}
-
 type Started = Awaited<ReturnType<typeof startProcess>> & { readonly file: string };
 
 async function start(t: Scope, yaml: string, meanwhile?: (started: Started) => Promise<void>) {
@@ -221,23 +170,5 @@ async function start(t: Scope, yaml: string, meanwhile?: (started: Started) => P
   const { key } = await parentOf(t, started.url, started.internalUrl);
   const agent = new Agent({ keepAlive: true });
   t.teardown(() => agent.destroy());
-  return { ...started, origin: started.url, key, call: () => get(agent, `${started.url}/x`, key) };
-}
-
-/** @param body `null` for a GET */
-function send(
-  agent: Agent,
-  url: string,
-  key: string,
-  body: string | null,
-): Promise<{ readonly status: number | undefined; readonly body: string }> {
-  return new Promise((resolve, reject) => {
-    const method = body === null ? 'GET' : 'POST';
-    const headers = { authorization: `Bearer ${key}` };
-    const request = sendRequest(url, { agent, method, headers }, (response) => {
-      text(response).then((body) => resolve({ status: response.statusCode, body }), reject);
-    });
-    request.on('error', reject);
-    request.end(body ?? undefined);
-  });
+  return { ...started, call: () => get(agent, `${started.url}/x`, key) };
 }

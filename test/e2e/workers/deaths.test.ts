@@ -1,10 +1,8 @@
 // class: real
 /** Workers that end: what they held is all that is lost, and others take their places. */
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
 import t from 'tap';
 import { eventually } from '../../support/eventually.ts';
-import { tempFolder } from '../../support/process.ts';
 import { startUpstream } from '../../support/upstreams.ts';
 import { allReady, ask, metric, startWorkers } from '../../support/workers.ts';
 
@@ -60,35 +58,6 @@ t.test('a worker that drains by itself is replaced, and requests go to the other
     program.log().find(({ msg }) => msg === 'a worker has ended: another one takes its place'),
     { level: 'info', pid: first, code: 0 },
   );
-});
-
-t.test('workers that die at once are started ever more slowly, and the others serve', async (t) => {
-  const upstream = await startUpstream(t);
-  const flag = join(tempFolder(t), 'die');
-  const script =
-    `import { existsSync } from 'node:fs';` +
-    `if (process.argv[1]?.endsWith('worker.js') && existsSync(${JSON.stringify(flag)})) process.exit(3);`;
-  const { program, port, key, internalUrl, pids } = await startWorkers(t, {
-    UPSTREAM_URL: upstream.url,
-    NODE_OPTIONS: `--import "data:text/javascript,${encodeURIComponent(script)}"`,
-  });
-  writeFileSync(flag, '');
-  process.kill(pids()[0] as number, 'SIGKILL');
-  const pauses = (): unknown[] =>
-    program
-      .log()
-      .filter(({ msg }) => String(msg).startsWith('a worker died'))
-      .map(({ pause_ms: pause }) => pause);
-  await eventually(async () => {
-    t.equal((await ask(t, port, key)).status, 200);
-    return pauses().length >= 3;
-  });
-  t.same(pauses().slice(0, 3), [0, 500, 1000]);
-  t.equal((await fetch(`${internalUrl}/livez`)).status, 200);
-  t.equal((await fetch(`${internalUrl}/readyz`)).status, 200);
-  t.equal(await metric(internalUrl, 'workers'), 1);
-  rmSync(flag);
-  await allReady(internalUrl, 2);
 });
 
 t.test('a primary that is killed takes its workers with it', async (t) => {

@@ -1,11 +1,11 @@
 // class: real
 /** SIGHUP and SIGTERM to the primary: what they mean for all workers. */
-import { existsSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import t from 'tap';
 import { configFile } from '../../support/config-files.ts';
 import { eventually } from '../../support/eventually.ts';
 import { becomes } from '../../support/process.ts';
-import { named } from '../../support/reload.ts';
+import { named, replaceFile } from '../../support/reload.ts';
 import { allReady, ask, onePerWorker, send, startWorkers } from '../../support/workers.ts';
 
 t.test('SIGHUP: all workers use a good file, and none a bad one', async (t) => {
@@ -17,22 +17,22 @@ t.test('SIGHUP: all workers use a good file, and none a bad one', async (t) => {
   const bodies = async (): Promise<string[]> =>
     Promise.all(clients.map(async (client) => (await send(client, gateway.key)).body));
 
-  replace(file, `upstream_url: ${after.url}\nlisen: 1`);
+  replaceFile(file, `upstream_url: ${after.url}\nlisen: 1`);
   program.child.kill('SIGHUP');
   await program.prints(/not reloaded/);
-  replace(file, `upstream_url: ${after.url}\ncoherence: { lease_ms: 5000 }`);
+  replaceFile(file, `upstream_url: ${after.url}\ncoherence: { lease_ms: 5000 }`);
   program.child.kill('SIGHUP');
   await program.prints(/takes effect only with a restart/);
   t.same(await bodies(), ['before', 'before']);
 
-  replace(file, `upstream_url: ${after.url}`);
+  replaceFile(file, `upstream_url: ${after.url}`);
   program.child.kill('SIGHUP');
   await program.prints(/was reloaded/);
   t.same(await bodies(), ['after', 'after']);
   t.equal(program.stdout.match(/not reloaded/g)?.length, 2, 'each is told once, not by each worker');
 
   // A worker that takes the place of another one begins with what was reloaded, not with a file that was rejected since.
-  replace(file, 'lisen: 1');
+  replaceFile(file, 'lisen: 1');
   const [victim = 0] = pids();
   process.kill(victim, 'SIGKILL');
   await eventually(() => pids().length === 2 && !pids().includes(victim));
@@ -67,9 +67,3 @@ t.test('SIGTERM: every worker finishes what it has, and a second signal ends all
   await cut;
   await eventually(() => before.every((pid) => !existsSync(`/proc/${pid}`)));
 });
-
-/** In one step: the process may be reading it. */
-function replace(file: string, content: string): void {
-  writeFileSync(`${file}.new`, content);
-  renameSync(`${file}.new`, file);
-}

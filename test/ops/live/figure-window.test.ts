@@ -4,24 +4,9 @@ import { FigureWindow } from '../../../src/ops/live/figure-window.ts';
 import { createRegistry } from '../../../src/ops/metrics.ts';
 import { requestMetrics } from '../../../src/ops/request-metrics.ts';
 import type { RequestRecord } from '../../../src/ports/request-record.ts';
+import { requestRecord } from '../../support/request-record.ts';
 
-const record: RequestRecord = {
-  requestId: 'r',
-  method: 'GET',
-  path: '/orders',
-  route: '/',
-  status: 200,
-  code: null,
-  keyId: null,
-  caller: null,
-  resolvedTenant: null,
-  reason: null,
-  durationMs: 2,
-  upstreamMs: 1,
-  bytesIn: 0,
-  bytesOut: 0,
-  head: { rawHeaders: [], socket: {} },
-};
+const record = requestRecord();
 
 /** A window over the metrics of a process, read every five seconds. */
 function watched() {

@@ -4,26 +4,14 @@ import { TailCollector } from '../../../src/ops/live/tail-collector.ts';
 import type { RequestParties, RequestRecord } from '../../../src/ports/request-record.ts';
 import type { CollectedLines, TailFilter } from '../../../src/ports/tails.ts';
 import { ManualTime } from '../../support/coherence/manual-time.ts';
+import { requestRecord } from '../../support/request-record.ts';
 
 const [parent, child, other, key] = ['parent', 'child', 'other', 'key'];
-const record: RequestRecord = {
-  requestId: 'r',
-  method: 'GET',
-  path: '/orders',
-  route: '/',
-  status: 200,
-  code: null,
-  keyId: key,
-  caller: child,
-  parent,
-  resolvedTenant: child,
+const record = requestRecord({
+  ...{ keyId: key, caller: child, parent, resolvedTenant: child, durationMs: 2.345 },
   reason: 'self',
-  durationMs: 2.345,
-  upstreamMs: 1,
-  bytesIn: 0,
-  bytesOut: 0,
   head: { rawHeaders: ['Authorization', 'Bearer secret'], socket: {} },
-};
+});
 
 /** A collector over a store that keeps what it is given. */
 function collecting() {

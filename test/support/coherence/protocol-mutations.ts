@@ -1,15 +1,31 @@
 /** One part of the protocol taken out at a time. Each is a mistake that looks harmless. */
-import type {
-  CoherenceLog,
-  LogEntry,
-  LogReading,
-  Renewed,
-  ReplicaReading,
-} from '../../../src/ports/coherence-log.ts';
+import type { CoherenceLog, LogReading, Renewed, ReplicaReading } from '../../../src/ports/coherence-log.ts';
 import type { FactCache, StampedFact } from '../../../src/ports/fact-cache.ts';
 import type { FactKey, FactReading, Seq } from '../../../src/ports/facts.ts';
 import { noFactCache } from '../../../src/coherence/no-fact-cache.ts';
+import type { ModelStore } from './model-store.ts';
 import type { ProtocolMutation } from './plan.ts';
+
+/** Changes what comes from the shared cache. */
+function cached(change: (fact: StampedFact, store: ModelStore) => StampedFact): ProtocolMutation {
+  return {
+    cache: (cache, store): FactCache => ({
+      ...cache,
+      get: async (keys) =>
+        new Map([...(await cache.get(keys))].map(([key, fact]) => [key, change(fact, store)])),
+    }),
+  };
+}
+
+/** Changes what is read of the log. */
+function pages(change: (page: LogReading, store: ModelStore) => LogReading): ProtocolMutation {
+  return {
+    log: (log, store) => ({
+      ...log,
+      readAfter: async (after, most) => change(await log.readAfter(after, most), store),
+    }),
+  };
+}
 
 /** Responds to a mutation as soon as it is committed. */
 export const skipTheWait: ProtocolMutation = { skipWait: true };
@@ -42,29 +58,10 @@ export const registerAndReadInOne: ProtocolMutation = {
 };
 
 /** Believes whatever the shared cache holds, as if it had been read just now. */
-export const believeTheCache: ProtocolMutation = {
-  cache: (cache, store): FactCache => ({
-    ...cache,
-    get: async (keys) => {
-      const fresh = new Map<FactKey, StampedFact>();
-      for (const [key, fact] of await cache.get(keys)) fresh.set(key, { ...fact, seq: store.seq });
-      return fresh;
-    },
-  }),
-};
+export const believeTheCache = cached((fact, store) => ({ ...fact, seq: store.seq }));
 
 /** Believes stamps from the future, up to which this replica has read nothing. */
-export const believeTheFuture: ProtocolMutation = {
-  cache: (cache, store): FactCache => ({
-    ...cache,
-    get: async (keys) => {
-      const found = new Map<FactKey, StampedFact>();
-      for (const [key, fact] of await cache.get(keys))
-        found.set(key, { ...fact, seq: Math.min(fact.seq, store.seq) });
-      return found;
-    },
-  }),
-};
+export const believeTheFuture = cached((fact, store) => ({ ...fact, seq: Math.min(fact.seq, store.seq) }));
 
 /** Believes a load by when it came, not by when it was read: it may have begun before the lease ran out. */
 export const believeOldLoads: ProtocolMutation = {
@@ -173,12 +170,7 @@ export const confirmTooEarly: ProtocolMutation = {
 };
 
 /** Drops what the log says and confirms it all the same. */
-export const confirmUnread: ProtocolMutation = {
-  log: (log) => ({
-    ...log,
-    readAfter: async (after, most) => ({ ...(await log.readAfter(after, most)), entries: [] }),
-  }),
-};
+export const confirmUnread = pages((page) => ({ ...page, entries: [] }));
 
 /** Trusts the rows of a restored database, which do not show the leases given before. */
 export const trustRestoredRows: ProtocolMutation = {
@@ -202,26 +194,10 @@ export const overlookTheRestore: ProtocolMutation = {
 };
 
 /** Confirms after the first page of a catch-up. */
-export const confirmTheFirstPage: ProtocolMutation = {
-  log: (log) => ({
-    ...log,
-    readAfter: async (after, most) => {
-      const page = await log.readAfter(after, most);
-      return { ...page, through: page.seq };
-    },
-  }),
-};
+export const confirmTheFirstPage = pages((page) => ({ ...page, through: page.seq }));
 
 /** Confirms every page up to its end, though what has changed again since is only in a later one. */
-export const confirmEachPage: ProtocolMutation = {
-  log: (log) => ({
-    ...log,
-    readAfter: async (after, most) => {
-      const page = await log.readAfter(after, most);
-      return { ...page, seq: page.through };
-    },
-  }),
-};
+export const confirmEachPage = pages((page) => ({ ...page, seq: page.through }));
 
 /** Catches up to where the log was when the first page was read, and no further: the same mistake, only rarer. */
 export const stopAtTheFirstSnapshot: ProtocolMutation = {
@@ -242,16 +218,10 @@ export const stopAtTheFirstSnapshot: ProtocolMutation = {
 };
 
 /** Keeps the newest change of a fact alone, so that a replica which was behind overlooks a revocation before it. */
-export const forgetOlderRevocations: ProtocolMutation = {
-  log: (log, store) => ({
-    ...log,
-    readAfter: async (after, most) => {
-      const reading = await log.readAfter(after, most);
-      const isNewest = ({ key, seq }: LogEntry): boolean => store.lastTouched(key) === seq;
-      return { ...reading, entries: reading.entries.filter(isNewest) };
-    },
-  }),
-};
+export const forgetOlderRevocations = pages((page, store) => ({
+  ...page,
+  entries: page.entries.filter(({ key, seq }) => store.lastTouched(key) === seq),
+}));
 
 /** Believes what is in memory for ever: a change that the log does not tell of is never enforced. */
 export const proveNothingAgain: ProtocolMutation = {

@@ -1,11 +1,7 @@
 // class: app
 /** The rows by which replicas know of each other, on a real PostgreSQL. */
-import { randomUUID } from 'node:crypto';
 import t from 'tap';
-import { startCoherence } from '../../../../src/coherence/coherence.ts';
-import { noFactCache } from '../../../../src/coherence/no-fact-cache.ts';
-import { systemClock } from '../../../../src/ports/clock.ts';
-import { systemTimers } from '../../../../src/ports/timers.ts';
+import { decidingReplica } from '../../../support/deciding-replica.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { createParent, createSub, freshStore, rawSql } from '../../../support/store.ts';
 
@@ -14,17 +10,7 @@ t.test(
   async (t) => {
     const { url, store } = await freshStore(t);
     const { seq } = await createSub(store.tenants, (await createParent(store.tenants)).id);
-    const replica = startCoherence({
-      log: store.log,
-      source: store.facts,
-      cache: noFactCache,
-      clock: systemClock,
-      timers: systemTimers,
-      config: { leaseMs: 2_000, maxFacts: 1_000 },
-      logger: { info: () => undefined, warn: () => undefined },
-      randomId: randomUUID,
-    });
-    t.teardown(() => replica.stop());
+    decidingReplica(t, store, 2_000);
     const sql = rawSql(t, url);
     const shows = async (position: number | null): Promise<boolean> => {
       const rows = await sql<{ readonly acked: number }[]>`select acked from replica`;

@@ -2,14 +2,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import t from 'tap';
 import { externalIdPattern } from '../../../../src/domain/external-id.ts';
-import {
-  createKey,
-  createParent,
-  createSub,
-  freshStore,
-  newAccountId,
-  rawSql,
-} from '../../../support/store.ts';
+import { newAccountId } from '../../../support/drafts.ts';
+import { createKey, createParent, createSub, freshStore, rawSql } from '../../../support/store.ts';
 
 t.test('the database rejects what the code must never store', async (t) => {
   const { url, store } = await freshStore(t);

@@ -6,15 +6,16 @@ import type { SubAccount } from '../../../../src/domain/account.ts';
 import type { AccountId } from '../../../../src/domain/ids.ts';
 import type { ChangeCaller } from '../../../../src/ports/changes.ts';
 import type { TenantStore } from '../../../../src/ports/tenant-store.ts';
+import { subAccountDraft } from '../../../support/drafts.ts';
 import { eventually } from '../../../support/eventually.ts';
 import {
   createKey,
   createParent,
   createSub,
   freshStore,
+  lockWaiters,
   problemCode,
   rawSql,
-  subAccountDraft,
 } from '../../../support/store.ts';
 
 /** A statement ends when the test lets it. */
@@ -37,11 +38,7 @@ function create(through: TenantStore, caller: ChangeCaller): Promise<unknown> {
 
 /** Resolves once that many statements of this database wait for a lock. */
 function waiting(count: number): Promise<void> {
-  return eventually(async () => {
-    const [row] = await looking`select count(*)::int as n from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`;
-    return row?.['n'] === count;
-  });
+  return eventually(async () => (await lockWaiters(looking)) === count);
 }
 
 async function subAccountsOf(parent: AccountId): Promise<readonly SubAccount[]> {

@@ -5,7 +5,8 @@ import t from 'tap';
 import { openPostgres } from '../../../../src/adapters/postgres/store.ts';
 import type { KeyDigest } from '../../../../src/domain/api-key.ts';
 import { ProblemError } from '../../../../src/domain/problem.ts';
-import { createParent, freshStore, newKeyId, rawSql } from '../../../support/store.ts';
+import { newKeyId } from '../../../support/drafts.ts';
+import { createParent, freshStore, rawSql } from '../../../support/store.ts';
 
 t.test('rows whose call was cut off are sent again until they are there, each once', async (t) => {
   const { url, store } = await freshStore(t);

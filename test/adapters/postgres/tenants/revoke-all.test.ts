@@ -4,22 +4,14 @@ import t from 'tap';
 import { digestSecret } from '../../../../src/domain/api-key.ts';
 import type { AccountId } from '../../../../src/domain/ids.ts';
 import type { Sql } from '../../../../src/adapters/postgres/connection/sql.ts';
+import { keyDraft, newKeyId } from '../../../support/drafts.ts';
 import { eventually } from '../../../support/eventually.ts';
-import { createKey, createParent, freshStore, keyDraft, newKeyId, rawSql } from '../../../support/store.ts';
+import { createKey, createParent, freshStore, lockWaiters, rawSql } from '../../../support/store.ts';
 
 /** A statement ends when the test lets it. */
 const { url, store } = await freshStore(t, { deadlines: { queryMs: 120_000 }, maxConnections: 10 });
 const { tenants } = store;
 const [sql, looking] = [rawSql(t, url), rawSql(t, url)];
-
-/** Resolves once a statement of this database waits for a lock. */
-function waiting(): Promise<void> {
-  return eventually(async () => {
-    const [row] = await looking`select count(*)::int as n from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`;
-    return row?.['n'] === 1;
-  });
-}
 
 /** A transaction of a test. */
 type Transaction = Parameters<Parameters<Sql['begin']>[1]>[0];
@@ -61,7 +53,7 @@ for (const [made, make] of Object.entries(makers)) {
     await sql.begin(async (tx) => {
       await make(tx, id, key.id);
       revoked = tenants.revokeAllKeys(id);
-      await waiting();
+      await eventually(async () => (await lockWaiters(looking)) === 1);
     });
     t.match(await revoked, { value: 2 });
     const { rows } = await tenants.listKeys(id, { limit: 10 });
