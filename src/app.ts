@@ -40,6 +40,7 @@ import type { RequestObserver } from './ports/request-record.ts';
 import type { Imports } from './ports/imports.ts';
 import type { Plans } from './ports/plans.ts';
 import type { TenantStore } from './ports/tenant-store.ts';
+import type { AllTimers } from './ports/timers.ts';
 import type { Tracer } from './ports/tracer.ts';
 import type { UsageSink } from './ports/usage.ts';
 import type { UsageReplay } from './ports/usage/replay.ts';
@@ -76,6 +77,8 @@ export interface AppDeps
   /** Counts requests. */
   readonly counting: UsageSink;
   readonly clock: Clock;
+  /** If omitted, the machine's. */
+  readonly timers?: AllTimers;
   /** Cryptographically secure source of random bytes. */
   readonly randomBytes: (size: number) => Buffer;
   readonly logger: Logger;

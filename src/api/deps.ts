@@ -7,6 +7,7 @@ import type { EventStore } from '../ports/events.ts';
 import type { PortalSessionStore } from '../ports/portal-sessions.ts';
 import type { RateLimiter } from '../ports/limits/rate-limiter.ts';
 import type { TenantStore } from '../ports/tenant-store.ts';
+import type { Intervals } from '../ports/timers.ts';
 import type { UsageStore } from '../ports/usage.ts';
 import type { DestinationOf } from './explain/explanation.ts';
 import type { FindOperation } from './operations.ts';
@@ -42,6 +43,8 @@ export interface ManagementDeps {
   readonly events: Pick<EventStore, 'list' | 'get'>;
   readonly usage: Pick<UsageStore, 'report' | 'completeness' | 'parentOf' | 'kept' | 'writesByDefault'>;
   readonly clock: Clock;
+  /** If omitted, the machine's. */
+  readonly timers?: Intervals;
   readonly rateLimiter: Pick<RateLimiter, 'look'>;
   /** Decides which requests to reject while the process is overloaded. */
   readonly shedding: Shedding;

@@ -32,7 +32,7 @@ export function management(app: FastifyInstance, deps: ManagementDeps, done: () 
   const elsewhere = config.reference.enabled ? referencePaths : [];
   deps.onOperations?.(collectOperations(app, elsewhere));
   const countChange = installGuard(app, deps);
-  installJsonBodies(app, config.limits);
+  installJsonBodies(app, config.limits, deps.timers);
   installValidation(app);
 
   const register = (): void => {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Problem } from '../domain/problem.ts';
-import { systemTimers } from '../ports/timers.ts';
+import { systemTimers, type Intervals } from '../ports/timers.ts';
 import { guardedOn } from './guarded.ts';
 
 /** Problem that a client gets if its body stops arriving. */
@@ -15,7 +15,12 @@ const looks = 4;
  * @param silentMs milliseconds without a byte after which the body counts as stalled
  * @param onSilent called once if the body stalls, between 1.25 and 1.5 times `silentMs` after the last byte
  */
-export function watchBody(request: IncomingMessage, silentMs: number, onSilent: () => void): void {
+export function watchBody(
+  request: IncomingMessage,
+  silentMs: number,
+  onSilent: () => void,
+  intervals: Intervals = systemTimers,
+): void {
   const { socket } = request;
   let [read, left] = [socket.bytesRead, looks];
   const look = (): void => {
@@ -26,7 +31,7 @@ export function watchBody(request: IncomingMessage, silentMs: number, onSilent: 
     stop();
     onSilent();
   };
-  const stop = systemTimers.every(silentMs / looks, guardedOn(socket, look));
+  const stop = intervals.every(silentMs / looks, guardedOn(socket, look));
   request.once('close', guardedOn(socket, stop));
 }
 

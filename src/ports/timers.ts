@@ -15,8 +15,11 @@ export interface Intervals {
   every(ms: number, task: () => void): () => void;
 }
 
+/** Both kinds. */
+export type AllTimers = Timers & Intervals;
+
 /** The machine's timers. Only this file calls them by their global names. */
-export const systemTimers: Timers & Intervals = {
+export const systemTimers: AllTimers = {
   after(ms, task) {
     const timer = setTimeout(task, ms);
     return () => clearTimeout(timer);
@@ -41,9 +44,10 @@ export function checkEvery(
   everyMs: number,
   clock: Pick<Clock, 'monotonicMs'>,
   check: (nowMs: number) => void,
+  timers: AllTimers = systemTimers,
 ): () => void {
-  return systemTimers.every(everyMs, () => {
+  return timers.every(everyMs, () => {
     const nowMs = clock.monotonicMs();
-    systemTimers.after(0, () => check(nowMs));
+    timers.after(0, () => check(nowMs));
   });
 }

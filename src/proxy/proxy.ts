@@ -13,7 +13,7 @@ import type { RateLimiter } from '../ports/limits/rate-limiter.ts';
 import type { RequestObserver } from '../ports/request-record.ts';
 import type { Tracer } from '../ports/tracer.ts';
 import type { UsageSink } from '../ports/usage.ts';
-import { checkEvery, systemTimers } from '../ports/timers.ts';
+import { checkEvery, systemTimers, type AllTimers } from '../ports/timers.ts';
 import type { ActiveExchanges } from './active-exchanges.ts';
 import { FailureLog, type FailureLogger } from './failure-log.ts';
 import { corsPolicy } from './headers/cors.ts';
@@ -39,6 +39,8 @@ export interface ProxyDeps {
   readonly directory: Directory;
   readonly usage: UsageSink;
   readonly clock: Clock;
+  /** If omitted, the machine's. */
+  readonly timers?: AllTimers;
   readonly observe: RequestObserver;
   /** `null` if requests are not traced. */
   readonly tracer: Tracer | null;
@@ -94,6 +96,7 @@ export async function openProxy({
   config,
   directory,
   clock,
+  timers = systemTimers,
   logger,
   newRequestId,
   problemForm,
@@ -108,6 +111,7 @@ export async function openProxy({
     ...deps,
     directory,
     clock,
+    timers,
     failures,
     handOvers: new HandOvers(deps.usage, broke),
     readBuffers: new ReadBuffers(),
@@ -131,8 +135,8 @@ export async function openProxy({
   const check = guarded({ broke }, (nowMs: number) => exchanges.check(nowMs));
   const noteUse = guarded({ broke }, () => exchanges.noteUse());
   const uncollect = deps.usage.onCollect(noteBytes);
-  const stopChecking = checkEvery(checkInterval(config), clock, check);
-  const stopNoting = systemTimers.every(useNotedEveryMs, noteUse);
+  const stopChecking = checkEvery(checkInterval(config), clock, check, timers);
+  const stopNoting = timers.every(useNotedEveryMs, noteUse);
 
   return {
     take(index, head, response, opensWebSocket) {

@@ -11,6 +11,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Directory } from '../ports/directory.ts';
 import type { RateLimiter } from '../ports/limits/rate-limiter.ts';
 import type { RequestObserver } from '../ports/request-record.ts';
+import type { AllTimers } from '../ports/timers.ts';
 import type { Tracer } from '../ports/tracer.ts';
 import type { UsageSink } from '../ports/usage.ts';
 import type { ActiveExchanges } from './active-exchanges.ts';
@@ -27,6 +28,7 @@ import type { Upstream } from './upstream/upstream.ts';
 export interface RouteDeps {
   readonly directory: Directory;
   readonly clock: Clock;
+  readonly timers: AllTimers;
   readonly usage: UsageSink;
   /** Counts and sends each tick's requests together, at the end of the tick. */
   readonly handOvers: HandOvers;

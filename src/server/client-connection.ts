@@ -202,7 +202,7 @@ export class ClientConnection implements ServingConnection, Breakable {
     current.response.close(true);
     if (current.response.last) return this.hangUp();
     if (this.#reader.complete) return this.#next();
-    const nowMs = performance.now();
+    const nowMs = this.served.clock.monotonicMs();
     this.#discarded = { bytes: 0, latestMs: nowMs, sinceMs: nowMs };
     current.discardBody();
     this.#readSoon();
@@ -211,7 +211,7 @@ export class ClientConnection implements ServingConnection, Breakable {
   discard(bytes: number): void {
     if (this.#discarded === null) return;
     this.#discarded.bytes += bytes;
-    this.#discarded.latestMs = performance.now();
+    this.#discarded.latestMs = this.served.clock.monotonicMs();
     if (this.#discarded.bytes > mostDiscarded.bytes) this.socket.destroy();
   }
 

@@ -3,8 +3,8 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { createSecureContext, createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
 import type { LimitsConfig, ListenConfig } from '../config.ts';
 import { guarded, guardedConnection, guardedOn, reportFaults } from '../http/guarded.ts';
-import { systemClock } from '../ports/clock.ts';
-import { checkEvery } from '../ports/timers.ts';
+import { systemClock, type Clock } from '../ports/clock.ts';
+import { checkEvery, systemTimers, type AllTimers } from '../ports/timers.ts';
 import { ClientConnection } from './client-connection.ts';
 import { SendBuffer } from './send-buffer.ts';
 import type { Application, Served } from './served.ts';
@@ -43,9 +43,11 @@ export function createListener(
   application: Application,
   limits: LimitsConfig,
   tls: ListenConfig['tls'],
+  clock: Clock = systemClock,
+  timers: AllTimers = systemTimers,
 ): Listener {
-  const secureSockets = new SecureSockets();
-  const served = new ServedListener(application, limits, secureSockets);
+  const secureSockets = new SecureSockets(clock);
+  const served = new ServedListener(application, limits, secureSockets, clock);
   const options = { noDelay: true, allowHalfOpen: true, keepAlive: true, keepAliveInitialDelay };
   const server =
     tls === null ? createServer(options) : createTlsServer({ ...options, ALPNProtocols, ...readTls(tls) });
@@ -74,7 +76,7 @@ export function createListener(
   const startChecking = ({ headTimeoutMs, keepAliveMs }: Served['limits']): void => {
     stopChecking();
     const everyMs = Math.max(20, Math.min(mostCheckMs, headTimeoutMs / 2, keepAliveMs / 2));
-    stopChecking = checkEvery(everyMs, systemClock, check);
+    stopChecking = checkEvery(everyMs, clock, check, timers);
   };
   startChecking(limits);
   server.on('close', () => stopChecking());
@@ -112,9 +114,11 @@ class ServedListener implements Served {
   leaving = false;
   keepAliveLine: string;
   readonly sendBuffer = new SendBuffer();
+  readonly clock: Clock;
   readonly #secureSockets: SecureSockets;
 
-  constructor(application: Application, limits: LimitsConfig, secureSockets: SecureSockets) {
+  constructor(application: Application, limits: LimitsConfig, secureSockets: SecureSockets, clock: Clock) {
+    this.clock = clock;
     this.application = application;
     this.limits = limits;
     this.keepAliveLine = keepAliveLine(limits);
@@ -142,13 +146,18 @@ class SecureSockets {
   readonly #byPeer = new Map<string, Socket>();
   /** Since when each handshake has been under way, as monotonic time. */
   readonly #handshakes = new Map<Socket, number>();
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
 
   follow(server: TlsServer): void {
     const opened = (socket: Socket): void => {
       const peer = peerOf(socket);
       this.below.add(socket);
       this.#byPeer.set(peer, socket);
-      this.#handshakes.set(socket, performance.now());
+      this.#handshakes.set(socket, this.#clock.monotonicMs());
       const closed = (): void => {
         this.below.delete(socket);
         this.#handshakes.delete(socket);

@@ -3,6 +3,7 @@ import type { LimitsConfig } from '../config.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { ClientRequest, ClientResponse } from '../http/client-request.ts';
 import type { Breakable } from '../http/guarded.ts';
+import type { Clock } from '../ports/clock.ts';
 import type { SendBuffer } from './send-buffer.ts';
 
 /** Handlers for a listener's requests. If a handler throws, the connection ends. */
@@ -30,6 +31,7 @@ export interface Served {
   /** Header line that says for how long an idle connection is kept, with its CRLF. */
   readonly keepAliveLine: string;
   readonly sendBuffer: SendBuffer;
+  readonly clock: Clock;
   /** Returns the TCP socket of a connection, which can be reset; `null` if it is unknown. */
   below(socket: Socket): Socket | null;
 }

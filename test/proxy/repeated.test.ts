@@ -4,8 +4,8 @@ import type { Socket } from 'node:net';
 import t from 'tap';
 import { ActiveExchanges, type ActiveExchange } from '../../src/proxy/active-exchanges.ts';
 import type { ExchangeState } from '../../src/proxy/exchange-states.ts';
+import { ManualTime } from '../support/coherence/manual-time.ts';
 import { eventually, startGateway } from '../support/gateway.ts';
-import { rawClient, requestText } from '../support/raw-client.ts';
 import type { Scope } from '../support/servers.ts';
 import { startTcpUpstream } from '../support/upstreams.ts';
 
@@ -133,23 +133,19 @@ t.test('a request is decided again before it is sent once more', async (t) => {
 
 t.test('a request whose time is over is not sent again', async (t) => {
   const upstream = await startForgetful(t, () => undefined);
-  const { call } = await startGateway(t, {
-    routes: {
-      '/': { upstream: upstream.url, timeouts: { connectMs: 1000, headersMs: 100, bodyMs: 0 } },
-    },
-  });
+  const time = new ManualTime();
+  const { call } = await startGateway(t, { routes: { '/': upstream.url }, time });
   t.equal((await call('GET', '/')).status, 200);
-  t.equal((await call('GET', '/')).status, 504);
+  t.equal((await time.until(call('GET', '/'))).status, 504);
   t.equal(upstream.heads, 2);
 });
 
 t.test('a request whose client has left is not sent again', async (t) => {
   const held: Socket[] = [];
   const upstream = await startForgetful(t, (socket) => held.push(socket));
-  const { call, finished, parent, port } = await startGateway(t, { routes: { '/': upstream.url } });
+  const { call, finished, dial, requestOf } = await startGateway(t, { routes: { '/': upstream.url } });
   t.equal((await call('GET', '/')).status, 200);
-  const client = await rawClient(t, port);
-  client.send(requestText('GET', '/', [['Authorization', `Bearer ${parent.key}`]]));
+  const client = await dial(requestOf('GET', '/'));
   await eventually(() => held.length === 1);
   client.socket.destroy();
   await eventually(() => finished.length === 2);

@@ -2,10 +2,10 @@
 /** What becomes of streams and requests that are open when what they live by is withdrawn. */
 import t from 'tap';
 import { ProblemError } from '../../src/domain/problem.ts';
-import { systemClock } from '../../src/ports/clock.ts';
 import { ActiveExchanges } from '../../src/proxy/active-exchanges.ts';
-import { everythingThatFollows } from '../support/coherence/manual-time.ts';
+import { everythingThatFollows, ManualTime } from '../support/coherence/manual-time.ts';
 import { eventually, startGateway } from '../support/gateway.ts';
+import type { Holder } from '../support/memory-directory.ts';
 import { rawClient, requestText } from '../support/raw-client.ts';
 import { startRawUpstream } from '../support/upstreams.ts';
 import { openWebSocket, startWebSocketUpstream } from '../support/websockets.ts';
@@ -17,7 +17,7 @@ t.test('an open stream ends with the key, the account, the parent or the target 
     response.on('close', () => (open -= 1));
     response.write('some');
   });
-  const { port, parent, directory, finished } = await startGateway(t, { routes: { '/': upstream.url } });
+  const { parent, directory, finished, dial } = await startGateway(t, { routes: { '/': upstream.url } });
   const child = directory.addSubAccount(parent, 'child');
   const bystander = directory.addSubAccount(parent, 'bystander');
   const suspended = [
@@ -36,11 +36,9 @@ t.test('an open stream ends with the key, the account, the parent or the target 
       ['Authorization', `Bearer ${key}`],
       ['X-Service-Acting-Tenant', acting],
     ];
-    const client = await rawClient(t, port);
-    client.send(requestText('GET', '/', headers(key, acting)));
+    const client = await dial(requestText('GET', '/', headers(key, acting)));
     await client.until(() => client.text.includes('some'));
-    const other = await rawClient(t, port);
-    other.send(requestText('GET', '/', headers(bystander.key, 'self')));
+    const other = await dial(requestText('GET', '/', headers(bystander.key, 'self')));
     await other.until(() => other.text.includes('some'));
 
     const ended = directory.revoke(change);
@@ -55,87 +53,65 @@ t.test('an open stream ends with the key, the account, the parent or the target 
   }
 });
 
-t.test('an open stream ends when the key runs out', async (t) => {
-  let now = 999;
+t.test('an open stream ends at the expiry of its key as it stands, and not as it was at first', async (t) => {
+  const time = new ManualTime();
+  const inS = (seconds: number): number => time.clock.wallMs() + 1_000 * seconds;
   const upstream = await startRawUpstream(t, () => (_request, response) => void response.write('some'));
   const webSockets = await startWebSocketUpstream(t);
-  const { port, parent, directory, finished } = await startGateway(t, {
-    routes: { '/': upstream.url, '/ws': webSockets.url },
-    limits: { bodyIdleMs: 400 },
-    clock: { ...systemClock, wallMs: () => now },
+  const timeouts = { connectMs: 1e9, headersMs: 1e9, bodyMs: 0 };
+  const { port, directory, finished, dial } = await startGateway(t, {
+    routes: { '/': { upstream: upstream.url, timeouts }, '/ws': webSockets.url },
+    time,
   });
-  const fact = directory.facts.get(parent.keyKey) as object;
-  directory.facts.set(parent.keyKey, { ...fact, expiresAtMs: 1000 } as never);
-  const client = await rawClient(t, port);
-  client.send(requestText('GET', '/', [['Authorization', `Bearer ${parent.key}`]]));
-  await client.until(() => client.text.includes('some'));
-  const socket = await openWebSocket(t, port, '/ws', { authorization: `Bearer ${parent.key}` });
-  socket.socket.send('hello');
-  await eventually(() => socket.messages.length === 1, 'the echo');
-  now = 1000;
-  await client.end();
-  await eventually(() => socket.closed?.code === 4403, 'the close');
-  t.match(finished, [{ code: 'withdrawn' }, { code: 'withdrawn' }]);
+  const open = async (holder: Holder) => {
+    const client = await dial(requestText('GET', '/', [['Authorization', `Bearer ${holder.key}`]]));
+    await client.until(() => client.text.includes('some'));
+    const socket = await openWebSocket(t, port, '/ws', { authorization: `Bearer ${holder.key}` });
+    socket.socket.send('hello');
+    await eventually(() => socket.messages.length === 1, 'the echo');
+    return { holder, client, socket };
+  };
+  const opened = async (expiresAtMs: number | null) => {
+    const holder = directory.addParent();
+    directory.reschedule(holder, expiresAtMs);
+    return open(holder);
+  };
+  const usual = await opened(inS(10));
+  const [sooner, later] = [await opened(null), await opened(inS(20))];
+  const [never, slow] = [await opened(inS(20)), await opened(inS(10))];
+  directory.reschedule(sooner.holder, inS(10));
+  // Its record is still being loaded when it was to expire.
+  directory.late.add(slow.holder.keyKey);
+  directory.reschedule(slow.holder, null);
+  await eventually(() => directory.waiting === 2, 'the look-ups');
+  // Its record cannot be loaded at first; then the stream asks again.
+  directory.failure = new ProblemError({ code: 'unavailable', detail: '' });
+  directory.reschedule(later.holder, inS(30));
+  directory.reschedule(never.holder, null);
+  await everythingThatFollows();
+  directory.failure = undefined;
+  const before = directory.decisions;
+  await time.advance(2_000);
+  t.ok(directory.decisions >= before + 4, 'the second question');
+
+  const end = async ({ client, socket }: Awaited<ReturnType<typeof open>>): Promise<void> => {
+    await client.end();
+    await eventually(() => socket.closed?.code === 4403, 'the close');
+  };
+  await time.advance(8_000);
+  for (const each of [usual, sooner]) await end(each);
+  directory.deliver();
+  await time.advance(19_000);
+  const still = await open(never.holder);
+  t.equal(finished.length, 4, 'the others go on');
+  await time.advance(1_000);
+  await end(later);
+  t.ok(finished.every(({ code }) => code === 'withdrawn'));
+  for (const { client, socket } of [never, slow, still]) {
+    t.notOk(client.socket.destroyed);
+    t.equal(socket.closed, null);
+  }
 });
-
-t.test(
-  'an open stream ends at the expiry of its key as it stands, be it sooner or later than at first',
-  async (t) => {
-    let now = 0;
-    const upstream = await startRawUpstream(t, () => (_request, response) => void response.write('some'));
-    const webSockets = await startWebSocketUpstream(t);
-    const { port, parent, directory, finished } = await startGateway(t, {
-      routes: { '/': upstream.url, '/ws': webSockets.url },
-      limits: { bodyIdleMs: 400 },
-      clock: { ...systemClock, wallMs: () => now },
-    });
-    const open = async (key: string) => {
-      const client = await rawClient(t, port);
-      client.send(requestText('GET', '/', [['Authorization', `Bearer ${key}`]]));
-      await client.until(() => client.text.includes('some'));
-      const socket = await openWebSocket(t, port, '/ws', { authorization: `Bearer ${key}` });
-      socket.socket.send('hello');
-      await eventually(() => socket.messages.length === 1, 'the echo');
-      return { client, socket };
-    };
-    const [sooner, later] = [parent, directory.addParent()];
-    const [never, slow] = [directory.addParent(), directory.addParent()];
-    directory.reschedule(later, 1000);
-    directory.reschedule(never, 1000);
-    directory.reschedule(slow, 500);
-    const [first, second] = [await open(sooner.key), await open(later.key)];
-    const [third, fourth] = [await open(never.key), await open(slow.key)];
-    directory.reschedule(sooner, 500);
-    // Its record is still being loaded when it was to expire.
-    directory.late.add(slow.keyKey);
-    directory.reschedule(slow, null);
-    await eventually(() => directory.waiting === 2, 'the look-ups');
-    // Its record cannot be loaded at first; then the stream asks again.
-    directory.failure = new ProblemError({ code: 'unavailable', detail: '' });
-    directory.reschedule(later, 2000);
-    directory.reschedule(never, null);
-    await everythingThatFollows();
-    directory.failure = undefined;
-    const before = directory.decisions;
-    await eventually(() => directory.decisions >= before + 4, 'the second question');
-
-    now = 500;
-    await first.client.end();
-    await eventually(() => first.socket.closed?.code === 4403, 'the close');
-    directory.deliver();
-    now = 1999;
-    const still = await open(never.key);
-    t.equal(finished.length, 2, 'the others go on');
-    now = 2000;
-    await second.client.end();
-    await eventually(() => second.socket.closed?.code === 4403, 'the close');
-    t.ok(finished.every(({ code }) => code === 'withdrawn'));
-    for (const { client, socket } of [third, fourth, still]) {
-      t.notOk(client.socket.destroyed);
-      t.equal(socket.closed, null);
-    }
-  },
-);
 
 t.test('the key of an open stream is in use, for whom it acts as', async (t) => {
   const upstream = await startRawUpstream(t, () => (_request, response) => void response.write('some'));
@@ -161,10 +137,10 @@ t.test('the key of an open stream is in use, for whom it acts as', async (t) => 
 
 t.test('all streams end when it is not known what was withdrawn', async (t) => {
   const upstream = await startRawUpstream(t, () => (_request, response) => void response.write('some'));
-  const { port, parent, directory } = await startGateway(t, { routes: { '/': upstream.url } });
+  const { port, directory, requestOf } = await startGateway(t, { routes: { '/': upstream.url } });
   const clients = [await rawClient(t, port), await rawClient(t, port)];
   for (const client of clients) {
-    client.send(requestText('GET', '/', [['Authorization', `Bearer ${parent.key}`]]));
+    client.send(requestOf('GET', '/'));
     await client.until(() => client.text.includes('some'));
   }
   t.equal(directory.forget(), 2);
@@ -173,13 +149,11 @@ t.test('all streams end when it is not known what was withdrawn', async (t) => {
 
 t.test('a request whose response has not begun is told that its effect is not known', async (t) => {
   const upstream = await startRawUpstream(t, () => () => undefined);
-  const { port, parent, directory } = await startGateway(t, { routes: { '/': upstream.url } });
-  const client = await rawClient(t, port);
-  client.send(requestText('POST', '/', [['Authorization', `Bearer ${parent.key}`]]));
+  const { parent, directory, dial, requestOf } = await startGateway(t, { routes: { '/': upstream.url } });
+  const client = await dial(requestOf('POST', '/'));
   await eventually(() => upstream.heads === 1, 'the request');
   t.equal(directory.revoke(parent.revoked), 1);
   const response = await client.response('POST');
-  t.equal(response.status, 503);
-  t.equal(response.json().code, 'unavailable');
+  t.match(response, { status: 503, code: 'unavailable' });
   t.match(response.json().detail, /not known/);
 });

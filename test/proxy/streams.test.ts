@@ -1,8 +1,9 @@
 // class: app
 import { createHash, randomBytes } from 'node:crypto';
 import t from 'tap';
+import { ManualTime } from '../support/coherence/manual-time.ts';
 import { eventually, standstill, startGateway } from '../support/gateway.ts';
-import { rawClient, requestText } from '../support/raw-client.ts';
+import { rawClient } from '../support/raw-client.ts';
 import { startRawUpstream } from '../support/upstreams.ts';
 
 t.test('an event stream arrives as it is written', async (t) => {
@@ -14,9 +15,8 @@ t.test('an event stream arrives as it is written', async (t) => {
     sockets.push(response.socket);
   });
   const sockets: (NodeJS.EventEmitter | null)[] = [];
-  const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
-  const client = await rawClient(t, port);
-  client.send(requestText('GET', '/', [['Authorization', `Bearer ${parent.key}`]]));
+  const { dial, requestOf } = await startGateway(t, { routes: { '/': upstream.url } });
+  const client = await dial(requestOf('GET', '/'));
   await client.until(() => client.text.includes('\r\n\r\n'));
   t.notMatch(client.text, /data/, 'the head comes first');
   sockets[0]?.emit('tick');
@@ -27,20 +27,21 @@ t.test('an event stream arrives as it is written', async (t) => {
 
 t.test('an event stream lives as long as it talks, and is cut when it falls silent', async (t) => {
   let events = 0;
+  const time = new ManualTime();
   const upstream = await startRawUpstream(t, () => (_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
-    const talking = setInterval(() => {
+    const stop = time.timers.every(100, () => {
       response.write(':\n');
-      if (++events === 25) clearInterval(talking);
-    }, 100);
+      if (++events === 25) stop();
+    });
   });
   const timeouts = { connectMs: 5000, headersMs: 5000, bodyMs: 1500 };
-  const { port, parent, finished } = await startGateway(t, {
+  const { finished, dial, requestOf } = await startGateway(t, {
     routes: { '/': { upstream: upstream.url, timeouts } },
+    time,
   });
-  const client = await rawClient(t, port);
-  client.send(requestText('GET', '/', [['Authorization', `Bearer ${parent.key}`]]));
-  await client.end();
+  const client = await dial(requestOf('GET', '/'));
+  await time.until(client.end());
   t.equal(client.text.split(':\n\r\n').length, 26, 'all events, over a time longer than the limit');
   t.notMatch(client.text, /\r\n0\r\n\r\n$/, 'cut, not ended');
   await eventually(() => finished.length === 1, 'the record');
@@ -65,14 +66,14 @@ t.test('a long response is not held in memory for a slow reader', async (t) => {
     response.on('drain', write);
     write();
   });
-  const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
+  const { port, requestOf } = await startGateway(t, { routes: { '/': upstream.url } });
   const client = await rawClient(t, port);
   // By hand: the client keeps text, and this is too much of it.
   client.socket.removeAllListeners('data');
   const got = createHash('sha256');
   let [read, body] = [Buffer.alloc(0), 0];
   client.socket.pause();
-  client.send(requestText('GET', '/', [['Authorization', `Bearer ${parent.key}`]]));
+  client.send(requestOf('GET', '/'));
   await standstill(() => written);
   t.ok(written < total / 2, `${written} bytes were taken from the upstream`);
   await new Promise<void>((resolve) => {
@@ -100,14 +101,8 @@ t.test('a long body is not held in memory for a slow upstream', async (t) => {
     resume = () => request.on('data', (chunk: Buffer) => (bytes += chunk.length));
     request.on('end', () => response.end(String(bytes)));
   });
-  const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
-  const client = await rawClient(t, port);
-  client.send(
-    requestText('POST', '/', [
-      ['Authorization', `Bearer ${parent.key}`],
-      ['Content-Length', String(total)],
-    ]),
-  );
+  const { dial, requestOf } = await startGateway(t, { routes: { '/': upstream.url } });
+  const client = await dial(requestOf('POST', '/', [['Content-Length', String(total)]]));
   const chunk = Buffer.alloc(64 * 1024);
   for (let sent = 0; sent < total; sent += chunk.length) client.send(chunk);
   await standstill(() =>

@@ -130,7 +130,7 @@ const guards: Readonly<
     ['portal-reach', 'if (event.actor.portal?.sessionId === sessionId)', 'if (event.actor.portal)'],
   ],
   'src/api/rest/json-body.ts': [
-    ['slow-management-body', 'if (carries) watchBody(request.raw, bodyIdleMs, giveUp);'],
+    ['slow-management-body', 'if (carries) watchBody(request.raw, bodyIdleMs, giveUp, intervals);'],
   ],
   'src/authz/authenticate.ts': [
     ['basic-credentials', "if (token.password !== '' && isOwnKey(token.user)) return keyWithPassword;"],

@@ -1,44 +1,39 @@
 // class: app
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import t from 'tap';
+import { ManualTime } from '../support/coherence/manual-time.ts';
 import { certificate } from '../support/config-certificates.ts';
-import { startGateway } from '../support/gateway.ts';
-import { rawClient, requestText, tlsClient } from '../support/raw-client.ts';
+import { eventually, startProxied } from '../support/gateway.ts';
+import { tlsClient } from '../support/raw-client.ts';
 import type { Scope } from '../support/servers.ts';
-import { startUpstream } from '../support/upstreams.ts';
 
-const headTimeoutMs = 300;
+const options = { limits: { headTimeoutMs: 300 }, tls: certificate.a };
 
 t.test('a TLS handshake that does not end is cut off as a head is, however it drips', async (t) => {
-  const { port } = await startGateway(t, { routes: {}, limits: { headTimeoutMs }, tls: certificate.a });
+  const time = new ManualTime();
+  const { dial, bytesRead } = await startProxied(t, { ...options, time });
   const hello = await clientHello(t);
-  const silent = await rawClient(t, port);
-  const half = await rawClient(t, port);
-  half.send(hello.subarray(0, hello.length / 2));
-  const dripping = await rawClient(t, port);
+  const clients = [await dial(''), await dial(''), await dial('')];
+  clients[1]?.send(hello.subarray(0, hello.length / 2));
   let sent = 0;
-  const drips = setInterval(() => dripping.send(hello.subarray(sent, ++sent)), 20);
-  t.teardown(() => clearInterval(drips));
-  await Promise.all([silent.end(), half.end(), dripping.end()]);
+  while (clients.some(({ closed }) => !closed)) {
+    const read = bytesRead();
+    clients[2]?.send(hello.subarray(sent, ++sent));
+    await eventually(() => bytesRead() > read || clients[2]?.closed === true, 'the drip');
+    await time.advance(20);
+  }
   t.ok(sent < hello.length, 'before the handshake was over');
 });
 
 t.test('a connection that has shaken hands stays', async (t) => {
-  const upstream = await startUpstream(t);
-  const { port, parent } = await startGateway(t, {
-    routes: { '/': upstream.url },
-    limits: { headTimeoutMs },
-    tls: certificate.a,
-  });
+  const time = new ManualTime();
+  const { port, requestOf } = await startProxied(t, { ...options, time });
   const client = await tlsClient(t, port, certificate.a.cert);
-  for (let i = 0; i < 2; i++) {
-    client.send(requestText('GET', '/', [['Authorization', `Bearer ${parent.key}`]]));
-    t.equal((await client.response()).status, 200);
-    // Nothing is waited for: this is longer than a handshake may take.
-    await sleep(2 * headTimeoutMs);
+  for (let i = 0; i < 3; i++) {
+    t.equal((await client.send(requestOf('GET', '/')).response()).status, 200);
+    await time.advance(2 * options.limits.headTimeoutMs);
   }
   t.notOk(client.closed);
 });

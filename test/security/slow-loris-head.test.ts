@@ -1,26 +1,29 @@
 // class: app
 import t from 'tap';
-import { startGateway } from '../support/gateway.ts';
-import { rawClient } from '../support/raw-client.ts';
-import { startUpstream } from '../support/upstreams.ts';
+import { ManualTime } from '../support/coherence/manual-time.ts';
+import { eventually, startProxied } from '../support/gateway.ts';
+
+const limits = { headTimeoutMs: 300 };
 
 t.test('a head that does not end is cut off, however it drips', async (t) => {
-  const upstream = await startUpstream(t);
-  const { port } = await startGateway(t, { routes: { '/': upstream.url }, limits: { headTimeoutMs: 300 } });
-  const client = await rawClient(t, port);
-  client.send('GET / HTTP/1.1\r\nHost: gateway.test\r\n');
-  const dripping = setInterval(() => client.send('X-Drip: 1\r\n'), 50);
-  t.teardown(() => clearInterval(dripping));
-  const response = await client.response();
-  t.equal(response.status, 408);
-  t.equal(response.json().code, 'request_timeout');
+  const time = new ManualTime();
+  const { upstream, dial, bytesRead } = await startProxied(t, { limits, time });
+  const client = await dial('GET / HTTP/1.1\r\nHost: gateway.test\r\n');
+  for (let drips = 0; drips < 10; drips++) {
+    const read = bytesRead();
+    client.send('X-Drip: 1\r\n');
+    await eventually(() => bytesRead() > read || client.text !== '', 'the drip');
+    await time.advance(limits.headTimeoutMs / 6);
+  }
+  t.match(await client.response(), { status: 408, code: 'request_timeout' });
   await client.end();
   t.equal(upstream.heads, 0);
 });
 
 t.test('a connection that says nothing at all is closed', async (t) => {
-  const { port } = await startGateway(t, { routes: {}, limits: { headTimeoutMs: 300 } });
-  const client = await rawClient(t, port);
-  await client.end();
+  const time = new ManualTime();
+  const { dial } = await startProxied(t, { limits, time });
+  const client = await dial('');
+  await time.until(client.end());
   t.ok(client.closed);
 });

@@ -20,6 +20,7 @@ import { noCounting } from './usage-sinks.ts';
 import { systemClock, type Clock } from '../../src/ports/clock.ts';
 import { goodConfig } from './config-files.ts';
 import { acceptedSchemes, authorizationOf } from './credential-forms.ts';
+import type { ManualTime } from './coherence/manual-time.ts';
 import { DirectDirectory } from './direct-directory.ts';
 import { httpClient, type HttpResponse, type Call, type CallOptions } from './http-client.ts';
 import { listening } from './listening.ts';
@@ -53,6 +54,8 @@ export interface ApisOptions {
   /** Starts the portal, with these parts of its configuration. */
   readonly portal?: Partial<PortalConfig>;
   readonly clock?: Clock;
+  /** Time of the listeners and of the bodies that they wait for. */
+  readonly time?: ManualTime;
   /** Maximum number of live tails. */
   readonly mostTails?: number;
   /** Is put around each part that the APIs are given. */
@@ -95,6 +98,8 @@ export interface Apis {
   readonly internalOrigin: string;
   /** The listener of the portal; `null` without one. */
   readonly portalOrigin: string | null;
+  /** Bytes that both listeners have read of all clients. */
+  readonly bytesRead: () => number;
   readonly store: Store;
   /** The tokens in force. */
   readonly operatorTokens: OperatorTokens;
@@ -173,6 +178,7 @@ export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Ap
     factsAge: () => null,
     ownReplicaId: () => around(noReplica).ownId(),
     clock: options.clock ?? systemClock,
+    ...(options.time && { timers: options.time.timers }),
     randomBytes,
     logger: pino({ level: 'silent' }),
     registry: new Registry(),
@@ -189,12 +195,11 @@ export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Ap
   const concurrency = new TenantConcurrency(config.limits);
   const publicApp = await publicServer({ ...deps, exchanges: new ActiveExchanges(), concurrency });
   const { destinationOf } = publicApp;
-  const { origin } = await listening(t, publicApp, config);
-  const { origin: internalOrigin } = await listening(
-    t,
-    await internalServer({ ...deps, destinationOf }),
-    config,
-  );
+  const { time } = options;
+  const { origin, bytesRead } = await listening(t, publicApp, config, time);
+  const internalApp = await internalServer({ ...deps, destinationOf });
+  const internalListener = await listening(t, internalApp, config, time);
+  const internalOrigin = internalListener.origin;
   const { portal } = config;
   const portalApp = portal && (await portalServer({ ...deps, portal }));
   const portalOrigin = portalApp && (await listening(t, portalApp, config)).origin;
@@ -208,6 +213,7 @@ export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Ap
     operator,
     internalOrigin,
     portalOrigin,
+    bytesRead: () => bytesRead() + internalListener.bytesRead(),
     operatorTokens,
     store,
     waitedFor,

@@ -32,15 +32,25 @@ import type { Plans } from '../../src/ports/plans.ts';
 import type { TenantStore } from '../../src/ports/tenant-store.ts';
 import type { UsageStore } from '../../src/ports/usage.ts';
 import { ActiveExchanges } from '../../src/proxy/active-exchanges.ts';
+import type { ManualTime } from './coherence/manual-time.ts';
 import { acceptedSchemes, authorizationOf } from './credential-forms.ts';
 import { listening } from './listening.ts';
 import { MemoryDirectory, type Holder } from './memory-directory.ts';
 import { OneReplicaLimiter } from './one-replica-limiter.ts';
 import { countedIn, type UsageEvent } from './usage-sinks.ts';
-import { rawRequest, requestText, type RawResponse } from './raw-client.ts';
+import {
+  headerList,
+  rawClient,
+  rawRequest,
+  requestText,
+  type Headers,
+  type RawClient,
+  type RawResponse,
+} from './raw-client.ts';
 import type { Scope } from './servers.ts';
 import { unpaced } from './unpaced.ts';
 import { upstreamClient } from './upstream-client-option.ts';
+import { startUpstream, type Upstream } from './upstreams.ts';
 
 export interface GatewayOptions {
   /** Routes by prefix; each is an upstream's URL, or more about the route. */
@@ -58,6 +68,8 @@ export interface GatewayOptions {
   readonly unitsHeader?: string;
   readonly trustedProxies?: readonly string[];
   readonly clock?: Clock;
+  /** Time of the whole gateway, which moves only where the test says so. */
+  readonly time?: ManualTime;
   /** In place of the directory in memory. @param memory holds the facts of the parent */
   readonly directory?: (memory: MemoryDirectory) => Directory;
   readonly exchanges?: ActiveExchanges;
@@ -72,6 +84,8 @@ export interface GatewayOptions {
 export interface TestGateway {
   readonly server: Server;
   readonly port: number;
+  /** Bytes that have been read of all clients. */
+  readonly bytesRead: () => number;
   readonly directory: MemoryDirectory;
   readonly finished: Omit<RequestRecord, 'head'>[];
   readonly usage: UsageEvent[];
@@ -81,13 +95,17 @@ export interface TestGateway {
   readonly log: { text: string };
   /** A parent account without sub-accounts. */
   readonly parent: Holder;
+  /** Writes a request with the parent's key. */
+  readonly requestOf: typeof requestText;
+  /** Opens a connection, and sends bytes on it. */
+  readonly dial: (bytes: string) => Promise<RawClient>;
   /** Sends a request with the parent's key, or with `key`, or with none; on a connection of its own. */
   readonly call: (
     method: string,
     target: string,
     options?: {
       readonly key?: string | null;
-      readonly headers?: readonly (readonly [string, string])[];
+      readonly headers?: Headers;
       readonly body?: string;
     },
   ) => Promise<RawResponse>;
@@ -113,7 +131,8 @@ export async function startGateway(t: Scope, options: GatewayOptions): Promise<T
     config,
     directory: options.directory?.(directory) ?? directory,
     counting: { ...countedIn(usage), touch: ({ accountId, keyId }) => touched.push({ accountId, keyId }) },
-    clock: options.clock ?? systemClock,
+    clock: options.clock ?? options.time?.clock ?? systemClock,
+    ...(options.time && { timers: options.time.timers }),
     randomBytes,
     logger: pino({ level: 'trace' }, stream),
     registry: new Registry(),
@@ -128,22 +147,48 @@ export async function startGateway(t: Scope, options: GatewayOptions): Promise<T
     concurrency: new TenantConcurrency(config.limits),
     rateLimiter: options.rateLimiter ?? new OneReplicaLimiter(),
   });
-  const { server, port } = await listening(t, app, config);
+  const { server, port, bytesRead } = await listening(t, app, config, options.time);
 
   return {
     server,
     port,
+    bytesRead,
     directory,
     finished,
     usage,
     touched,
     log,
     parent,
+    requestOf: (method, target, headers = [], body) =>
+      requestText(
+        method,
+        target,
+        [['Authorization', authorizationOf(parent.key)], ...headerList(headers)],
+        body,
+      ),
+    dial: async (bytes) => (await rawClient(t, port)).send(bytes),
     call(method, target, { key = parent.key, headers = [], body = '' } = {}) {
       const authorization = key === null ? [] : [['Authorization', authorizationOf(key)] as const];
-      return rawRequest(t, port, requestText(method, target, [...authorization, ...headers], body));
+      return rawRequest(
+        t,
+        port,
+        requestText(method, target, [...authorization, ...headerList(headers)], body),
+      );
     },
   };
+}
+
+/** An upstream that says what it got, and a gateway whose only route leads there. */
+export async function startProxied(
+  t: Scope,
+  { route, ...options }: Omit<GatewayOptions, 'routes'> & { readonly route?: Partial<RouteConfig> } = {},
+): Promise<TestGateway & { readonly upstream: Upstream }> {
+  const upstream = await startUpstream(t);
+  const gateway = await startGateway(t, {
+    routes: { '/': { ...route, upstream: upstream.url } },
+    ...options,
+  });
+  return { ...gateway, upstream };
 }
 
 function configFor(options: GatewayOptions, tls: Config['listen']['tls']): Config {

@@ -12,6 +12,8 @@ export interface RawResponse {
   readonly body: string;
   /** The body as JSON. */
   json(): ResponseBody;
+  /** Code of a problem. */
+  readonly code: string | undefined;
 }
 
 /** What tests look for in bodies: members of a problem. */
@@ -77,7 +79,10 @@ export class RawClient {
         headers[name] = name in headers ? `${headers[name]}\n${value}` : value;
       }
       const body = method === 'HEAD' || status === 204 || status === 304 ? '' : await this.#body(headers);
-      return { status, headers, rawHead, body, json: () => JSON.parse(body) as ResponseBody };
+      const json = (): ResponseBody => JSON.parse(body) as ResponseBody;
+      const code =
+        body !== '' && headers['content-type'] === 'application/problem+json' ? json().code : undefined;
+      return { status, headers, rawHead, body, json, code };
     }
   }
 
@@ -154,14 +159,20 @@ export async function rawRequest(t: Scope, port: number, bytes: string): Promise
   return response;
 }
 
+/** Headers of a request, as a list where one of them comes twice. */
+export type Headers = readonly (readonly [string, string])[] | Readonly<Record<string, string>>;
+
+/** Headers in the order and spelling they are given. */
+export function headerList(headers: Headers): readonly (readonly [string, string])[] {
+  return Array.isArray(headers) ? (headers as readonly [string, string][]) : Object.entries(headers);
+}
+
+/** Makes an OPTIONS a CORS preflight. */
+export const preflight = { Origin: 'https://app.example', 'Access-Control-Request-Method': 'PUT' };
+
 /** Writes a request head: request line, Host, and `headers` in the order and spelling they are given. */
-export function requestText(
-  method: string,
-  target: string,
-  headers: readonly (readonly [string, string])[] = [],
-  body = '',
-): string {
-  const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`);
+export function requestText(method: string, target: string, headers: Headers = [], body = ''): string {
+  const lines = headerList(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   if (body !== '') lines.push(`Content-Length: ${Buffer.byteLength(body, 'latin1')}\r\n`);
   return `${method} ${target} HTTP/1.1\r\nHost: gateway.test\r\n${lines.join('')}\r\n${body}`;
 }

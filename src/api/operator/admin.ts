@@ -44,7 +44,7 @@ export function admin(app: FastifyInstance, deps: AdminDeps, done: () => void): 
       guesses: deps.tokenGuesses,
       addressOf: clientAddresses(config.trustedProxies),
     });
-    installJsonBodies(app, config.limits);
+    installJsonBodies(app, config.limits, deps.timers);
     installValidation(app);
     const register = (): void => operatorRoutes(app.withTypeProvider<TypeBoxProvider>(), deps);
     claimPrefix(app, register, notFound, referencePaths);

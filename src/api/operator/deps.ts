@@ -4,6 +4,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Imports } from '../../ports/imports.ts';
 import type { ErasureStore } from '../../ports/erasures.ts';
 import type { Plans } from '../../ports/plans.ts';
+import type { Intervals } from '../../ports/timers.ts';
 import type { EventStore } from '../../ports/events.ts';
 import type { TenantStore } from '../../ports/tenant-store.ts';
 import type { UsageStore } from '../../ports/usage.ts';
@@ -37,6 +38,8 @@ export interface AdminDeps {
   readonly usageReplay: UsageReplay | null;
   readonly barrier: Barrier;
   readonly clock: Clock;
+  /** If omitted, the machine's. */
+  readonly timers?: Intervals;
   /** Cryptographically secure source of random bytes. */
   readonly randomBytes: (size: number) => Uint8Array;
   /** Adds further operations to the operator API, such as `GET /replicas`. */

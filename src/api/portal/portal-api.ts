@@ -27,7 +27,7 @@ export interface PortalApiDeps extends Omit<ManagementDeps, 'destinationOf' | 'o
 export function portalApi(app: FastifyInstance, deps: PortalApiDeps, done: () => void): void {
   const { config } = deps;
   const guard = { ...deps, addressOf: clientAddresses(config.trustedProxies) };
-  installJsonBodies(app, config.limits);
+  installJsonBodies(app, config.limits, deps.timers);
   installValidation(app);
   app.register((open, _options, registered) => {
     redeemRoute(open, guard);

@@ -3,6 +3,7 @@ import type { LimitsConfig } from '../../config.ts';
 import { ProblemError, type FieldFault, type Problem } from '../../domain/problem.ts';
 import { headerValues } from '../../domain/header-names.ts';
 import { hasBody, bodyStopped, watchBody } from '../../http/unfinished-body.ts';
+import type { Intervals } from '../../ports/timers.ts';
 import { escapePointer, invalidField, invalidRequest } from '../../http/invalid-request.ts';
 
 declare module 'fastify' {
@@ -28,6 +29,7 @@ const jsonType = /^application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \
 export function installJsonBodies(
   app: FastifyInstance,
   { managementBodyBytes: bodyLimit, bodyIdleMs }: Pick<LimitsConfig, 'managementBodyBytes' | 'bodyIdleMs'>,
+  intervals?: Intervals,
 ): void {
   app.addHook('preParsing', (request, _reply, payload, done) => {
     const { config, schema } = request.routeOptions;
@@ -40,7 +42,7 @@ export function installJsonBodies(
       // times `payload` may have no listener, and `emit` would throw the error.
       if (payload.listenerCount('error') > 0) payload.emit('error', new ProblemError(bodyStopped));
     };
-    if (carries) watchBody(request.raw, bodyIdleMs, giveUp);
+    if (carries) watchBody(request.raw, bodyIdleMs, giveUp, intervals);
     done(problem === undefined ? null : new ProblemError(problem), payload);
   });
   app.removeAllContentTypeParsers();

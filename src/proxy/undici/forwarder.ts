@@ -12,7 +12,7 @@ import { UpstreamTimeout } from '../upstream/errors.ts';
 import { Pool } from '../upstream/pool.ts';
 import { maxResponseHeadBytes } from '../upstream/response-parser.ts';
 import type { PoolOptions, UpstreamClient } from '../upstream/upstream-client.ts';
-import { systemTimers } from '../../ports/timers.ts';
+import { systemTimers, type Timers } from '../../ports/timers.ts';
 import { ClientConnection, type Connector } from './client-connection.ts';
 import { ForwardedRequest } from './forwarded-request.ts';
 
@@ -41,7 +41,7 @@ export async function openForwarder(
   { usage, report }: { readonly usage: Pick<UsageSink, 'commit'>; readonly report: (error: unknown) => void },
 ): Promise<UpstreamClient> {
   const { hostname } = address.origin;
-  const connect = connectorOf(address, options.connectMs);
+  const connect = connectorOf(address, options.connectMs, options.timers);
   const pool = new Pool<ForwardedRequest>({
     ...options,
     report,
@@ -125,11 +125,11 @@ function viewOf(method: string): IncomingMessage {
  * Creates the function that undici uses to open connections. It opens them and verifies certificates in the same way as
  * the gateway's own client.
  */
-function connectorOf(address: Address, connectMs: number): Connector {
+function connectorOf(address: Address, connectMs: number, timers: Timers = systemTimers): Connector {
   return (_options, done) => {
     const { socket, ready } = openConnection(address, {});
     const late = guardedOn(socket, () => void socket.destroy(new UpstreamTimeout('accept a connection')));
-    const callOff = systemTimers.after(connectMs, late);
+    const callOff = timers.after(connectMs, late);
     let over = false;
     const failed = guardedOn(socket, (error: Error) => {
       callOff();

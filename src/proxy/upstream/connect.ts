@@ -1,7 +1,7 @@
 import { connect as connectTcp, type OnReadOpts, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { guardedOn } from '../../http/guarded.ts';
-import { systemTimers } from '../../ports/timers.ts';
+import { systemTimers, type Timers } from '../../ports/timers.ts';
 import { Connection } from './connection.ts';
 import { UpstreamTimeout } from './errors.ts';
 import type { ConnectionParts } from './hand-overs.ts';
@@ -79,7 +79,14 @@ export function openConnection({ origin, socketPath, tls }: Address, { session, 
 export function connector(
   address: Address,
   connectMs: number,
-  { buffers, ...parts }: Pick<ConnectionParts, 'handOvers' | 'report'> & { readonly buffers: ReadBuffers },
+  {
+    buffers,
+    timers = systemTimers,
+    ...parts
+  }: Pick<ConnectionParts, 'handOvers' | 'report'> & {
+    readonly buffers: ReadBuffers;
+    readonly timers?: Timers;
+  },
 ) {
   const { host } = address.origin;
   let session: Buffer | undefined;
@@ -102,7 +109,7 @@ export function connector(
       done(made);
     };
     const late = guardedOn(socket, () => void socket.destroy(new UpstreamTimeout('accept a connection')));
-    const callOff = systemTimers.after(connectMs, late);
+    const callOff = timers.after(connectMs, late);
     const made = (): void => settle(new Connection(socket, reading, { host, owner, ...parts }));
     const closed = (): void => settle(new Error('the upstream closed the connection'));
     socket.once(ready, guardedOn(socket, made));

@@ -46,7 +46,7 @@ export class Pool<Handler extends Failing> implements SharingPool {
     this.#waiting = new WaitingRequests(options.clock, options.shares.waits);
     this.#shares.join(this);
     const tidy = guarded({ broke: options.report }, () => this.#tidy());
-    this.#stopSweeping = systemTimers.every(1000, tidy);
+    this.#stopSweeping = (options.timers ?? systemTimers).every(1000, tidy);
   }
 
   /** Sends a request on one of its owner's idle connections, or makes the request wait for a connection. */

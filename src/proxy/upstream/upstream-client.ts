@@ -1,5 +1,6 @@
 import type { Shares } from '../../limits/shares.ts';
 import type { Clock } from '../../ports/clock.ts';
+import type { AllTimers } from '../../ports/timers.ts';
 import type { HttpVersion } from '../../http1/version.ts';
 import type { OutgoingRequest, ResponseHead } from './message-head.ts';
 import type { Failing } from './waiting-requests.ts';
@@ -115,6 +116,8 @@ export interface PoolOptions<Handler> {
   /** Maximum number of milliseconds that a request waits for a connection. */
   readonly connectMs: number;
   readonly clock: Clock;
+  /** If omitted, the machine's. */
+  readonly timers?: AllTimers;
   /** Logs an exception that belongs to no exchange. */
   readonly report: (error: unknown) => void;
 }

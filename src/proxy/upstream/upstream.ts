@@ -3,6 +3,7 @@ import { isIP, type Socket } from 'node:net';
 import type { LimitsConfig, RouteConfig } from '../../config.ts';
 import type { TenantConcurrency } from '../../limits/concurrency.ts';
 import type { Clock } from '../../ports/clock.ts';
+import type { AllTimers } from '../../ports/timers.ts';
 import type { UsageSink } from '../../ports/usage.ts';
 import type { FailureLog } from '../failure-log.ts';
 import { connector, type Address, type UpstreamTls, openConnection } from './connect.ts';
@@ -51,6 +52,7 @@ export function noteVersion(
 /** Dependencies of an upstream's connections, in addition to its route. */
 export interface UpstreamDeps {
   readonly clock: Clock;
+  readonly timers: AllTimers;
   readonly concurrency: TenantConcurrency;
   readonly limits: Pick<LimitsConfig, 'maxConnections'>;
   /** Buffers that all connections read into. */
@@ -79,7 +81,8 @@ export async function openUpstream(route: RouteConfig, deps: UpstreamDeps): Prom
   const report = (error: unknown): void =>
     deps.failures.writeException(error, { route: route.prefix, requestId: null, code: null });
   const most = route.connections;
-  const options = { most, shares: shares.connections, connectMs, clock: deps.clock };
+  const { clock, timers, handOvers, readBuffers: buffers } = deps;
+  const options = { most, shares: shares.connections, connectMs, clock, timers };
   const places = new WebSocketPlaces(shares.webSockets, route.webSockets ?? deps.limits.maxConnections);
   const upstream = { ...address, version: null, webSockets: places };
   if (route.client === 'undici') {
@@ -90,7 +93,7 @@ export async function openUpstream(route: RouteConfig, deps: UpstreamDeps): Prom
   const connections = new Pool({
     ...options,
     report,
-    connect: connector(address, connectMs, { handOvers: deps.handOvers, report, buffers: deps.readBuffers }),
+    connect: connector(address, connectMs, { handOvers, report, buffers, timers }),
   });
   return {
     ...upstream,

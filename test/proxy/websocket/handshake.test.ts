@@ -5,10 +5,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { WebSocketServer } from 'ws';
-import { eventually, startGateway } from '../../support/gateway.ts';
+import { ManualTime } from '../../support/coherence/manual-time.ts';
+import { eventually, startGateway, startProxied } from '../../support/gateway.ts';
 import { rawClient, requestText } from '../../support/raw-client.ts';
 import { startTcpUpstream, startUpstream } from '../../support/upstreams.ts';
-import { bearer, handshake, openWebSocket, startWebSocketUpstream } from '../../support/websockets.ts';
+import {
+  bearer,
+  consent,
+  handshake,
+  openWebSocket,
+  startWebSocketUpstream,
+} from '../../support/websockets.ts';
 
 t.test('the upstream chooses the subprotocol', async (t) => {
   for (const [choice, outcome] of [
@@ -55,15 +62,16 @@ t.test('an upstream that is down, breaks off or says nothing is 502 or 504', asy
   const reset = await startTcpUpstream(t, (socket) => socket.resetAndDestroy());
   const nonsense = await startTcpUpstream(t, (socket) => socket.end('SSH-2.0-x\r\n\r\n'));
   const silent = await startTcpUpstream(t, () => undefined);
+  const time = new ManualTime();
   const { port, parent, finished } = await startGateway(t, {
     routes: {
       '/down': 'http://127.0.0.1:1',
       '/closing': closing.url,
       '/reset': reset.url,
       '/nonsense': nonsense.url,
-      '/silent': { upstream: silent.url, timeouts: { connectMs: 5000, headersMs: 100, bodyMs: 5000 } },
+      '/silent': silent.url,
     },
-    limits: { bodyIdleMs: 400 },
+    time,
   });
   for (const [path, status] of [
     ['/down', 502],
@@ -72,7 +80,9 @@ t.test('an upstream that is down, breaks off or says nothing is 502 or 504', asy
     ['/nonsense', 502],
     ['/silent', 504],
   ] as const) {
-    await t.rejects(openWebSocket(t, port, path, bearer(parent.key)), { message: `status ${status}` }, path);
+    const opening = openWebSocket(t, port, path, bearer(parent.key));
+    const opened = path === '/silent' ? time.until(opening) : opening;
+    await t.rejects(opened, { message: `status ${status}` }, path);
   }
   t.match(
     finished.map(({ status, code }) => [status, code]),
@@ -81,8 +91,7 @@ t.test('an upstream that is down, breaks off or says nothing is 502 or 504', asy
 });
 
 t.test('an upstream that does not know upgrades responds as to any other request', async (t) => {
-  const upstream = await startUpstream(t);
-  const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
+  const { upstream, port, parent } = await startProxied(t);
   await t.rejects(openWebSocket(t, port, '/x', bearer(parent.key)), { message: 'status 200' });
   t.equal(upstream.received[0]?.target, '/x');
 });
@@ -127,38 +136,36 @@ t.test('WebSockets reach an upstream on a Unix socket, and one with its own Host
   t.equal(other.handshakes[0]?.headers.host, new URL(other.url).host);
 });
 
-t.test(
-  'frames that come before the consent go on after it, those with the handshake and later ones',
-  async (t) => {
-    let consent: () => void = () => undefined;
-    let received = '';
-    const upstream = await startTcpUpstream(t, (socket) => {
-      socket.on('data', (chunk) => (received += chunk.toString('latin1')));
-      consent = () => void socket.write(`HTTP/1.1 101 X\r\n${consenting}\r\n\r\n`);
-    });
-    const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
-    const client = await rawClient(t, port);
-    client.send(`${requestText('GET', '/', handshake(parent.key))}first `);
-    await eventually(() => upstream.heads === 1, 'the handshake');
-    client.send('second ');
-    consent();
-    await client.until(() => client.text.endsWith('\r\n\r\n'));
-    client.send('third');
-    await eventually(() => received.endsWith('first second third'), 'the frames');
-  },
-);
+t.test('frames that come before the consent go on after it, and later ones too', async (t) => {
+  let agree: () => void = () => undefined;
+  let received = '';
+  const upstream = await startTcpUpstream(t, (socket) => {
+    socket.on('data', (chunk) => (received += chunk.toString('latin1')));
+    agree = () => void socket.write(consent);
+  });
+  const { parent, dial } = await startGateway(t, { routes: { '/': upstream.url } });
+  const client = await dial(`${requestText('GET', '/', handshake(parent.key))}first `);
+  await eventually(() => upstream.heads === 1, 'the handshake');
+  client.send('second ');
+  agree();
+  await client.until(() => client.text.endsWith('\r\n\r\n'));
+  client.send('third');
+  await eventually(() => received.endsWith('first second third'), 'the frames');
+});
 
 t.test('a WebSocket opens behind a request whose body came in the same packet', async (t) => {
   const plain = await startUpstream(t);
   let received = '';
   const upstream = await startTcpUpstream(t, (socket) => {
     socket.on('data', (chunk) => (received += chunk.toString('latin1')));
-    socket.write(`HTTP/1.1 101 X\r\n${consenting}\r\n\r\n`);
+    socket.write(consent);
   });
-  const { port, parent } = await startGateway(t, { routes: { '/': upstream.url, '/plain': plain.url } });
+  const { port, parent, requestOf } = await startGateway(t, {
+    routes: { '/': upstream.url, '/plain': plain.url },
+  });
   const client = await rawClient(t, port);
   // More than Node reads of a body before it is asked for.
-  const first = requestText('PUT', '/plain', [['Authorization', `Bearer ${parent.key}`]], 'x'.repeat(60_000));
+  const first = requestOf('PUT', '/plain', [], 'x'.repeat(60_000));
   client.send(`${first}${requestText('GET', '/', handshake(parent.key))}early `);
   t.equal((await client.response('PUT')).status, 200);
   await client.until(() => client.text.includes('HTTP/1.1 101 '));
@@ -192,14 +199,10 @@ t.test('a handshake that states an empty body, or offers more than a WebSocket, 
 t.test('interim responses before the consent are between the upstream and the gateway', async (t) => {
   const upstream = await startTcpUpstream(t, (socket) => {
     socket.write('HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n');
-    socket.write(`HTTP/1.1 101 X\r\n${consenting}\r\n\r\n`);
+    socket.write(consent);
   });
-  const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
-  const client = await rawClient(t, port);
-  client.send(requestText('GET', '/', handshake(parent.key)));
+  const { parent, dial } = await startGateway(t, { routes: { '/': upstream.url } });
+  const client = await dial(requestText('GET', '/', handshake(parent.key)));
   await client.until(() => client.text.includes('\r\n\r\n'));
   t.ok(client.text.startsWith('HTTP/1.1 101 '));
 });
-
-const consenting =
-  'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=';

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../src/ports/clock.ts';
-import type { Timers } from '../../../src/ports/timers.ts';
+import type { AllTimers } from '../../../src/ports/timers.ts';
 
 /** Time that moves only when a test says so. */
 export class ManualTime {
@@ -9,13 +9,21 @@ export class ManualTime {
 
   readonly clock: Clock = { monotonicMs: () => this.#now, wallMs: () => this.#wall };
 
-  readonly timers: Timers = {
+  readonly timers: AllTimers = {
     after: (ms, task) => {
       const timer = { at: this.#now + ms, task };
       this.#timers.push(timer);
       return () => {
         this.#timers = this.#timers.filter((each) => each !== timer);
       };
+    },
+    every: (ms, task) => {
+      const again = (): void => {
+        callOff = this.timers.after(ms, again);
+        task();
+      };
+      let callOff = this.timers.after(ms, again);
+      return () => callOff();
     },
   };
 
@@ -48,6 +56,15 @@ export class ManualTime {
     }
     this.#pass(end - this.#now);
     await everythingThatFollows();
+  }
+
+  /** Time goes on, a millisecond at a time, until `result` is there. */
+  async until<T>(result: Promise<T>): Promise<T> {
+    let over = false;
+    const end = (): void => void (over = true);
+    result.then(end, end);
+    while (!over) await this.advance(1);
+    return result;
   }
 
   /** The clocks jump while nothing runs: the process was paused. */
