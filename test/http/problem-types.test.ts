@@ -9,7 +9,7 @@ const problemTypeBase = 'https://docs.example.com/errors/';
 
 t.test('every problem of the public listener has a type of the configured kind', async (t) => {
   const reset = await startTcpUpstream(t, (socket) => socket.resetAndDestroy());
-  const { call, port } = await startGateway(t, { routes: { '/': reset.url }, problemTypeBase });
+  const { call, dial } = await startGateway(t, { routes: { '/': reset.url }, problemTypeBase });
   const types: unknown[] = [];
   const ask = async (...args: Parameters<typeof call>): Promise<void> => {
     types.push((JSON.parse((await call(...args)).body) as { type: string }).type);
@@ -19,8 +19,7 @@ t.test('every problem of the public listener has a type of the configured kind',
   await ask('GET', '/../');
   await ask('GET', '/v1/sub-accounts', { key: null });
   await ask('GET', '/v1/sub-accounts/%ff');
-  const malformed = await rawClient(t, port);
-  malformed.send('GET / HTTP/1.1\r\nbroken\r\n\r\n');
+  const malformed = await dial('GET / HTTP/1.1\r\nbroken\r\n\r\n');
   types.push((JSON.parse((await malformed.response()).body) as { type: string }).type);
   t.strictSame(
     types,

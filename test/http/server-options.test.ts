@@ -4,9 +4,8 @@ import type { Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import t from 'tap';
 import { certificate } from '../support/config-certificates.ts';
-import { eventually, startGateway } from '../support/gateway.ts';
+import { eventually, startProxied } from '../support/gateway.ts';
 import { RawClient, rawClient, requestText } from '../support/raw-client.ts';
-import { startUpstream } from '../support/upstreams.ts';
 
 const malformed = ' / HTTP/1.1\r\nHost: gateway.test\r\nNo Name: 1\r\n\r\n';
 
@@ -18,8 +17,7 @@ async function bodyOf(client: RawClient, bytes: string): Promise<string> {
 }
 
 t.test('a HEAD that is no HTTP is rejected without a body, any other request with one', async (t) => {
-  const upstream = await startUpstream(t);
-  const { port } = await startGateway(t, { routes: { '/': upstream.url }, limits: { maxHeaderBytes: 4096 } });
+  const { upstream, port } = await startProxied(t, { limits: { maxHeaderBytes: 4096 } });
   for (const [bytes, status] of [
     [malformed, 400],
     [requestText('', '/', [['X-Large', 'a'.repeat(5000)]]), 431],
@@ -38,8 +36,7 @@ t.test('a HEAD that is no HTTP is rejected without a body, any other request wit
 });
 
 t.test('over TLS as well', async (t) => {
-  const upstream = await startUpstream(t);
-  const { port } = await startGateway(t, { routes: { '/': upstream.url }, tls: certificate.a });
+  const { port } = await startProxied(t, { tls: certificate.a });
   for (const method of ['HEAD', 'GET']) {
     const socket = connectTls({ port, host: '127.0.0.1', servername: 'localhost', ca: certificate.a.cert });
     t.teardown(() => socket.destroy());
@@ -49,8 +46,7 @@ t.test('over TLS as well', async (t) => {
 });
 
 t.test('what only looks like a HEAD, in the middle of another request, is none', async (t) => {
-  const upstream = await startUpstream(t);
-  const { server, port } = await startGateway(t, { routes: { '/': upstream.url } });
+  const { server, port } = await startProxied(t);
   const sockets: Socket[] = [];
   server.on('connection', (socket) => sockets.push(socket));
   const client = await rawClient(t, port);

@@ -26,14 +26,20 @@ t.test('the length of a body is given once, in one way', async (t) => {
   for (const lines of [
     [length, length],
     [length, chunked],
+    [chunked, length],
     [chunked, chunked],
     ['Content-Length: +4'],
+    ['Content-Length: -4'],
+    ['Content-Length: 4 4'],
     ['Content-Length: 4, 4'],
     ['Content-Length: '],
     ['Content-Length: 0x4'],
     ['Content-Length: 9999999999999999'],
     ['Transfer-Encoding: gzip, chunked'],
     ['Transfer-Encoding: identity'],
+    ['Transfer-Encoding: chunked, identity'],
+    ['Transfer-Encoding: xchunked'],
+    ['Transfer-Encoding: "chunked"'],
   ]) {
     t.match(faultOf(['Host: a', ...lines]), { code: 'invalid_request' }, lines.join());
   }

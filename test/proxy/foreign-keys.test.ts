@@ -1,17 +1,12 @@
 // class: real
 import t from 'tap';
+import { startProxied } from '../support/gateway.ts';
 import { unavailable } from '../../src/coherence/unavailable.ts';
-import { startGateway } from '../support/gateway.ts';
-import { startUpstream } from '../support/upstreams.ts';
 
 const foreign = 'sk.live/0123456789+abcdef==';
 
 t.test('a key of another format is a key like any other, in each header that carries keys', async (t) => {
-  const upstream = await startUpstream(t);
-  const { call, directory, parent } = await startGateway(t, {
-    routes: { '/': upstream.url },
-    apiKeyHeaders: ['X-API-Key'],
-  });
+  const { upstream, call, directory, parent } = await startProxied(t, { apiKeyHeaders: ['X-API-Key'] });
   directory.addKey(parent, foreign);
   for (const header of [
     ['Authorization', `Bearer ${foreign}`],
@@ -25,11 +20,7 @@ t.test('a key of another format is a key like any other, in each header that car
 });
 
 t.test('a mistyped key of ours costs no look-up, under the present prefix and the usual one', async (t) => {
-  const upstream = await startUpstream(t);
-  const { call, parent, directory } = await startGateway(t, {
-    routes: { '/': upstream.url },
-    keyPrefix: 'acme',
-  });
+  const { call, parent, directory } = await startProxied(t, { keyPrefix: 'acme' });
   for (const key of [
     `${parent.key.slice(0, -1)}${parent.key.endsWith('0') ? '1' : '0'}`,
     parent.key.slice(0, -1),
@@ -38,8 +29,7 @@ t.test('a mistyped key of ours costs no look-up, under the present prefix and th
     'too short',
     'x'.repeat(513),
   ]) {
-    const response = await call('GET', '/', { key });
-    t.equal(response.status, 401, key.length.toString());
+    t.equal((await call('GET', '/', { key })).status, 401, key.length.toString());
   }
   t.equal(directory.decisions, 0);
   t.equal((await call('GET', '/')).status, 200, 'an older key goes on working');
@@ -47,11 +37,7 @@ t.test('a mistyped key of ours costs no look-up, under the present prefix and th
 });
 
 t.test('an unknown key is looked up in the turn of the network that its client is in', async (t) => {
-  const upstream = await startUpstream(t);
-  const { call, directory } = await startGateway(t, {
-    routes: { '/': upstream.url },
-    trustedProxies: ['127.0.0.1'],
-  });
+  const { call, directory } = await startProxied(t, { trustedProxies: ['127.0.0.1'] });
   directory.failure = unavailable();
   const headers = [['X-Forwarded-For', '203.0.113.9, 2001:db8:1:2::77']] as const;
   for (const path of ['/orders', '/v1/sub-accounts'])

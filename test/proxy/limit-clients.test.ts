@@ -3,16 +3,11 @@
 import t from 'tap';
 import { parseList } from 'structured-headers';
 import { Agent, fetch, request, RetryAgent } from 'undici';
-import { eventually, startGateway } from '../support/gateway.ts';
+import { eventually, startProxied } from '../support/gateway.ts';
 import { OneReplicaLimiter } from '../support/one-replica-limiter.ts';
-import { startUpstream } from '../support/upstreams.ts';
 
 t.test('a published parser of structured fields reads what responses say of limits', async (t) => {
-  const upstream = await startUpstream(t);
-  const { port, directory, parent } = await startGateway(t, {
-    routes: { '/': upstream.url },
-    rateLimiter: new OneReplicaLimiter(),
-  });
+  const { port, directory, parent } = await startProxied(t, { rateLimiter: new OneReplicaLimiter() });
   const child = directory.addSubAccount(parent);
   directory.limitAccount(child, { requestsPerMonth: 1_000_000_000_000 });
   const { headers } = await fetch(`http://127.0.0.1:${port}/`, {
@@ -39,12 +34,8 @@ t.test('a published parser of structured fields reads what responses say of limi
 });
 
 t.test("undici's RetryAgent waits for Retry-After, and then gets through", async (t) => {
-  const upstream = await startUpstream(t);
   const rateLimiter = new OneReplicaLimiter();
-  const { port, directory, parent, finished } = await startGateway(t, {
-    routes: { '/': upstream.url },
-    rateLimiter,
-  });
+  const { upstream, port, directory, parent, finished } = await startProxied(t, { rateLimiter });
   directory.limitKey(parent, { requestsPerSecond: 1 });
   // As docs/too-many-requests.md shows it.
   const dispatcher = new RetryAgent(new Agent(), {

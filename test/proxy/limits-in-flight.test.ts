@@ -3,20 +3,18 @@
 import t from 'tap';
 import { eventually, startGateway } from '../support/gateway.ts';
 import { OneReplicaLimiter } from '../support/one-replica-limiter.ts';
-import { rawClient, requestText } from '../support/raw-client.ts';
 import { startRawUpstream } from '../support/upstreams.ts';
 
 t.test('too many in flight stays too_many_requests, and takes nothing of a limit', async (t) => {
   const upstream = await startRawUpstream(t, () => () => undefined);
   const rateLimiter = new OneReplicaLimiter();
-  const { call, port, directory, parent } = await startGateway(t, {
+  const { call, directory, parent, dial, requestOf } = await startGateway(t, {
     routes: { '/': upstream.url },
     limits: { inFlightPerTenant: 1 },
     rateLimiter,
   });
   directory.limitKey(parent, { requestsPerSecond: 5 });
-  const held = await rawClient(t, port);
-  held.send(requestText('GET', '/', [['Authorization', `Bearer ${parent.key}`]]));
+  await dial(requestOf('GET', '/'));
   await eventually(() => rateLimiter.taken === 1, 'the first request');
   const full = await call('GET', '/');
   t.equal(full.status, 429);

@@ -3,9 +3,8 @@
 import t from 'tap';
 import type { KeyFact } from '../../src/ports/facts.ts';
 import type { RawResponse } from '../support/raw-client.ts';
-import { eventually, startGateway } from '../support/gateway.ts';
+import { eventually, startGateway, startProxied } from '../support/gateway.ts';
 import { OneReplicaLimiter } from '../support/one-replica-limiter.ts';
-import { rawClient, requestText } from '../support/raw-client.ts';
 import { unusedPort } from '../servers/unused-port.mjs';
 import { startRawUpstream, startUpstream } from '../support/upstreams.ts';
 
@@ -32,33 +31,30 @@ for (const client of ['native', 'undici'] as const) {
     t.equal(rateLimiter.taken, 0);
   });
 
-  t.test(
-    `of a limit one unit is taken when a request is handed over, and none without room (${client})`,
-    async (t) => {
-      const upstream = await startUpstream(t, (_request, response) => {
-        response.writeHead(200, { RateLimit: '"its own";r=1', 'ratelimit-policy': '"its own";q=1' }).end();
-      });
-      const rateLimiter = new OneReplicaLimiter();
-      const { call, directory, parent, finished } = await startGateway(t, {
-        routes: { '/': { upstream: upstream.url, client } },
-        rateLimiter,
-      });
-      directory.limitKey(parent, { requestsPerSecond: 2 });
-      const first = await call('GET', '/');
-      t.equal(first.status, 200);
-      t.same(limitsIn(first), ['"api_key";q=2;w=1', '"api_key";r=1;t=1'], 'in place of the upstream’s');
-      t.same(limitsIn(await call('POST', '/', { body: 'x' })), ['"api_key";q=2;w=1', '"api_key";r=0;t=1']);
-      const full = await call('GET', '/');
-      t.equal(full.status, 429);
-      t.match(full.json(), { code: 'rate_limited', limited: 'api_key', detail: /This API key/ });
-      t.equal(full.headers['retry-after'], '1');
-      t.same(limitsIn(full), ['"api_key";q=2;w=1', '"api_key";r=0;t=1']);
-      t.equal(upstream.heads, 2, 'it was not sent');
-      t.match(finished.at(-1), { status: 429, code: 'rate_limited', limit: 'api_key' });
-      rateLimiter.nowS = 1;
-      t.equal((await call('GET', '/')).status, 200);
-    },
-  );
+  t.test(`one unit is taken when a request is handed over, none without room (${client})`, async (t) => {
+    const upstream = await startUpstream(t, (_request, response) => {
+      response.writeHead(200, { RateLimit: '"its own";r=1', 'ratelimit-policy': '"its own";q=1' }).end();
+    });
+    const rateLimiter = new OneReplicaLimiter();
+    const { call, directory, parent, finished } = await startGateway(t, {
+      routes: { '/': { upstream: upstream.url, client } },
+      rateLimiter,
+    });
+    directory.limitKey(parent, { requestsPerSecond: 2 });
+    const first = await call('GET', '/');
+    t.equal(first.status, 200);
+    t.same(limitsIn(first), ['"api_key";q=2;w=1', '"api_key";r=1;t=1'], 'in place of the upstream’s');
+    t.same(limitsIn(await call('POST', '/', { body: 'x' })), ['"api_key";q=2;w=1', '"api_key";r=0;t=1']);
+    const full = await call('GET', '/');
+    t.equal(full.status, 429);
+    t.match(full.json(), { code: 'rate_limited', limited: 'api_key', detail: /This API key/ });
+    t.equal(full.headers['retry-after'], '1');
+    t.same(limitsIn(full), ['"api_key";q=2;w=1', '"api_key";r=0;t=1']);
+    t.equal(upstream.heads, 2, 'it was not sent');
+    t.match(finished.at(-1), { status: 429, code: 'rate_limited', limit: 'api_key' });
+    rateLimiter.nowS = 1;
+    t.equal((await call('GET', '/')).status, 200);
+  });
 }
 
 t.test('what is rejected for another reason counts against no limit', async (t) => {
@@ -83,73 +79,59 @@ t.test('what is rejected for another reason counts against no limit', async (t) 
   }
   const preflight = await call('OPTIONS', '/pass', {
     key: null,
-    headers: [
-      ['Origin', 'https://a.example'],
-      ['Access-Control-Request-Method', 'GET'],
-    ],
+    headers: { Origin: 'https://a.example', 'Access-Control-Request-Method': 'GET' },
   });
   t.equal(preflight.status, 200);
   t.equal(rateLimiter.taken, 0);
 });
 
-t.test(
-  'a request counts for its key, its sub-account and the parent, and all or none are taken',
-  async (t) => {
-    const upstream = await startUpstream(t);
-    const { call, directory, parent } = await startGateway(t, {
-      routes: { '/': upstream.url },
-      rateLimiter: new OneReplicaLimiter(),
-    });
-    const child = directory.addSubAccount(parent, 'child');
-    const other = directory.addSubAccount(parent, 'other');
-    const as = (acting: string): [string, string][] => [['X-Service-Acting-Tenant', acting]];
-    directory.limitAccount(parent, { requestsPerMonth: 5 });
-    directory.limitAccount(child, { requestsPerSecond: 4 });
+t.test('a request counts for its key, sub-account and parent: all are taken or none', async (t) => {
+  const { call, directory, parent } = await startProxied(t, { rateLimiter: new OneReplicaLimiter() });
+  const child = directory.addSubAccount(parent, 'child');
+  const other = directory.addSubAccount(parent, 'other');
+  const as = (acting: string): [string, string][] => [['X-Service-Acting-Tenant', acting]];
+  directory.limitAccount(parent, { requestsPerMonth: 5 });
+  directory.limitAccount(child, { requestsPerSecond: 4 });
 
-    // The sub-account's own key, then its parent's: both count for the sub-account, and for the parent.
-    t.same(limitsIn(await call('GET', '/', { key: child.key })), [
-      '"sub_account";q=4;w=1',
-      '"sub_account";r=3;t=1',
-    ]);
-    t.same(
-      limitsIn(await call('GET', '/', { headers: as('ext:child') })),
-      ['"sub_account";q=4;w=1', '"sub_account";r=2;t=1'],
-      'the scarcest of what the caller may see: 2 of 4, and not 3 of 5',
-    );
-    t.same(limitsIn(await call('GET', '/', { headers: as('self') })), [
-      '"parent-month";q=5;w=2592000',
-      '"parent-month";r=2;t=2592000',
-    ]);
-    t.same(
-      limitsIn(await call('GET', '/', { key: other.key })),
-      none,
-      'it is counted, and not told the figures',
-    );
-    t.equal((await call('GET', '/', { headers: as('ext:other') })).status, 200);
+  // The sub-account's own key, then its parent's: both count for the sub-account, and for the parent.
+  t.same(limitsIn(await call('GET', '/', { key: child.key })), [
+    '"sub_account";q=4;w=1',
+    '"sub_account";r=3;t=1',
+  ]);
+  t.same(
+    limitsIn(await call('GET', '/', { headers: as('ext:child') })),
+    ['"sub_account";q=4;w=1', '"sub_account";r=2;t=1'],
+    'the scarcest of what the caller may see: 2 of 4, and not 3 of 5',
+  );
+  t.same(limitsIn(await call('GET', '/', { headers: as('self') })), [
+    '"parent-month";q=5;w=2592000',
+    '"parent-month";r=2;t=2592000',
+  ]);
+  t.same(
+    limitsIn(await call('GET', '/', { key: other.key })),
+    none,
+    'it is counted, and not told the figures',
+  );
+  t.equal((await call('GET', '/', { headers: as('ext:other') })).status, 200);
 
-    const full = await call('GET', '/', { key: child.key });
-    t.match(full.json(), { code: 'quota_exceeded', limited: 'parent' });
-    t.ok(Number(full.headers['retry-after']) > 0);
-    t.same(limitsIn(full), ['"sub_account";q=4;w=1', '"sub_account";r=2;t=1'], 'nothing of the parent’s');
-    const silent = await call('GET', '/', { key: other.key });
-    t.match(silent.json(), { code: 'quota_exceeded', limited: 'parent' });
-    t.same(limitsIn(silent), none);
+  const full = await call('GET', '/', { key: child.key });
+  t.match(full.json(), { code: 'quota_exceeded', limited: 'parent' });
+  t.ok(Number(full.headers['retry-after']) > 0);
+  t.same(limitsIn(full), ['"sub_account";q=4;w=1', '"sub_account";r=2;t=1'], 'nothing of the parent’s');
+  const silent = await call('GET', '/', { key: other.key });
+  t.match(silent.json(), { code: 'quota_exceeded', limited: 'parent' });
+  t.same(limitsIn(silent), none);
 
-    directory.limitAccount(parent, null);
-    t.same(
-      limitsIn(await call('GET', '/', { key: child.key })),
-      ['"sub_account";q=4;w=1', '"sub_account";r=1;t=1'],
-      'what was refused took nothing of the sub-account',
-    );
-  },
-);
+  directory.limitAccount(parent, null);
+  t.same(
+    limitsIn(await call('GET', '/', { key: child.key })),
+    ['"sub_account";q=4;w=1', '"sub_account";r=1;t=1'],
+    'what was refused took nothing of the sub-account',
+  );
+});
 
 t.test('seconds are told of before months, and a key before its account', async (t) => {
-  const upstream = await startUpstream(t);
-  const { call, directory, parent } = await startGateway(t, {
-    routes: { '/': upstream.url },
-    rateLimiter: new OneReplicaLimiter(),
-  });
+  const { call, directory, parent } = await startProxied(t, { rateLimiter: new OneReplicaLimiter() });
   directory.limitKey(parent, { requestsPerSecond: 1 });
   directory.limitAccount(parent, { requestsPerSecond: 1, requestsPerMonth: 1 });
   t.equal((await call('GET', '/')).status, 200);
@@ -165,163 +147,133 @@ t.test('seconds are told of before months, and a key before its account', async 
   t.match((await call('GET', '/')).json(), { code: 'quota_exceeded', detail: /requests for this day/ });
 });
 
-t.test('a unit is not given back where the upstream fails, and the problem says what is left', async (t) => {
-  const rateLimiter = new OneReplicaLimiter();
-  const upstream = await startRawUpstream(t, () => (request) => void request.socket.destroy());
-  const { call, directory, parent } = await startGateway(t, {
-    routes: { '/': upstream.url, '/away': `http://127.0.0.1:${await unusedPort()}` },
-    rateLimiter,
-  });
-  directory.limitKey(parent, { requestsPerSecond: 3 });
-  const cut = await call('GET', '/');
-  t.equal(cut.status, 502);
-  t.same(limitsIn(cut), ['"api_key";q=3;w=1', '"api_key";r=2;t=1']);
-  t.equal(rateLimiter.taken, 1);
-});
-
-for (const client of ['native', 'undici'] as const) {
-  t.test(
-    `where no upstream is there, requests are counted and limited all the same (${client})`,
-    async (t) => {
+for (const client of ['native', 'undici'] as const)
+  t.test(`if the upstream fails, requests are counted and limited all the same (${client})`, async (t) => {
+    const cutting = await startRawUpstream(t, () => (request) => void request.socket.destroy());
+    for (const upstream of [cutting.url, `http://127.0.0.1:${await unusedPort()}`]) {
       const rateLimiter = new OneReplicaLimiter();
       const { call, directory, parent, finished, usage } = await startGateway(t, {
-        routes: { '/': { upstream: `http://127.0.0.1:${await unusedPort()}`, client } },
+        routes: { '/': { upstream, client } },
         rateLimiter,
       });
       directory.limitKey(parent, { requestsPerSecond: 2 });
-      const away = await call('GET', '/');
-      t.equal(away.status, 502);
-      t.same(limitsIn(away), ['"api_key";q=2;w=1', '"api_key";r=1;t=1']);
+      const failed = await call('GET', '/');
+      t.equal(failed.status, 502);
+      t.same(limitsIn(failed), ['"api_key";q=2;w=1', '"api_key";r=1;t=1']);
       t.equal((await call('POST', '/', { body: 'x' })).status, 502);
       const full = await call('GET', '/');
-      t.equal(full.status, 429);
+      t.match(full, { status: 429, headers: { 'retry-after': '1' } });
       t.match(full.json(), { code: 'rate_limited', limited: 'api_key' });
-      t.equal(full.headers['retry-after'], '1');
       t.match(finished.at(-1), { status: 429, code: 'rate_limited', limit: 'api_key' });
-      t.equal(rateLimiter.taken, 2);
-      t.equal(usage.length, 2, 'what is counted is what was taken');
-    },
-  );
-}
-
-t.test(
-  'a request that waited for a connection counts once, by the limits as they are when it is sent',
-  async (t) => {
-    const held: (() => void)[] = [];
-    const upstream = await startUpstream(t, (_request, response) => void held.push(() => response.end()));
-    const rateLimiter = new OneReplicaLimiter();
-    const { call, port, directory, parent } = await startGateway(t, {
-      routes: { '/': { upstream: upstream.url, connections: 1 } },
-      rateLimiter,
-    });
-    directory.limitKey(parent, { requestsPerSecond: 2 });
-    const first = call('GET', '/first');
-    await eventually(() => held.length === 1, 'the first request');
-    const waiting = await rawClient(t, port);
-    waiting.send(requestText('GET', '/second', [['Authorization', `Bearer ${parent.key}`]]));
-    const decisions = directory.decisions;
-    await eventually(
-      () => directory.decisions > decisions || directory.decisions >= 2,
-      'the decision about it',
-    );
-    t.equal(rateLimiter.taken, 1);
-    // Something else changes for the worse and back, so that it is decided again.
-    directory.rename(parent, 'renamed');
-    held.shift()?.();
-    t.equal((await first).status, 200);
-    await eventually(() => held.length === 1, 'the second request');
-    t.equal(rateLimiter.taken, 2);
-
-    const third = call('GET', '/third');
-    const before = directory.decisions;
-    await eventually(() => directory.decisions > before, 'the decision about the third');
-    directory.limitKey(parent, { requestsPerSecond: 2, requestsPerMonth: 1 });
-    held.shift()?.();
-    await waiting.until(() => waiting.text.includes('HTTP/1.1 200'));
-    t.match((await third).json(), { code: 'rate_limited' });
-    directory.limitKey(parent, { requestsPerSecond: 3 });
-    const fourth = call('GET', '/fourth');
-    await eventually(() => held.length === 1, 'the fourth request');
-    held.shift()?.();
-    t.same(limitsIn(await fourth), ['"api_key";q=3;w=1', '"api_key";r=0;t=1']);
-  },
-);
-
-t.test(
-  'a request for whose units a store is asked goes on with the answer, by the facts as they are then',
-  async (t) => {
-    const answers: (() => void)[] = [];
-    const rateLimiter = new OneReplicaLimiter((answer) => void answers.push(answer));
-    const upstream = await startUpstream(t);
-    const { call, port, directory, parent, finished } = await startGateway(t, {
-      routes: { '/': upstream.url },
-      rateLimiter,
-    });
-    directory.limitKey(parent, { requestsPerSecond: 3 });
-    const asked = (count: number) => eventually(() => answers.length === count, `${count} questions`);
-    const next = (): void => answers.shift()?.();
-
-    const first = call('POST', '/', { body: 'x' });
-    await asked(1);
-    t.equal(upstream.heads, 0, 'it waits');
-    next();
-    t.same(limitsIn(await first), ['"api_key";q=3;w=1', '"api_key";r=2;t=1']);
-
-    const revoked = call('GET', '/');
-    await asked(1);
-    const key = directory.facts.get(parent.keyKey) as KeyFact;
-    directory.revoke([parent.keyKey, { ...key, revoked: true }]);
-    next();
-    t.equal((await revoked).status, 401, 'the key was revoked meanwhile');
-    t.equal(rateLimiter.taken, 1, 'its unit is given back');
-    directory.facts.set(parent.keyKey, key);
-
-    const leaving = await rawClient(t, port);
-    leaving.send(requestText('GET', '/', [['Authorization', `Bearer ${parent.key}`]]));
-    await asked(1);
-    leaving.socket.destroy();
-    await eventually(() => finished.at(-1)?.code === 'client_gone', 'its end');
-    next();
-    t.equal(rateLimiter.taken, 1, 'the client left: its unit is given back');
-
-    for (let i = 0; i < 2; i++) {
-      const more = call('GET', '/');
-      await asked(1);
-      next();
-      t.equal((await more).status, 200);
+      t.same([rateLimiter.taken, usage.length], [2, 2], 'what is counted is what was taken');
     }
-    const full = call('GET', '/');
+  });
+
+t.test('a request that waited for a connection counts once, by the limits when it is sent', async (t) => {
+  const held: (() => void)[] = [];
+  const upstream = await startUpstream(t, (_request, response) => void held.push(() => response.end()));
+  const rateLimiter = new OneReplicaLimiter();
+  const { call, directory, parent, dial, requestOf } = await startGateway(t, {
+    routes: { '/': { upstream: upstream.url, connections: 1 } },
+    rateLimiter,
+  });
+  directory.limitKey(parent, { requestsPerSecond: 2 });
+  const first = call('GET', '/first');
+  await eventually(() => held.length === 1, 'the first request');
+  const waiting = await dial(requestOf('GET', '/second'));
+  const decisions = directory.decisions;
+  await eventually(
+    () => directory.decisions > decisions || directory.decisions >= 2,
+    'the decision about it',
+  );
+  t.equal(rateLimiter.taken, 1);
+  // Something else changes for the worse and back, so that it is decided again.
+  directory.rename(parent, 'renamed');
+  held.shift()?.();
+  t.equal((await first).status, 200);
+  await eventually(() => held.length === 1, 'the second request');
+  t.equal(rateLimiter.taken, 2);
+
+  const third = call('GET', '/third');
+  const before = directory.decisions;
+  await eventually(() => directory.decisions > before, 'the decision about the third');
+  directory.limitKey(parent, { requestsPerSecond: 2, requestsPerMonth: 1 });
+  held.shift()?.();
+  await waiting.until(() => waiting.text.includes('HTTP/1.1 200'));
+  t.match((await third).json(), { code: 'rate_limited' });
+  directory.limitKey(parent, { requestsPerSecond: 3 });
+  const fourth = call('GET', '/fourth');
+  await eventually(() => held.length === 1, 'the fourth request');
+  held.shift()?.();
+  t.same(limitsIn(await fourth), ['"api_key";q=3;w=1', '"api_key";r=0;t=1']);
+});
+
+t.test('a request that asked a store for units goes on by the facts as they are then', async (t) => {
+  const answers: (() => void)[] = [];
+  const rateLimiter = new OneReplicaLimiter((answer) => void answers.push(answer));
+  const { upstream, call, directory, parent, finished, dial, requestOf } = await startProxied(t, {
+    rateLimiter,
+  });
+  directory.limitKey(parent, { requestsPerSecond: 3 });
+  const asked = (count: number) => eventually(() => answers.length === count, `${count} questions`);
+  const next = (): void => answers.shift()?.();
+
+  const first = call('POST', '/', { body: 'x' });
+  await asked(1);
+  t.equal(upstream.heads, 0, 'it waits');
+  next();
+  t.same(limitsIn(await first), ['"api_key";q=3;w=1', '"api_key";r=2;t=1']);
+
+  const revoked = call('GET', '/');
+  await asked(1);
+  const key = directory.facts.get(parent.keyKey) as KeyFact;
+  directory.revoke([parent.keyKey, { ...key, revoked: true }]);
+  next();
+  t.equal((await revoked).status, 401, 'the key was revoked meanwhile');
+  t.equal(rateLimiter.taken, 1, 'its unit is given back');
+  directory.facts.set(parent.keyKey, key);
+
+  const leaving = await dial(requestOf('GET', '/'));
+  await asked(1);
+  leaving.socket.destroy();
+  await eventually(() => finished.at(-1)?.code === 'client_gone', 'its end');
+  next();
+  t.equal(rateLimiter.taken, 1, 'the client left: its unit is given back');
+
+  for (let i = 0; i < 2; i++) {
+    const more = call('GET', '/');
     await asked(1);
     next();
-    t.match((await full).json(), { code: 'rate_limited' });
-  },
-);
+    t.equal((await more).status, 200);
+  }
+  const full = call('GET', '/');
+  await asked(1);
+  next();
+  t.match((await full).json(), { code: 'rate_limited' });
+});
 
-t.test(
-  'without room a request is refused at once, though no connection is free; one that never gets one costs nothing',
-  async (t) => {
-    const held: (() => void)[] = [];
-    const upstream = await startUpstream(t, (_request, response) => void held.push(() => response.end()));
-    const rateLimiter = new OneReplicaLimiter();
-    const { call, directory, parent } = await startGateway(t, {
-      routes: {
-        '/': {
-          upstream: upstream.url,
-          connections: 1,
-          timeouts: { connectMs: 2_000, headersMs: 30_000, bodyMs: 30_000 },
-        },
+t.test('without room a request is refused at once; one that gets no connection costs nothing', async (t) => {
+  const held: (() => void)[] = [];
+  const upstream = await startUpstream(t, (_request, response) => void held.push(() => response.end()));
+  const rateLimiter = new OneReplicaLimiter();
+  const { call, directory, parent } = await startGateway(t, {
+    routes: {
+      '/': {
+        upstream: upstream.url,
+        connections: 1,
+        timeouts: { connectMs: 2_000, headersMs: 30_000, bodyMs: 30_000 },
       },
-      rateLimiter,
-    });
-    directory.limitKey(parent, { requestsPerSecond: 2 });
-    const first = call('GET', '/first');
-    await eventually(() => held.length === 1, 'the first request');
-    const second = call('GET', '/second');
-    await eventually(() => rateLimiter.taken === 2, 'the second, which waits for the connection');
-    t.match((await call('GET', '/third')).json(), { code: 'rate_limited' });
-    t.equal((await second).status, 504);
-    t.equal(rateLimiter.taken, 1);
-    held.shift()?.();
-    t.equal((await first).status, 200);
-  },
-);
+    },
+    rateLimiter,
+  });
+  directory.limitKey(parent, { requestsPerSecond: 2 });
+  const first = call('GET', '/first');
+  await eventually(() => held.length === 1, 'the first request');
+  const second = call('GET', '/second');
+  await eventually(() => rateLimiter.taken === 2, 'the second, which waits for the connection');
+  t.match((await call('GET', '/third')).json(), { code: 'rate_limited' });
+  t.equal((await second).status, 504);
+  t.equal(rateLimiter.taken, 1);
+  held.shift()?.();
+  t.equal((await first).status, 200);
+});

@@ -169,39 +169,36 @@ t.test('a peer is stalled once it was its turn for too long without anything hap
   t.equal(watch.expired(true, 2, 401), true);
 });
 
-t.test(
-  'an upstream may be silent for as long as its route says, before its response and within it',
-  async (t) => {
-    const timeouts = (headersMs: number, bodyMs: number): SideTimeouts =>
-      new SideTimeouts(
-        { timeouts: { connectMs: 1, headersMs, bodyMs } },
-        { bodyIdleMs: 50, minBodyBytesPerMinute: 0 },
-      );
-    const standing = { waitsForClient: false, clientProgress: 0, upstreamProgress: 0 };
-    const head = { ...standing, awaited: 'head' } as const;
-    const body = { ...standing, awaited: 'body' } as const;
-
-    const both = timeouts(100, 200);
-    t.equal(both.silentSide(head, 0), null);
-    t.equal(both.silentSide(head, 101), 'upstream');
-    t.equal(both.silentSide(body, 101), null, 'another wait begins with the body');
-    t.equal(both.silentSide(body, 301), null);
-    t.equal(both.silentSide(body, 302), 'upstream');
-
-    const patient = timeouts(100, 0);
-    t.equal(patient.silentSide(body, 0), null);
-    t.equal(patient.silentSide(body, 1e9), null, '0 is for ever');
-
-    const asked = timeouts(100, 100);
-    t.equal(asked.silentSide({ ...body, waitsForClient: true }, 0), null);
-    t.equal(
-      asked.silentSide({ ...body, waitsForClient: true }, 51),
-      'client',
-      "the silence is not the upstream's",
+t.test('an upstream may be silent as long as its route says, before and in its response', async (t) => {
+  const timeouts = (headersMs: number, bodyMs: number): SideTimeouts =>
+    new SideTimeouts(
+      { timeouts: { connectMs: 1, headersMs, bodyMs } },
+      { bodyIdleMs: 50, minBodyBytesPerMinute: 0 },
     );
-    t.equal(asked.silentSide({ ...head, upstreamProgress: null }, 1e9), null, 'it has no request');
-  },
-);
+  const standing = { waitsForClient: false, clientProgress: 0, upstreamProgress: 0 };
+  const head = { ...standing, awaited: 'head' } as const;
+  const body = { ...standing, awaited: 'body' } as const;
+
+  const both = timeouts(100, 200);
+  t.equal(both.silentSide(head, 0), null);
+  t.equal(both.silentSide(head, 101), 'upstream');
+  t.equal(both.silentSide(body, 101), null, 'another wait begins with the body');
+  t.equal(both.silentSide(body, 301), null);
+  t.equal(both.silentSide(body, 302), 'upstream');
+
+  const patient = timeouts(100, 0);
+  t.equal(patient.silentSide(body, 0), null);
+  t.equal(patient.silentSide(body, 1e9), null, '0 is for ever');
+
+  const asked = timeouts(100, 100);
+  t.equal(asked.silentSide({ ...body, waitsForClient: true }, 0), null);
+  t.equal(
+    asked.silentSide({ ...body, waitsForClient: true }, 51),
+    'client',
+    "the silence is not the upstream's",
+  );
+  t.equal(asked.silentSide({ ...head, upstreamProgress: null }, 1e9), null, 'it has no request');
+});
 
 t.test('failures on the way to an upstream are 504 where time ran out, 502 otherwise', async (t) => {
   for (const error of [

@@ -1,12 +1,9 @@
 // class: app
 import t from 'tap';
-import { startGateway } from '../support/gateway.ts';
-import { rawClient } from '../support/raw-client.ts';
-import { startUpstream } from '../support/upstreams.ts';
+import { startProxied } from '../support/gateway.ts';
 
 t.test('only origin-form targets are accepted (RFC 9112 §3.2)', async (t) => {
-  const upstream = await startUpstream(t);
-  const { call } = await startGateway(t, { routes: { '/': upstream.url } });
+  const { upstream, call } = await startProxied(t);
   for (const [method, target] of [
     ['GET', 'http://gateway.test/v1/sub-accounts'],
     ['GET', 'http://gateway.test/anything'],
@@ -18,17 +15,14 @@ t.test('only origin-form targets are accepted (RFC 9112 §3.2)', async (t) => {
     ['GET', 'v1/sub-accounts'],
     ['GET', '?x'],
   ] as const) {
-    const response = await call(method, target);
-    t.equal(response.status, 400, `${method} ${target}`);
+    t.equal((await call(method, target)).status, 400, `${method} ${target}`);
   }
   t.equal(upstream.heads, 0);
 });
 
 t.test('CONNECT is rejected, ends its connection and reaches no upstream', async (t) => {
-  const upstream = await startUpstream(t);
-  const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
-  const client = await rawClient(t, port);
-  client.send(
+  const { upstream, parent, dial } = await startProxied(t);
+  const client = await dial(
     `CONNECT elsewhere.test:443 HTTP/1.1\r\nHost: elsewhere.test\r\nAuthorization: Bearer ${parent.key}\r\n\r\n`,
   );
   await client.end();

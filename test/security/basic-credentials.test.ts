@@ -3,8 +3,7 @@ import t from 'tap';
 import { startApis } from '../support/apis.ts';
 import { embeddedStore } from '../support/embedded.ts';
 import { basic } from '../support/credential-forms.ts';
-import { startGateway } from '../support/gateway.ts';
-import { startUpstream } from '../support/upstreams.ts';
+import { startGateway, startProxied } from '../support/gateway.ts';
 import { openWebSocket, startWebSocketUpstream } from '../support/websockets.ts';
 
 const schemes = ['Bearer', 'Basic'] as const;
@@ -37,9 +36,8 @@ function hostile(key: string, other: string): Readonly<Record<string, string>> {
 }
 
 t.test('Basic credentials that can be read in two ways are 401 and reach no upstream', async (t) => {
-  const upstream = await startUpstream(t);
-  const { call, directory, parent } = await startGateway(t, {
-    routes: { '/': { upstream: upstream.url, passAuthorization: true } },
+  const { upstream, call, directory, parent } = await startProxied(t, {
+    route: { passAuthorization: true },
     schemes,
   });
   const other = directory.addParent();
@@ -71,8 +69,7 @@ t.test('nor on an upgrade, nor on a management call', async (t) => {
 });
 
 t.test('a user name gives no rights: only the key beside it says who calls', async (t) => {
-  const upstream = await startUpstream(t);
-  const { call, directory, parent } = await startGateway(t, { routes: { '/': upstream.url }, schemes });
+  const { upstream, call, directory, parent } = await startProxied(t, { schemes });
   const other = directory.addParent();
   for (const user of [other.id, other.keyId, 'admin', ''])
     t.equal(

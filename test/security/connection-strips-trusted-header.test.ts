@@ -1,11 +1,9 @@
 // class: app
 import t from 'tap';
-import { startGateway } from '../support/gateway.ts';
-import { startUpstream } from '../support/upstreams.ts';
+import { startProxied } from '../support/gateway.ts';
 
 t.test('a client cannot take a trusted header away by naming it in Connection', async (t) => {
-  const upstream = await startUpstream(t);
-  const { call, directory, parent } = await startGateway(t, { routes: { '/': upstream.url } });
+  const { upstream, call, directory, parent } = await startProxied(t);
   directory.rename(parent, 'acme');
   for (const named of [
     'X-Service-Resolved-Tenant',
@@ -28,14 +26,13 @@ t.test('a client cannot take a trusted header away by naming it in Connection', 
 });
 
 t.test('what Connection names is dropped, but for what the message cannot be read without', async (t) => {
-  const upstream = await startUpstream(t);
-  const { call } = await startGateway(t, { routes: { '/': upstream.url } });
+  const { upstream, call } = await startProxied(t);
   const response = await call('POST', '/', {
-    headers: [
-      ['X-Private', 'for this hop'],
-      ['Connection', 'X-Private, Content-Length, Host'],
-      ['X-Other', 'for the upstream'],
-    ],
+    headers: {
+      'X-Private': 'for this hop',
+      Connection: 'X-Private, Content-Length, Host',
+      'X-Other': 'for the upstream',
+    },
     body: 'twelve bytes',
   });
   t.equal(response.status, 200);
@@ -48,14 +45,10 @@ t.test('what Connection names is dropped, but for what the message cannot be rea
 });
 
 t.test('naming the acting header in Connection does not make it go unseen', async (t) => {
-  const upstream = await startUpstream(t);
-  const { call, directory, parent } = await startGateway(t, { routes: { '/': upstream.url } });
+  const { upstream, call, directory, parent } = await startProxied(t);
   const child = directory.addSubAccount(parent, 'child');
   await call('POST', '/', {
-    headers: [
-      ['Connection', 'X-Service-Acting-Tenant'],
-      ['X-Service-Acting-Tenant', 'ext:child'],
-    ],
+    headers: { Connection: 'X-Service-Acting-Tenant', 'X-Service-Acting-Tenant': 'ext:child' },
   });
   t.strictSame(upstream.received[0]?.values('x-service-resolved-tenant'), [child.id]);
 });

@@ -1,15 +1,14 @@
 // class: app
 import t from 'tap';
+import { startProxied } from '../support/gateway.ts';
 import { headerNames } from '../../src/domain/header-names.ts';
 import type { ClientResponse } from '../../src/http/client-request.ts';
 import type { Shedding } from '../../src/limits/load-shedding.ts';
 import { headerRules } from '../../src/proxy/headers/header-rules.ts';
 import { dispatcher, ingressReader } from '../../src/proxy/ingress/ingress.ts';
 import { Random } from '../support/coherence/random.ts';
-import { startGateway } from '../support/gateway.ts';
 import { costliestTargets, dearestHead, messageOf, type HostileHead } from '../support/hostile-heads.ts';
 import { charactersReadBy } from '../support/string-work.ts';
-import { startUpstream } from '../support/upstreams.ts';
 
 /** As long as a head may be by default, less what a request needs anyway. */
 const mostBytes = 15_800;
@@ -62,8 +61,7 @@ t.test('an offer of another protocol does not make it read twice', async (t) => 
 });
 
 t.test('honest targets have room', async (t) => {
-  const upstream = await startUpstream(t);
-  const { call } = await startGateway(t, { routes: { '/': upstream.url } });
+  const { upstream, call } = await startProxied(t);
   for (const target of [
     `/plain/${'abc/'.repeat(3_500)}`,
     `/search?${'q=%2F%20a%252520&'.repeat(850)}`,

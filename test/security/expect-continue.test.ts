@@ -1,19 +1,15 @@
 // class: app
 import t from 'tap';
-import { eventually, startGateway } from '../support/gateway.ts';
-import { rawClient } from '../support/raw-client.ts';
-import { startUpstream } from '../support/upstreams.ts';
+import { eventually, startGateway, startProxied } from '../support/gateway.ts';
 
 const head = (target: string, key: string | null, expect = '100-continue'): string =>
   `POST ${target} HTTP/1.1\r\nHost: gateway.test\r\nExpect: ${expect}\r\nContent-Length: 4\r\n` +
   `${key === null ? '' : `Authorization: Bearer ${key}\r\n`}\r\n`;
 
 t.test('a client that waits is told to go on only once its request was admitted', async (t) => {
-  const upstream = await startUpstream(t);
-  const { port, parent, directory } = await startGateway(t, { routes: { '/': upstream.url } });
+  const { upstream, parent, directory, dial } = await startProxied(t);
   directory.late.add(parent.keyKey);
-  const client = await rawClient(t, port);
-  client.send(head('/', parent.key));
+  const client = await dial(head('/', parent.key));
   await eventually(() => directory.waiting === 1, 'the decision');
   t.equal(client.text, '');
   directory.deliver();
@@ -31,15 +27,13 @@ t.test('a client that waits is told to go on only once its request was admitted'
 });
 
 t.test('one that is rejected is told so at once, and its connection ends', async (t) => {
-  const upstream = await startUpstream(t);
-  const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
+  const { upstream, parent, dial } = await startProxied(t);
   for (const [text, status] of [
     [head('/', null), 401],
     [head('/v1/%2e/sub-accounts', parent.key), 400],
     [head('/', parent.key, 'a-miracle'), 417],
   ] as const) {
-    const client = await rawClient(t, port);
-    client.send(text);
+    const client = await dial(text);
     const response = await client.response('POST');
     t.equal(response.status, status);
     t.equal(response.headers['content-type'], 'application/problem+json');
@@ -51,10 +45,9 @@ t.test('one that is rejected is told so at once, and its connection ends', async
 });
 
 t.test('management tells a waiting client to go on, too', async (t) => {
-  const { port, directory } = await startGateway(t, { routes: {} });
+  const { directory, dial } = await startGateway(t, { routes: {} });
   const manager = directory.addParent(['sub_accounts:write']);
-  const client = await rawClient(t, port);
-  client.send(
+  const client = await dial(
     head('/v1/sub-accounts', manager.key).replace('Expect', 'Content-Type: application/json\r\nExpect'),
   );
   await client.until(() => client.text === 'HTTP/1.1 100 Continue\r\n\r\n');

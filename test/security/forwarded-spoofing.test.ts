@@ -1,7 +1,6 @@
 // class: app
 import t from 'tap';
-import { startGateway } from '../support/gateway.ts';
-import { startUpstream } from '../support/upstreams.ts';
+import { startProxied } from '../support/gateway.ts';
 
 const claims: [string, string][] = [
   ['X-Forwarded-For', '203.0.113.7'],
@@ -15,8 +14,7 @@ const claims: [string, string][] = [
 ];
 
 t.test('what a client says about where it comes from does not count', async (t) => {
-  const upstream = await startUpstream(t);
-  const { call } = await startGateway(t, { routes: { '/': upstream.url } });
+  const { upstream, call } = await startProxied(t);
   const response = await call('GET', '/', { headers: claims });
   const [got] = upstream.received;
   t.strictSame(got?.values('x-forwarded-for'), ['127.0.0.1']);
@@ -41,8 +39,7 @@ const addressHeaders = [
 ];
 
 t.test('no client gives itself another address, in any spelling', async (t) => {
-  const upstream = await startUpstream(t);
-  const { call } = await startGateway(t, { routes: { '/': upstream.url } });
+  const { upstream, call } = await startProxied(t);
   const headers = addressHeaders.flatMap((name) =>
     [...'-_.!~'].flatMap((separator): [string, string][] => {
       const spelling = name.replaceAll('-', separator);
@@ -58,8 +55,7 @@ t.test('no client gives itself another address, in any spelling', async (t) => {
 });
 
 t.test('the address that a trusted proxy gives is passed on, under its own name only', async (t) => {
-  const upstream = await startUpstream(t);
-  const { call } = await startGateway(t, { routes: { '/': upstream.url }, trustedProxies: ['127.0.0.0/8'] });
+  const { upstream, call } = await startProxied(t, { trustedProxies: ['127.0.0.0/8'] });
   const said = addressHeaders.map((name): [string, string] => [name, '203.0.113.7']);
   const forged = addressHeaders.map((name): [string, string] => [`${name.replaceAll('-', '_')}_`, 'forged']);
   await call('GET', '/', { headers: [...said, ...forged] });
@@ -69,8 +65,7 @@ t.test('the address that a trusted proxy gives is passed on, under its own name 
 });
 
 t.test('what a trusted proxy says does, with its own address added', async (t) => {
-  const upstream = await startUpstream(t);
-  const { call } = await startGateway(t, { routes: { '/': upstream.url }, trustedProxies: ['127.0.0.0/8'] });
+  const { upstream, call } = await startProxied(t, { trustedProxies: ['127.0.0.0/8'] });
   const response = await call('GET', '/', { headers: claims });
   const [got] = upstream.received;
   t.strictSame(got?.values('x-forwarded-for'), ['203.0.113.7, 203.0.113.8, 127.0.0.1']);
@@ -84,11 +79,7 @@ t.test('what a trusted proxy says does, with its own address added', async (t) =
 });
 
 t.test('a trusted proxy does not speak for a tenant', async (t) => {
-  const upstream = await startUpstream(t);
-  const { call, parent } = await startGateway(t, {
-    routes: { '/': upstream.url },
-    trustedProxies: ['127.0.0.0/8'],
-  });
+  const { upstream, call, parent } = await startProxied(t, { trustedProxies: ['127.0.0.0/8'] });
   await call('GET', '/', { headers: [['X-Service-Resolved-Tenant', 'forged']] });
   t.strictSame(upstream.received[0]?.values('x-service-resolved-tenant'), [parent.id]);
 });

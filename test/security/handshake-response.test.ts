@@ -2,17 +2,13 @@
 /** A service that answers a handshake, or a tenant that has it repeat a few bytes there, must not end the gateway. */
 import t from 'tap';
 import { startGateway } from '../support/gateway.ts';
-import { rawClient, requestText } from '../support/raw-client.ts';
+import { requestText } from '../support/raw-client.ts';
 import { startTcpUpstream } from '../support/upstreams.ts';
 import { handshake } from '../support/websockets.ts';
 
 const rejected: readonly (readonly [what: string, response: string])[] = [
-  ...['\x00', '\x01', '\x1b', '\x7f'].map(
-    (char) => [`the reason holds ${JSON.stringify(char)}`, `HTTP/1.1 403 Forb${char}idden\r\n\r\n`] as const,
-  ),
-  ...['000', '001', '050', '099', '1000', '20', '-50'].map(
-    (status) => [`the status is ${status}`, `HTTP/1.1 ${status} X\r\nContent-Length: 0\r\n\r\n`] as const,
-  ),
+  ['a control character in the reason', 'HTTP/1.1 403 Forb\x01idden\r\n\r\n'],
+  ['a status below 100', 'HTTP/1.1 099 X\r\nContent-Length: 0\r\n\r\n'],
   ['another version of HTTP', 'HTTP/2.0 403 Forbidden\r\nContent-Length: 0\r\n\r\n'],
   ['a control character in a header', 'HTTP/1.1 403 No\r\nX: a\x01b\r\nContent-Length: 0\r\n\r\n'],
   ['a line that ends without CR', 'HTTP/1.1 403 No\nContent-Length: 0\n\n'],
@@ -33,11 +29,10 @@ t.test('a rejected handshake that cannot be passed on is 502, and the next reque
     if (head.startsWith('GET /plain')) socket.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
     else socket.end(said, 'latin1');
   });
-  const { port, parent, call, finished } = await startGateway(t, { routes: { '/': upstream.url } });
+  const { parent, call, finished, dial } = await startGateway(t, { routes: { '/': upstream.url } });
   for (const [what, response] of rejected) {
     said = response;
-    const client = await rawClient(t, port);
-    client.send(requestText('GET', '/', handshake(parent.key)));
+    const client = await dial(requestText('GET', '/', handshake(parent.key)));
     t.equal((await client.response()).status, 502, what);
     await client.end();
     t.equal((await call('GET', '/plain')).status, 200);

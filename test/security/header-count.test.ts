@@ -1,13 +1,10 @@
 // class: app
 import t from 'tap';
+import { startProxied } from '../support/gateway.ts';
 import { authorizationOf } from '../support/credential-forms.ts';
-import { startGateway } from '../support/gateway.ts';
-import { startUpstream } from '../support/upstreams.ts';
 
 t.test('a request with too many headers is rejected as a whole: none of them goes unseen', async (t) => {
-  const upstream = await startUpstream(t);
-  const { call, parent } = await startGateway(t, {
-    routes: { '/': upstream.url },
+  const { upstream, call, parent } = await startProxied(t, {
     limits: { maxHeaders: 2000, maxHeaderBytes: 1024 * 1024 },
   });
   // Node by itself keeps 1,000 and drops what comes after, such as the key or the length of the body.
@@ -22,15 +19,13 @@ t.test('a request with too many headers is rejected as a whole: none of them goe
 
   const more = Array.from({ length: 2001 }, (_, i): [string, string] => [`X-${i}`, '1']);
   const rejected = await call('GET', '/', { headers: more });
-  t.equal(rejected.status, 431);
-  t.equal(rejected.json().code, 'headers_too_large');
+  t.match(rejected, { status: 431, code: 'headers_too_large' });
   t.equal(rejected.headers['connection'], 'close');
   t.equal(upstream.heads, 1);
 });
 
 t.test('the limit is exact', async (t) => {
-  const upstream = await startUpstream(t);
-  const { call } = await startGateway(t, { routes: { '/': upstream.url }, limits: { maxHeaders: 10 } });
+  const { call } = await startProxied(t, { limits: { maxHeaders: 10 } });
   // Host and Authorization are the other two.
   const headers = (count: number) =>
     Array.from({ length: count - 2 }, (_, i): [string, string] => [`X-${i}`, '']);

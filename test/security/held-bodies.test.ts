@@ -9,7 +9,7 @@ import { BufferedBody } from '../../src/proxy/body/buffered-body.ts';
 import { StreamedBody } from '../../src/proxy/body/streamed-body.ts';
 import { eventually, startGateway } from '../support/gateway.ts';
 import type { Holder } from '../support/memory-directory.ts';
-import { rawClient, requestText, type RawClient } from '../support/raw-client.ts';
+import { requestText, type RawClient } from '../support/raw-client.ts';
 import { startTcpUpstream } from '../support/upstreams.ts';
 
 const pieceBytes = 250_000;
@@ -21,17 +21,14 @@ t.test('bodies of one key that are held and stand still leave memory, and room f
   const upstream = await startTcpUpstream(t, (socket) => {
     socket.end('HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok');
   });
-  const { directory, parent, port, call, finished } = await startGateway(t, {
+  const { directory, parent, call, finished, dial } = await startGateway(t, {
     routes: { '/': upstream.url },
   });
   t.equal((await call('GET', '/')).status, 200);
-  const upload = async ({ key }: Holder): Promise<RawClient> => {
-    const head = [
-      ['Authorization', `Bearer ${key}`],
-      ['Transfer-Encoding', 'chunked'],
-    ] as const;
-    return (await rawClient(t, port)).send(requestText('POST', '/', head)).send(piece);
-  };
+  const upload = ({ key }: Holder): Promise<RawClient> =>
+    dial(
+      requestText('POST', '/', { Authorization: `Bearer ${key}`, 'Transfer-Encoding': 'chunked' }) + piece,
+    );
   const all = 200;
   const clients: RawClient[] = [];
   for (let i = 0; i < all; i++) clients.push(await upload(parent));

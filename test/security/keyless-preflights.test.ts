@@ -1,13 +1,9 @@
 // class: app
 import t from 'tap';
 import { eventually, startGateway } from '../support/gateway.ts';
-import { rawClient, requestText } from '../support/raw-client.ts';
+import { preflight, requestText } from '../support/raw-client.ts';
 import { startRawUpstream } from '../support/upstreams.ts';
 
-const preflight = [
-  ['Origin', 'https://app.example'],
-  ['Access-Control-Request-Method', 'PUT'],
-] as const;
 const connections = 24;
 /** Two thirds of an eighth: one network's. */
 const ofNetwork = 2;
@@ -18,11 +14,10 @@ for (const client of ['native', 'undici'] as const) {
       if (request.method === 'OPTIONS') request.resume();
       else response.end('ok');
     });
-    const { port, call } = await startGateway(t, {
+    const { call, dial } = await startGateway(t, {
       routes: { '/': { upstream: upstream.url, preflight: 'pass', connections, client } },
     });
-    for (let i = 0; i < 3 * connections; i++)
-      (await rawClient(t, port)).send(requestText('OPTIONS', '/', preflight));
+    for (let i = 0; i < 3 * connections; i++) await dial(requestText('OPTIONS', '/', preflight));
     await eventually(() => upstream.heads >= ofNetwork);
     for (let i = 0; i < 10; i++) t.equal((await call('GET', '/')).status, 200);
     t.equal(

@@ -1,15 +1,12 @@
 // class: app
 import { METHODS } from 'node:http';
 import t from 'tap';
+import { startProxied } from '../support/gateway.ts';
 import { servedMethods } from '../../src/domain/acting-decision.ts';
 import { authorizationOf } from '../support/credential-forms.ts';
-import { startGateway } from '../support/gateway.ts';
-import { rawClient, requestText } from '../support/raw-client.ts';
-import { startUpstream } from '../support/upstreams.ts';
 
 t.test('a request that asks to be read as another method is rejected', async (t) => {
-  const upstream = await startUpstream(t);
-  const { call } = await startGateway(t, { routes: { '/': upstream.url } });
+  const { upstream, call } = await startProxied(t);
   for (const name of [
     'X-HTTP-Method-Override',
     'x-http-method-override',
@@ -20,16 +17,14 @@ t.test('a request that asks to be read as another method is rejected', async (t)
   ]) {
     for (const method of ['GET', 'POST']) {
       const response = await call(method, '/v1/shipments/1', { headers: [[name, 'DELETE']] });
-      t.equal(response.status, 400, name);
-      t.equal(response.json().code, 'invalid_request');
+      t.match(response, { status: 400, code: 'invalid_request' }, name);
     }
   }
   t.equal(upstream.heads, 0);
 });
 
 t.test('methods beyond those of the acting rules are never forwarded', async (t) => {
-  const upstream = await startUpstream(t);
-  const { call } = await startGateway(t, { routes: { '/': upstream.url } });
+  const { upstream, call } = await startProxied(t);
   for (const method of METHODS) {
     if (method === 'CONNECT' || servedMethods.includes(method)) continue;
     const response = await call(method, '/v1/shipments');
@@ -40,11 +35,9 @@ t.test('methods beyond those of the acting rules are never forwarded', async (t)
 });
 
 t.test('unknown methods, and lower-case ones, end the connection', async (t) => {
-  const upstream = await startUpstream(t);
-  const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
+  const { upstream, dial, requestOf } = await startProxied(t);
   for (const method of ['FROBNICATE', 'get', 'Post', 'PRI']) {
-    const client = await rawClient(t, port);
-    client.send(requestText(method, '/', [['Authorization', authorizationOf(parent.key)]]));
+    const client = await dial(requestOf(method, '/'));
     await client.end();
     t.match(client.text, /^HTTP\/1\.1 400 /, method);
   }
@@ -52,12 +45,10 @@ t.test('unknown methods, and lower-case ones, end the connection', async (t) => 
 });
 
 t.test('the first line of HTTP/2 is rejected like any other that is none of HTTP/1.1', async (t) => {
-  const upstream = await startUpstream(t);
-  const { port, parent, log } = await startGateway(t, { routes: { '/': upstream.url } });
+  const { upstream, parent, log, dial } = await startProxied(t);
   const head = `Host: gateway.test\r\nAuthorization: ${authorizationOf(parent.key)}\r\n\r\n`;
   for (const line of ['PRI /up', 'PRI * HTTP/2.0', 'PRI /up HTTP/1.1']) {
-    const client = await rawClient(t, port);
-    client.send(`${line}\r\n${head}`);
+    const client = await dial(`${line}\r\n${head}`);
     await client.end();
     t.match(client.text, /^HTTP\/1\.1 4\d\d /, line);
   }

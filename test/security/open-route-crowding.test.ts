@@ -1,16 +1,15 @@
 // class: app
 import t from 'tap';
 import type { Clock } from '../../src/ports/clock.ts';
-import { eventually, startGateway } from '../support/gateway.ts';
-import { rawClient, requestText } from '../support/raw-client.ts';
-import { startRawUpstream, startUpstream } from '../support/upstreams.ts';
+import { eventually, startGateway, startProxied } from '../support/gateway.ts';
+import { requestText } from '../support/raw-client.ts';
+import { startRawUpstream } from '../support/upstreams.ts';
 
 t.test('a network that floods an open route gets 429, and other networks are served', async (t) => {
   let nowMs = 1e6;
   const clock: Clock = { monotonicMs: () => nowMs, wallMs: () => Date.now() };
-  const upstream = await startUpstream(t);
-  const { call, finished } = await startGateway(t, {
-    routes: { '/': { upstream: upstream.url, open: { perSecond: 2 } } },
+  const { upstream, call, finished } = await startProxied(t, {
+    route: { open: { perSecond: 2 } },
     trustedProxies: ['127.0.0.1/32'],
     clock,
   });
@@ -33,14 +32,14 @@ t.test('requests to an open route that never end leave places in flight for thos
     if (request.url === '/open') request.resume();
     else response.end('ok');
   });
-  const { call, port } = await startGateway(t, {
+  const { call, dial } = await startGateway(t, {
     routes: {
       '/': { upstream: upstream.url, connections: 64 },
       '/open': { upstream: upstream.url, connections: 64, open: { perSecond: 1_000 } },
     },
     limits: { maxConnections: 64 },
   });
-  for (let i = 0; i < 16; i++) (await rawClient(t, port)).send(requestText('GET', '/open', []));
+  for (let i = 0; i < 16; i++) await dial(requestText('GET', '/open', []));
   await eventually(() => upstream.heads === 5, 'two thirds of an eighth of all places');
   t.match(await call('GET', '/open', { key: null }), { status: 429 });
   for (let i = 0; i < 10; i++) t.equal((await call('GET', '/')).status, 200);

@@ -1,16 +1,11 @@
 // class: app
 /** A sub-account reads off responses how much its parent uses. */
 import t from 'tap';
-import { startGateway } from '../support/gateway.ts';
+import { startProxied } from '../support/gateway.ts';
 import { OneReplicaLimiter } from '../support/one-replica-limiter.ts';
-import { startUpstream } from '../support/upstreams.ts';
 
 t.test("a sub-account's key is not told the figures of its parent's limit", async (t) => {
-  const upstream = await startUpstream(t);
-  const { call, directory, parent } = await startGateway(t, {
-    routes: { '/': upstream.url },
-    rateLimiter: new OneReplicaLimiter(),
-  });
+  const { call, directory, parent } = await startProxied(t, { rateLimiter: new OneReplicaLimiter() });
   const child = directory.addSubAccount(parent, 'child');
   directory.limitAccount(parent, { requestsPerSecond: 3, requestsPerMonth: 1_234 });
   for (const status of [200, 200, 200, 429]) {

@@ -1,6 +1,6 @@
 // class: app
 import t from 'tap';
-import { startGateway } from '../support/gateway.ts';
+import { startGateway, startProxied } from '../support/gateway.ts';
 import { startUpstream } from '../support/upstreams.ts';
 
 /** Spellings that some reader takes for a path under management; each must be management's or rejected. */
@@ -90,8 +90,7 @@ const towardsManagement = [
 ];
 
 t.test('no spelling brings a management path to an upstream, nor anything else to management', async (t) => {
-  const upstream = await startUpstream(t);
-  const { call } = await startGateway(t, { routes: { '/': upstream.url } });
+  const { upstream, call } = await startProxied(t);
   for (const target of towardsManagement) {
     for (const method of ['GET', 'POST', 'PUT']) {
       const response = await call(method, target);
@@ -104,8 +103,7 @@ t.test('no spelling brings a management path to an upstream, nor anything else t
 });
 
 t.test('everything at and below the management path is the gateway’s own', async (t) => {
-  const upstream = await startUpstream(t);
-  const { call } = await startGateway(t, { routes: { '/': upstream.url } });
+  const { upstream, call } = await startProxied(t);
   for (const target of [
     '/v1/sub-accounts',
     '/v1/sub-accounts/',
@@ -124,10 +122,8 @@ t.test('everything at and below the management path is the gateway’s own', asy
 });
 
 t.test('a target is checked before the key', async (t) => {
-  const upstream = await startUpstream(t);
-  const { call } = await startGateway(t, { routes: { '/': upstream.url } });
-  const response = await call('GET', '/v1/%2e/sub-accounts', { key: null });
-  t.equal(response.status, 400);
+  const { call } = await startProxied(t);
+  t.equal((await call('GET', '/v1/%2e/sub-accounts', { key: null })).status, 400);
 });
 
 t.test('a path that some reader takes to another route is rejected', async (t) => {
@@ -172,8 +168,7 @@ t.test('a path that some reader takes to another route is rejected', async (t) =
 });
 
 t.test('ordinary paths go through byte for byte', async (t) => {
-  const upstream = await startUpstream(t);
-  const { call } = await startGateway(t, { routes: { '/': upstream.url } });
+  const { upstream, call } = await startProxied(t);
   for (const target of [
     '/',
     '/?',
@@ -201,8 +196,7 @@ t.test('ordinary paths go through byte for byte', async (t) => {
     '/v1/',
     `/long/${'a'.repeat(4000)}`,
   ]) {
-    const response = await call('GET', target);
-    t.equal(response.status, 200, target);
+    t.equal((await call('GET', target)).status, 200, target);
     t.equal(upstream.received.at(-1)?.target, target);
   }
 });

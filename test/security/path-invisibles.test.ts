@@ -20,33 +20,30 @@ const invisibles = [
   '\u{e0061}',
 ];
 
-t.test(
-  'a path that leads elsewhere once characters that cannot be seen are left out is rejected',
-  async (t) => {
-    const upstream = await startUpstream(t);
-    const { call } = await startGateway(t, {
-      routes: {
-        '/': upstream.url,
-        '/billing': { upstream: upstream.url, scopes: { read: 'billing:read', write: null } },
-      },
-    });
-    for (const invisible of invisibles) {
-      const encoded = encodeURIComponent(invisible);
-      for (const target of [
-        `/bill${encoded}ing/x`,
-        `/billing${encoded}`,
-        `/${encoded}billing/x`,
-        `/${encoded}/billing`,
-      ]) {
-        t.equal((await call('GET', target)).status, 400, target);
-      }
-      t.equal((await call('GET', `/x/.${encoded}./billing`)).status, 400, 'a dot segment');
+t.test('a path that leads elsewhere without its invisible characters is rejected', async (t) => {
+  const upstream = await startUpstream(t);
+  const { call } = await startGateway(t, {
+    routes: {
+      '/': upstream.url,
+      '/billing': { upstream: upstream.url, scopes: { read: 'billing:read', write: null } },
+    },
+  });
+  for (const invisible of invisibles) {
+    const encoded = encodeURIComponent(invisible);
+    for (const target of [
+      `/bill${encoded}ing/x`,
+      `/billing${encoded}`,
+      `/${encoded}billing/x`,
+      `/${encoded}/billing`,
+    ]) {
+      t.equal((await call('GET', target)).status, 400, target);
     }
-    t.equal(upstream.heads, 0);
-    t.equal(
-      (await call('GET', '/%F0%9F%91%A9%E2%80%8D%F0%9F%92%BB/%E0%A4%95%E0%A5%8D%E2%80%8D')).status,
-      200,
-      'in honest text they pass',
-    );
-  },
-);
+    t.equal((await call('GET', `/x/.${encoded}./billing`)).status, 400, 'a dot segment');
+  }
+  t.equal(upstream.heads, 0);
+  t.equal(
+    (await call('GET', '/%F0%9F%91%A9%E2%80%8D%F0%9F%92%BB/%E0%A4%95%E0%A5%8D%E2%80%8D')).status,
+    200,
+    'in honest text they pass',
+  );
+});

@@ -1,13 +1,11 @@
 // class: app
 import t from 'tap';
 import { authorizationOf } from '../support/credential-forms.ts';
-import { eventually, startGateway } from '../support/gateway.ts';
-import { rawClient } from '../support/raw-client.ts';
-import { startUpstream } from '../support/upstreams.ts';
+import { startProxied } from '../support/gateway.ts';
 
 /**
- * Messages whose end two readers could see in different places. `SMUGGLED` is what one of them would take for a
- * request of its own.
+ * Messages whose end two readers could see in different places: one for each part of the reader that rejects them. All
+ * forms are in test/http1. `SMUGGLED` is what one of them would take for a request of its own.
  */
 const ambiguous: Readonly<Record<string, string>> = {
   'Content-Length and Transfer-Encoding':
@@ -15,61 +13,28 @@ const ambiguous: Readonly<Record<string, string>> = {
   'Transfer-Encoding and Content-Length':
     head('Transfer-Encoding: chunked', 'Content-Length: 60') + '0\r\n\r\nSMUGGLED',
   'two Content-Lengths': head('Content-Length: 4', 'Content-Length: 8') + 'bodySMUGGLED',
-  'two equal Content-Lengths': head('Content-Length: 4', 'Content-Length: 4') + 'body',
-  'a list of Content-Lengths': head('Content-Length: 4, 4') + 'body',
   'Content-Length with a sign': head('Content-Length: +4') + 'body',
-  'negative Content-Length': head('Content-Length: -4') + 'body',
-  'hexadecimal Content-Length': head('Content-Length: 0x4') + 'body',
-  'Content-Length in words': head('Content-Length: four') + 'body',
-  'empty Content-Length': head('Content-Length:') + 'body',
-  'Content-Length beyond all numbers': head('Content-Length: 99999999999999999999999') + 'body',
-  'blank inside Content-Length': head('Content-Length: 4 4') + 'body',
   'blank before the colon': head('Content-Length : 4') + 'body',
   Content_Length: head('Content_Length: 4', 'Content-Length: 12') + 'bodySMUGGLED',
   'Content.Length alone': head('Content.Length: 4') + 'bodySMUGGLED',
   Transfer_Encoding: head('Transfer_Encoding: chunked', 'Content-Length: 13') + '0\r\n\r\nSMUGGLED',
-  'two Transfer-Encodings':
-    head('Transfer-Encoding: chunked', 'Transfer-Encoding: chunked') + '0\r\n\r\nSMUGGLED',
-  'Transfer-Encoding identity': head('Transfer-Encoding: identity') + '0\r\n\r\nSMUGGLED',
-  'Transfer-Encoding chunked and identity':
-    head('Transfer-Encoding: chunked, identity') + '0\r\n\r\nSMUGGLED',
   'Transfer-Encoding gzip and chunked': head('Transfer-Encoding: gzip, chunked') + '0\r\n\r\nSMUGGLED',
-  'Transfer-Encoding xchunked': head('Transfer-Encoding: xchunked') + '0\r\n\r\nSMUGGLED',
   'Transfer-Encoding with a tab': head('Transfer-Encoding: \tchunked\t,') + '0\r\n\r\nSMUGGLED',
-  'Transfer-Encoding in quotes': head('Transfer-Encoding: "chunked"') + '0\r\n\r\nSMUGGLED',
-  'Transfer-Encoding with a vertical tab': head('Transfer-Encoding: \x0bchunked') + '0\r\n\r\nSMUGGLED',
-  'folded Transfer-Encoding': head('Transfer-Encoding:\r\n chunked') + '0\r\n\r\nSMUGGLED',
-  'folded header': head('X-Folded: a\r\n b'),
-  'header that begins with a blank': head(' X-Folded: a'),
   'bare LF between headers': head('X-A: 1\nX-Service-Resolved-Tenant: forged'),
   'bare CR in a value': head('X-A: 1\rX-Service-Resolved-Tenant: forged'),
-  'NUL in a value': head('X-A: 1\x00'),
-  'header without a colon': head('X-Nothing'),
-  'blank in a name': head('X Service: 1'),
-  'no name': head(': 1'),
   'no Host': 'GET / HTTP/1.1\r\nAuthorization: KEY\r\n\r\n',
-  'two Hosts': head('Host: elsewhere.test'),
   'a request in one piece with a rejected one': head('Host: elsewhere.test') + 'SMUGGLED',
   'a request behind an ambiguous length and a rejected target':
     'POST /a/../b HTTP/1.1\r\nHost: gateway.test\r\nAuthorization: KEY\r\nContent_Length: 90\r\n\r\nSMUGGLED',
-  'Host that is none': 'GET / HTTP/1.1\r\nHost: a b\r\nAuthorization: KEY\r\n\r\n',
-  'Host with user info': 'GET / HTTP/1.1\r\nHost: a@b\r\nAuthorization: KEY\r\n\r\n',
-  'chunk size with a sign': head('Transfer-Encoding: chunked') + '+4\r\nbody\r\n0\r\n\r\n',
-  'hexadecimal chunk size with prefix': head('Transfer-Encoding: chunked') + '0x4\r\nbody\r\n0\r\n\r\n',
   'chunk that is longer than it says': head('Transfer-Encoding: chunked') + '4\r\nbodyX\r\n0\r\n\r\n',
   'chunk size that ends with LF': head('Transfer-Encoding: chunked') + '4\nbody\r\n0\r\n\r\n',
-  'chunk size beyond all numbers':
-    head('Transfer-Encoding: chunked') + 'fffffffffffffffff\r\nbody\r\n0\r\n\r\n',
   'HTTP/1.0 that is to be kept and closed':
     'GET / HTTP/1.0\r\nHost: gateway.test\r\nAuthorization: KEY\r\nConnection: keep-alive\r\nConnection: close\r\n\r\nSMUGGLED',
   'HTTP/1.0 with Transfer-Encoding':
     'POST / HTTP/1.0\r\nHost: gateway.test\r\nAuthorization: KEY\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nSMUGGLED',
   'HTTP/0.9': 'GET /\r\n\r\n',
   'HTTP/0.9 with headers': 'GET /\nHost: gateway.test\r\nAuthorization: KEY\r\n\r\nSMUGGLED',
-  'HTTP/2.0 in words': 'GET / HTTP/2.0\r\nHost: gateway.test\r\nAuthorization: KEY\r\n\r\nSMUGGLED',
   'HTTP/2 preface': 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
-  'unknown version': 'GET / HTTP/1.9\r\nHost: gateway.test\r\nAuthorization: KEY\r\n\r\n',
-  'blank in the target': 'GET /a b HTTP/1.1\r\nHost: gateway.test\r\nAuthorization: KEY\r\n\r\n',
 };
 
 const offer =
@@ -79,32 +44,24 @@ for (const [kind, extra] of [
   ['is', ''],
   ['that offers another protocol is', offer],
 ] as const)
-  t.test(
-    `a message that could be cut apart in two ways ${kind} rejected and ends its connection`,
-    async (t) => {
-      const upstream = await startUpstream(t);
-      const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
-      for (const [name, text] of Object.entries(ambiguous)) {
-        const client = await rawClient(t, port);
-        const smuggled = `GET /smuggled HTTP/1.1\r\nHost: gateway.test\r\nAuthorization: ${authorizationOf(parent.key)}\r\n\r\n`;
-        client.send(
-          text
-            .replace('Authorization: KEY', `${extra}Authorization: ${authorizationOf(parent.key)}`)
-            .replace('SMUGGLED', smuggled),
-        );
-        await client.end();
-        t.match(client.text, /^(?:HTTP\/1\.1 (?:4\d\d|505) |$)/, name);
-        t.notOk(client.text.includes('200 OK'), name);
-      }
-      t.strictSame(upstream.received, []);
-    },
-  );
+  t.test(`a message that can be cut in two ways ${kind} rejected and ends its connection`, async (t) => {
+    const { upstream, parent, dial, requestOf } = await startProxied(t);
+    for (const [name, text] of Object.entries(ambiguous)) {
+      const client = await dial(
+        text
+          .replace('Authorization: KEY', `${extra}Authorization: ${authorizationOf(parent.key)}`)
+          .replace('SMUGGLED', requestOf('GET', '/smuggled')),
+      );
+      await client.end();
+      t.match(client.text, /^(?:HTTP\/1\.1 (?:4\d\d|505) |$)/, name);
+      t.notOk(client.text.includes('200 OK'), name);
+    }
+    t.strictSame(upstream.received, []);
+  });
 
 t.test('chunks reach the upstream as data: sizes, extensions and trailers stay on this side', async (t) => {
-  const upstream = await startUpstream(t);
-  const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
-  const client = await rawClient(t, port);
-  client.send(
+  const { upstream, parent, dial } = await startProxied(t);
+  const client = await dial(
     `POST /chunks HTTP/1.1\r\nHost: gateway.test\r\nAuthorization: ${authorizationOf(parent.key)}\r\n` +
       'Transfer-Encoding: chunked\r\n\r\n' +
       '4;ext=1\r\nfour\r\n3;x="\\r\\n"\r\nfoo\r\n0\r\nX-Service-Resolved-Tenant: forged\r\n\r\n',
@@ -115,20 +72,16 @@ t.test('chunks reach the upstream as data: sizes, extensions and trailers stay o
 });
 
 t.test('a body does not become a request, and the next request is read after it', async (t) => {
-  const upstream = await startUpstream(t);
-  const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
-  const client = await rawClient(t, port);
+  const { upstream, dial, requestOf } = await startProxied(t);
   const body = 'GET /smuggled HTTP/1.1\r\nHost: gateway.test\r\n\r\n';
-  const authorization = `Authorization: ${authorizationOf(parent.key)}`;
-  client.send(
-    `GET /first HTTP/1.1\r\nHost: gateway.test\r\n${authorization}\r\nContent-Length: ${body.length}\r\n\r\n${body}` +
-      `GET /second HTTP/1.1\r\nHost: gateway.test\r\n${authorization}\r\n\r\n`,
-  );
+  const client = await dial(requestOf('GET', '/first', [], body) + requestOf('GET', '/second'));
   await client.response();
   await client.response();
-  await eventually(() => upstream.received.length === 2);
-  t.strictSame(upstream.received.map(({ target }) => target).sort(), ['/first', '/second']);
-  t.equal(upstream.received.find(({ target }) => target === '/first')?.body.toString(), body);
+  const received = upstream.received.map(({ target, body }) => [target, body.toString()]);
+  t.same(received, [
+    ['/first', body],
+    ['/second', ''],
+  ]);
 });
 
 function head(...lines: string[]): string {

@@ -1,15 +1,12 @@
 // class: app
 import t from 'tap';
 import { authorizationOf } from '../support/credential-forms.ts';
-import { eventually, startGateway } from '../support/gateway.ts';
-import { rawClient } from '../support/raw-client.ts';
-import { startTcpUpstream, startUpstream } from '../support/upstreams.ts';
+import { eventually, startGateway, startProxied } from '../support/gateway.ts';
+import { startTcpUpstream } from '../support/upstreams.ts';
 
 t.test('trailers of a request do not reach the upstream: none of them can be a trusted header', async (t) => {
-  const upstream = await startUpstream(t);
-  const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
-  const client = await rawClient(t, port);
-  client.send(
+  const { upstream, parent, dial } = await startProxied(t);
+  const client = await dial(
     `POST / HTTP/1.1\r\nHost: gateway.test\r\nAuthorization: ${authorizationOf(parent.key)}\r\n` +
       'Trailer: X-Service-Resolved-Tenant\r\nTransfer-Encoding: chunked\r\n\r\n' +
       '4\r\nbody\r\n0\r\nX-Service-Resolved-Tenant: forged\r\nX_Service_Caller_Key: forged\r\nX-Other: forged\r\n\r\n',
@@ -27,13 +24,11 @@ t.test('trailers of a response are cleaned like its headers', async (t) => {
         'Set-Cookie: forged=1\r\nContent-Type: forged/forged\r\nX-Checksum: abc\r\n\r\n',
     );
   });
-  const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
-  const client = await rawClient(t, port);
-  client.send(
+  const { parent, dial } = await startGateway(t, { routes: { '/': upstream.url } });
+  const client = await dial(
     `GET / HTTP/1.1\r\nHost: gateway.test\r\nAuthorization: ${authorizationOf(parent.key)}\r\n\r\n`,
   );
-  const response = await client.response();
-  t.equal(response.body, 'body');
+  t.equal((await client.response()).body, 'body');
   await eventually(() => client.text.includes('X-Checksum: abc\r\n\r\n'), 'the trailers');
   t.notMatch(client.text, /forged/);
 });

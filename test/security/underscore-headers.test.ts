@@ -1,38 +1,30 @@
 // class: real
 import t from 'tap';
 import { authorizationOf } from '../support/credential-forms.ts';
-import { startGateway } from '../support/gateway.ts';
+import { startGateway, startProxied } from '../support/gateway.ts';
 import { pythonWith, startGunicorn, withoutPython } from '../support/python.ts';
-import { rawClient } from '../support/raw-client.ts';
+import { preflight } from '../support/raw-client.ts';
 import { startUpstream } from '../support/upstreams.ts';
 import { openWebSocket, startWebSocketUpstream } from '../support/websockets.ts';
 
 /** Each holds `_`, which CGI and its heirs make of `-`, and some servers take for a variable of their own. */
 const names = ['SCRIPT_NAME', 'script_name', 'Path_Info', 'REMOTE_USER', 'X_Tenant', 'Cookie_', '_', 'a_b-c'];
-const forged = names.map((name): [string, string] => [name, 'forged']);
+const forged = Object.fromEntries(names.map((name) => [name, 'forged']));
 
 t.test('no client header whose name holds `_` reaches an upstream', async (t) => {
-  const upstream = await startUpstream(t);
-  const { call, port, parent } = await startGateway(t, {
-    routes: { '/': { upstream: upstream.url, preflight: 'pass' } },
+  const { upstream, call, requestOf, dial } = await startProxied(t, {
+    route: { preflight: 'pass' },
     // Nor does one that a trusted proxy passed on.
     trustedProxies: ['127.0.0.0/8'],
   });
-  const headers: [string, string][] = [...forged, ['X-Fine', 'fine']];
+  const headers = { ...forged, 'X-Fine': 'fine' };
   t.equal((await call('GET', '/', { headers })).status, 200, 'a plain request');
   t.strictSame(upstream.received[0]?.values('x-fine'), ['fine']);
   t.equal((await call('POST', '/', { headers, body: 'body' })).status, 200, 'one with a body');
-
-  const preflight: [string, string][] = [
-    ['Origin', 'https://app.example'],
-    ['Access-Control-Request-Method', 'PUT'],
-  ];
-  const passed = await call('OPTIONS', '/', { key: null, headers: [...headers, ...preflight] });
+  const passed = await call('OPTIONS', '/', { key: null, headers: { ...headers, ...preflight } });
   t.equal(passed.status, 200, 'a preflight');
-
-  const client = await rawClient(t, port);
-  client.send(
-    `POST / HTTP/1.1\r\nHost: gateway.test\r\nAuthorization: ${authorizationOf(parent.key)}\r\nTransfer-Encoding: chunked\r\n\r\n` +
+  const client = await dial(
+    requestOf('POST', '/', { 'Transfer-Encoding': 'chunked' }) +
       `4\r\nbody\r\n0\r\n${names.map((name) => `${name}: forged\r\n`).join('')}\r\n`,
   );
   t.equal((await client.response('POST')).status, 200, 'trailers');
@@ -45,7 +37,7 @@ t.test('nor does one on a request for a WebSocket', async (t) => {
   const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
   await openWebSocket(t, port, '/', {
     authorization: authorizationOf(parent.key),
-    ...Object.fromEntries(forged),
+    ...forged,
   });
   const [handshake] = upstream.handshakes;
   t.equal(handshake?.headers['x-service-resolved-tenant'], parent.id);
@@ -60,7 +52,7 @@ t.test('a route lets by the names it lists, in any case, and no others', async (
       '/legacy': { upstream: upstream.url, underscoreHeaders: ['x_legacy_id', 'a_b'] },
     },
   });
-  const headers: [string, string][] = [['X_Legacy_ID', 'one'], ['a_b', 'two'], ['a-b_', 'forged'], ...forged];
+  const headers = { X_Legacy_ID: 'one', a_b: 'two', 'a-b_': 'forged', ...forged };
   await call('GET', '/legacy', { headers });
   await call('GET', '/', { headers });
   const [legacy, other] = upstream.received;
@@ -84,16 +76,9 @@ t.test('a header does not move a path behind gunicorn after its route was chosen
   return [environ['PATH_INFO'].encode()]
 `,
   );
-  const { call } = await startGateway(t, {
-    routes: {
-      '/public': service,
-      '/admin': { upstream: service, scopes: { read: 'admin:read', write: null } },
-    },
-  });
-  t.equal((await call('GET', '/admin/secret')).json().code, 'insufficient_scope');
+  const { call } = await startGateway(t, { routes: { '/public': service } });
   for (const name of ['SCRIPT_NAME', 'script_name', 'Script_Name']) {
-    const response = await call('GET', '/public/admin/secret', { headers: [[name, '/public']] });
-    t.equal(response.status, 200, name);
-    t.equal(response.body, '/public/admin/secret', name);
+    const { body } = await call('GET', '/public/admin/secret', { headers: [[name, '/public']] });
+    t.equal(body, '/public/admin/secret', name);
   }
 });

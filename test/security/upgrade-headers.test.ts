@@ -1,48 +1,45 @@
 // class: app
 import t from 'tap';
 import { authorizationOf } from '../support/credential-forms.ts';
-import { eventually, startGateway } from '../support/gateway.ts';
-import { rawClient, requestText } from '../support/raw-client.ts';
-import { startRawUpstream, startTcpUpstream, startUpstream } from '../support/upstreams.ts';
+import { eventually, startGateway, startProxied } from '../support/gateway.ts';
+import { requestText } from '../support/raw-client.ts';
+import { startRawUpstream, startTcpUpstream } from '../support/upstreams.ts';
 import { handshake, openWebSocket, startWebSocketUpstream } from '../support/websockets.ts';
 
-t.test(
-  'a WebSocket gets the same headers as a plain request: no forged ones, and all of the gateway’s',
-  async (t) => {
-    const upstream = await startWebSocketUpstream(t);
-    const { port, parent, directory } = await startGateway(t, { routes: { '/': upstream.url } });
-    const child = directory.addSubAccount(parent, 'child');
-    directory.rename(parent, 'acme');
-    const client = await openWebSocket(t, port, '/events?since=%2F1', {
-      authorization: authorizationOf(parent.key),
-      'x-service-acting-tenant': 'ext:child',
-      'x-service-resolved-tenant': 'forged',
-      'x-service-parent-external-id': 'forged',
-      x_service_caller_key: 'forged',
-      'x-forwarded-for': 'forged',
-      'x-request-id': 'forged',
-      'proxy-authorization': 'forged',
-      cookie: 'a=1',
-    });
-    client.socket.send('hello');
-    await eventually(() => client.messages.includes('hello'), 'the echo');
-    const [handshake] = upstream.handshakes;
-    t.equal(handshake?.url, '/events?since=%2F1');
-    t.notOk(handshake?.rawHeaders.includes('forged'));
-    t.match(handshake?.headers, {
-      'x-service-resolved-tenant': child.id,
-      'x-service-resolved-external-id': 'child',
-      'x-service-parent-tenant': parent.id,
-      'x-service-parent-external-id': 'acme',
-      'x-service-caller-tenant': parent.id,
-      'x-service-caller-key': parent.keyId,
-      'x-forwarded-for': '127.0.0.1',
-      'x-request-id': /^[0-9a-f]{32}$/,
-      cookie: 'a=1',
-    });
-    t.notOk(handshake?.headers.authorization);
-  },
-);
+t.test('a WebSocket gets the headers of a plain request: none forged, all of the gateway’s', async (t) => {
+  const upstream = await startWebSocketUpstream(t);
+  const { port, parent, directory } = await startGateway(t, { routes: { '/': upstream.url } });
+  const child = directory.addSubAccount(parent, 'child');
+  directory.rename(parent, 'acme');
+  const client = await openWebSocket(t, port, '/events?since=%2F1', {
+    authorization: authorizationOf(parent.key),
+    'x-service-acting-tenant': 'ext:child',
+    'x-service-resolved-tenant': 'forged',
+    'x-service-parent-external-id': 'forged',
+    x_service_caller_key: 'forged',
+    'x-forwarded-for': 'forged',
+    'x-request-id': 'forged',
+    'proxy-authorization': 'forged',
+    cookie: 'a=1',
+  });
+  client.socket.send('hello');
+  await eventually(() => client.messages.includes('hello'), 'the echo');
+  const [handshake] = upstream.handshakes;
+  t.equal(handshake?.url, '/events?since=%2F1');
+  t.notOk(handshake?.rawHeaders.includes('forged'));
+  t.match(handshake?.headers, {
+    'x-service-resolved-tenant': child.id,
+    'x-service-resolved-external-id': 'child',
+    'x-service-parent-tenant': parent.id,
+    'x-service-parent-external-id': 'acme',
+    'x-service-caller-tenant': parent.id,
+    'x-service-caller-key': parent.keyId,
+    'x-forwarded-for': '127.0.0.1',
+    'x-request-id': /^[0-9a-f]{32}$/,
+    cookie: 'a=1',
+  });
+  t.notOk(handshake?.headers.authorization);
+});
 
 t.test('a WebSocket is rejected as a plain request would be', async (t) => {
   const upstream = await startWebSocketUpstream(t);
@@ -61,15 +58,8 @@ t.test('a WebSocket is rejected as a plain request would be', async (t) => {
 });
 
 t.test('handshakes that are none are rejected', async (t) => {
-  const upstream = await startUpstream(t);
-  const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
-  const good: Record<string, string> = {
-    Authorization: authorizationOf(parent.key),
-    Connection: 'Upgrade',
-    Upgrade: 'websocket',
-    'Sec-WebSocket-Version': '13',
-    'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==',
-  };
+  const { upstream, parent, dial, requestOf } = await startProxied(t);
+  const good = Object.fromEntries(handshake(parent.key));
   for (const [name, change] of [
     ['key', { 'Sec-WebSocket-Key': 'short' }],
     ['body', { 'Content-Length': '5' }],
@@ -77,36 +67,24 @@ t.test('handshakes that are none are rejected', async (t) => {
     ['two lengths', { 'Content-Length': '0', 'content-length': '0' }],
     ['override', { 'X-HTTP-Method-Override': 'DELETE' }],
   ] as const) {
-    const client = await rawClient(t, port);
-    const smuggled = requestText('GET', '/smuggled', [['Authorization', authorizationOf(parent.key)]]);
-    client.send(requestText('GET', '/', Object.entries({ ...good, ...change })) + smuggled);
+    const headers = Object.entries({ ...good, ...change });
+    const client = await dial(requestText('GET', '/', headers) + requestOf('GET', '/smuggled'));
     const response = await client.response();
-    t.equal(response.status, 400, name);
-    t.equal(response.headers['content-type'], 'application/problem+json', name);
+    t.match(response, { status: 400, headers: { 'content-type': 'application/problem+json' } }, name);
     await client.end();
     t.equal(client.text.split('HTTP/1.1 ').length, 2, 'one response');
   }
-  const post = await rawClient(t, port);
-  post.send(requestText('POST', '/', Object.entries(good)));
+  const post = await dial(requestText('POST', '/', Object.entries(good)));
   t.equal((await post.response('POST')).status, 400);
   t.equal(upstream.heads, 0);
 });
 
 t.test('a client that resets its connection while its upgrade is decided does no harm', async (t) => {
   const upstream = await startWebSocketUpstream(t);
-  const { port, parent, directory } = await startGateway(t, { routes: { '/': upstream.url } });
+  const { port, parent, directory, dial } = await startGateway(t, { routes: { '/': upstream.url } });
   directory.late.add(parent.keyKey);
   for (let i = 0; i < 5; i++) {
-    const client = await rawClient(t, port);
-    client.send(
-      requestText('GET', '/', [
-        ['Authorization', authorizationOf(parent.key)],
-        ['Connection', 'Upgrade'],
-        ['Upgrade', 'websocket'],
-        ['Sec-WebSocket-Version', '13'],
-        ['Sec-WebSocket-Key', 'dGhlIHNhbXBsZSBub25jZQ=='],
-      ]),
-    );
+    const client = await dial(requestText('GET', '/', handshake(parent.key)));
     await eventually(() => directory.waiting === i + 1, 'the decision');
     client.socket.resetAndDestroy();
     await client.end();
@@ -117,29 +95,12 @@ t.test('a client that resets its connection while its upgrade is decided does no
   fine.socket.terminate();
 });
 
-t.test('a response about a failing upstream names neither its host nor its port', async (t) => {
-  const { port, parent, log } = await startGateway(t, {
-    routes: { '/refused': 'http://127.0.0.1:1', '/unknown': 'http://no-such-host.invalid:81' },
-  });
-  for (const path of ['/refused', '/unknown']) {
-    const client = await rawClient(t, port);
-    client.send(requestText('GET', path, handshake(parent.key)));
-    const response = await client.response();
-    t.equal(response.status, 502, path);
-    t.match(response.json(), { code: 'upstream_unreachable', instance: path });
-    t.notMatch(response.body, /127\.0\.0\.1|no-such|ECONN|ENOTFOUND|:81?\b/, path);
-    await client.end();
-  }
-  t.match(log.text, 'ECONNREFUSED', 'the operator can see it');
-});
-
 t.test('bytes behind the handshake go nowhere unless the upstream consents', async (t) => {
   const upstream = await startTcpUpstream(t, (socket) => {
     socket.write('HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno');
   });
-  const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
-  const client = await rawClient(t, port);
-  client.send(requestText('GET', '/', handshake(parent.key)) + requestText('GET', '/smuggled'));
+  const { parent, dial } = await startGateway(t, { routes: { '/': upstream.url } });
+  const client = await dial(requestText('GET', '/', handshake(parent.key)) + requestText('GET', '/smuggled'));
   t.equal((await client.response()).body, 'no');
   await client.end();
   t.equal(client.text.split('HTTP/1.1 ').length, 2, 'one response');
@@ -154,7 +115,7 @@ t.test('a consent that is none is a failure of the upstream, and opens nothing',
     t,
     (socket) => void socket.write(`${response}\r\n\r\nHTTP/1.1 200 OK`),
   );
-  const { port, parent, finished } = await startGateway(t, { routes: { '/': upstream.url } });
+  const { parent, finished, dial } = await startGateway(t, { routes: { '/': upstream.url } });
   for (const head of [
     `101 X\r\n${both}`,
     `101 X\r\n${both}\r\nSec-WebSocket-Accept: AAAAAAAAAAAAAAAAAAAAAAAAAAA=`,
@@ -166,11 +127,8 @@ t.test('a consent that is none is a failure of the upstream, and opens nothing',
     `101 X\r\n${both}\r\n${accept}\r\nX: a\x00b`,
   ]) {
     response = `HTTP/1.1 ${head}`;
-    const client = await rawClient(t, port);
-    client.send(requestText('GET', '/', handshake(parent.key)));
-    const rejected = await client.response();
-    t.equal(rejected.status, 502, head);
-    t.equal(rejected.json().code, 'upstream_unreachable', head);
+    const client = await dial(requestText('GET', '/', handshake(parent.key)));
+    t.match(await client.response(), { status: 502, code: 'upstream_unreachable' }, head);
     await client.end();
     t.equal(client.text.split('HTTP/1.1 ').length, 2, 'one response');
   }
@@ -184,9 +142,8 @@ t.test('what an upstream says with its consent is cleaned as in any response', a
     lines.push('X_Service_Caller_Key: forged', 'Content-Length: 0', 'Set-Cookie: a=1', 'Set-Cookie: b=2');
     socket.write(`${lines.join('\r\n')}\r\n\r\n\x81\x02hi`, 'latin1');
   });
-  const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
-  const client = await rawClient(t, port);
-  client.send(requestText('GET', '/', handshake(parent.key)));
+  const { parent, dial } = await startGateway(t, { routes: { '/': upstream.url } });
+  const client = await dial(requestText('GET', '/', handshake(parent.key)));
   await client.until(() => client.text.endsWith('\x81\x02hi'));
   const head = client.text.slice(0, client.text.indexOf('\r\n\r\n')).split('\r\n');
   t.equal(head[0], 'HTTP/1.1 101 Switching Protocols');
@@ -202,14 +159,12 @@ t.test('an upgrade amid responses that are still to come waits for them', async 
     order.push(url);
     setTimeout(() => response.end(url), 20);
   });
-  const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
-  const authorization: [string, string] = ['Authorization', authorizationOf(parent.key)];
-  const client = await rawClient(t, port);
-  client.send(
-    requestText('GET', '/1', [authorization]) +
-      requestText('GET', '/2', [authorization]) +
+  const { parent, dial, requestOf } = await startGateway(t, { routes: { '/': upstream.url } });
+  const client = await dial(
+    requestOf('GET', '/1') +
+      requestOf('GET', '/2') +
       requestText('GET', '/3', handshake(parent.key)) +
-      requestText('GET', '/smuggled', [authorization]),
+      requestOf('GET', '/smuggled'),
   );
   for (const target of ['/1', '/2', '/3']) t.equal((await client.response()).body, target);
   await client.end();

@@ -1,22 +1,13 @@
 // class: app
 import t from 'tap';
-import { authorizationOf } from '../support/credential-forms.ts';
 import { eventually, startGateway } from '../support/gateway.ts';
-import { rawClient, requestText } from '../support/raw-client.ts';
-import { startWebSocketUpstream } from '../support/websockets.ts';
-
-const handshake = (key: string): [string, string][] => [
-  ['Authorization', authorizationOf(key)],
-  ['Connection', 'Upgrade'],
-  ['Upgrade', 'websocket'],
-  ['Sec-WebSocket-Version', '13'],
-  ['Sec-WebSocket-Key', 'dGhlIHNhbXBsZSBub25jZQ=='],
-];
+import { requestText } from '../support/raw-client.ts';
+import { handshake, startWebSocketUpstream } from '../support/websockets.ts';
 
 t.test('no path brings an upgrade anywhere else than a plain request', async (t) => {
   const upstream = await startWebSocketUpstream(t);
   const guarded = await startWebSocketUpstream(t);
-  const { port, parent } = await startGateway(t, {
+  const { parent, dial } = await startGateway(t, {
     routes: {
       '/': upstream.url,
       '/billing': { upstream: guarded.url, scopes: { read: 'billing:read', write: null } },
@@ -35,8 +26,7 @@ t.test('no path brings an upgrade anywhere else than a plain request', async (t)
     ['/billing', 403],
     ['/billing/x', 403],
   ] as const) {
-    const client = await rawClient(t, port);
-    client.send(requestText('GET', target, handshake(parent.key)));
+    const client = await dial(requestText('GET', target, handshake(parent.key)));
     t.equal((await client.response()).status, status, target);
     await client.end();
   }
@@ -46,9 +36,8 @@ t.test('no path brings an upgrade anywhere else than a plain request', async (t)
 
 t.test('an upgrade under the management path never leaves the gateway', async (t) => {
   const upstream = await startWebSocketUpstream(t);
-  const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
-  const client = await rawClient(t, port);
-  client.send(requestText('GET', '/v1/sub-accounts', handshake(parent.key)));
+  const { parent, dial } = await startGateway(t, { routes: { '/': upstream.url } });
+  const client = await dial(requestText('GET', '/v1/sub-accounts', handshake(parent.key)));
   t.equal((await client.response()).status, 403, 'as without the offer: the key has no scope to list');
   t.equal(upstream.handshakes.length, 0);
 });
@@ -56,12 +45,11 @@ t.test('an upgrade under the management path never leaves the gateway', async (t
 t.test('the path of an upgrade is the path the upstream gets, byte for byte', async (t) => {
   const upstream = await startWebSocketUpstream(t);
   const other = await startWebSocketUpstream(t);
-  const { port, parent } = await startGateway(t, {
+  const { parent, dial } = await startGateway(t, {
     routes: { '/': other.url, '/a': upstream.url, '/-': upstream.url },
   });
   const ask = async (target: string): Promise<void> => {
-    const client = await rawClient(t, port);
-    client.send(requestText('GET', target, handshake(parent.key)));
+    const client = await dial(requestText('GET', target, handshake(parent.key)));
     await client.until(() => client.text.startsWith('HTTP/1.1 101'));
   };
   for (const target of [

@@ -26,44 +26,38 @@ for (const tls of [false, true]) {
     t.equal(used.broken() ?? never.broken(), undefined, 'closed, not reset');
   });
 
-  t.test(
-    `meanwhile requests are served, on new connections, too, and each response is the last${over}`,
-    async (t) => {
-      const listener = await drainingListener(t, { serve: (_request, response) => response.end('ok'), tls });
-      const kept = await listener.connect();
-      t.equal((await kept.send(get).response()).headers['connection'], 'keep-alive');
-      const draining = listener.drain(plan);
-      await listener.time.advance(1_000);
-      const later = await listener.connect();
-      for (const client of [kept, later]) {
-        t.match(await client.send(get).response(), { body: 'ok', headers: { connection: 'close' } });
-        await client.end();
-        t.equal(client.broken(), undefined);
-      }
-      t.notOk(draining.over(), 'it is still listening');
-      await listener.time.advance(1_000);
-      t.equal(await draining.cut, 0);
-      await t.rejects(listener.connect(), { code: 'ECONNREFUSED' });
-    },
-  );
+  t.test(`meanwhile requests are served, also on new connections, each as the last${over}`, async (t) => {
+    const listener = await drainingListener(t, { serve: (_request, response) => response.end('ok'), tls });
+    const kept = await listener.connect();
+    t.equal((await kept.send(get).response()).headers['connection'], 'keep-alive');
+    const draining = listener.drain(plan);
+    await listener.time.advance(1_000);
+    const later = await listener.connect();
+    for (const client of [kept, later]) {
+      t.match(await client.send(get).response(), { body: 'ok', headers: { connection: 'close' } });
+      await client.end();
+      t.equal(client.broken(), undefined);
+    }
+    t.notOk(draining.over(), 'it is still listening');
+    await listener.time.advance(1_000);
+    t.equal(await draining.cut, 0);
+    await t.rejects(listener.connect(), { code: 'ECONNREFUSED' });
+  });
 
-  t.test(
-    `a request that arrives in the same instant as its connection is closed is served${over}`,
-    async (t) => {
-      const listener = await drainingListener(t, {
-        serve: (_request, response) => response.end('ok'),
-        tls,
-        // Written, and not yet read at the other end when the time is over there.
-        onTimer: (drainingMs) => drainingMs === plan.idleMs && client.send(get),
-      });
-      const client = await listener.connect();
-      await client.send(get).response();
-      const draining = listener.drain(plan);
-      await listener.time.advance(plan.idleMs);
-      t.match(await client.response(), { body: 'ok', headers: { connection: 'close' } });
-      t.equal(await draining.cut, 0);
-    },
-  );
+  t.test(`a request that arrives as its connection is closed is served${over}`, async (t) => {
+    const listener = await drainingListener(t, {
+      serve: (_request, response) => response.end('ok'),
+      tls,
+      // Written, and not yet read at the other end when the time is over there.
+      onTimer: (drainingMs) => drainingMs === plan.idleMs && client.send(get),
+    });
+    const client = await listener.connect();
+    await client.send(get).response();
+    const draining = listener.drain(plan);
+    await listener.time.advance(plan.idleMs);
+    t.match(await client.response(), { body: 'ok', headers: { connection: 'close' } });
+    t.equal(await draining.cut, 0);
+  });
 
   t.test(`a connection that was opened, or fell idle, late has the whole time as well${over}`, async (t) => {
     const listener = await drainingListener(t, { tls });

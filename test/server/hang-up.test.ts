@@ -4,7 +4,7 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import t from 'tap';
 import { hangUp, resetConnection } from '../../src/http/hang-up.ts';
 import { certificate } from '../support/config-certificates.ts';
-import { eventually, startGateway } from '../support/gateway.ts';
+import { eventually, startGateway, startProxied } from '../support/gateway.ts';
 import { rawClient, requestText, tlsClient } from '../support/raw-client.ts';
 import type { Scope } from '../support/servers.ts';
 import { startRawUpstream, startUpstream } from '../support/upstreams.ts';
@@ -64,38 +64,26 @@ for (const secure of [false, true]) {
   }
 }
 
-t.test(
-  'a response that comes before the end of a large upload is read by a client that sends first',
-  async (t) => {
-    const upstream = await startRawUpstream(t, () => (request, response) => {
-      response.writeHead(413, { 'content-length': '9' }).end('too large');
-      request.resume();
-    });
-    const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
-    const client = await rawClient(t, port);
-    client.socket.pause();
-    client.send(
-      requestText('POST', '/', [
-        ['Authorization', `Bearer ${parent.key}`],
-        ['Content-Length', String(upload)],
-      ]),
-    );
-    await new Promise((resolve) => client.socket.write(Buffer.alloc(upload), resolve));
-    client.socket.resume();
-    const response = await client.response('POST');
-    t.same([response.status, response.body], [413, 'too large']);
-  },
-);
+t.test('a response amid a large upload is read by a client that sends first', async (t) => {
+  const upstream = await startRawUpstream(t, () => (request, response) => {
+    response.writeHead(413, { 'content-length': '9' }).end('too large');
+    request.resume();
+  });
+  const { port, requestOf } = await startGateway(t, { routes: { '/': upstream.url } });
+  const client = await rawClient(t, port);
+  client.socket.pause();
+  client.send(requestOf('POST', '/', [['Content-Length', String(upload)]]));
+  await new Promise((resolve) => client.socket.write(Buffer.alloc(upload), resolve));
+  client.socket.resume();
+  const response = await client.response('POST');
+  t.same([response.status, response.body], [413, 'too large']);
+});
 
 t.test('what follows a response that is the last on its connection is no request', async (t) => {
-  const upstream = await startUpstream(t);
-  const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
-  const client = await rawClient(t, port);
-  client.send(requestText('POST', '/', [['Content-Length', '1000000']]));
+  const { upstream, dial, requestOf } = await startProxied(t);
+  const client = await dial(requestText('POST', '/', [['Content-Length', '1000000']]));
   t.equal((await client.response('POST')).status, 401);
-  client.send(
-    'x'.repeat(1_000_000) + requestText('GET', '/smuggled', [['Authorization', `Bearer ${parent.key}`]]),
-  );
+  client.send('x'.repeat(1_000_000) + requestOf('GET', '/smuggled'));
   client.socket.end();
   await client.end();
   t.equal(client.text.split('HTTP/1.1 ').length, 2, 'one response');

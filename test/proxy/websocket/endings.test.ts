@@ -5,7 +5,7 @@ import type { WebSocket } from 'ws';
 import { ActiveExchanges } from '../../../src/proxy/active-exchanges.ts';
 import { systemClock } from '../../../src/ports/clock.ts';
 import { eventually, standstill, startGateway } from '../../support/gateway.ts';
-import { rawClient, requestText } from '../../support/raw-client.ts';
+import { requestText } from '../../support/raw-client.ts';
 import { startTcpUpstream } from '../../support/upstreams.ts';
 import {
   bearer,
@@ -169,14 +169,13 @@ t.test('a response without an upgrade is cut if its client takes nothing for too
   const exchanges = new ActiveExchanges();
   let now = 0;
   const timeouts = { connectMs: 5_000, headersMs: 5_000, bodyMs: 0 };
-  const { port, parent, finished } = await startGateway(t, {
+  const { parent, finished, dial } = await startGateway(t, {
     routes: { '/': { upstream: upstream.url, timeouts } },
     limits: { bodyIdleMs: 10_000, minBodyBytesPerMinute: 0 },
     clock: { ...systemClock, monotonicMs: () => now },
     exchanges,
   });
-  const deaf = await rawClient(t, port);
-  deaf.send(requestText('GET', '/', handshake(parent.key)));
+  const deaf = await dial(requestText('GET', '/', handshake(parent.key)));
   await deaf.until(() => deaf.text.startsWith('HTTP/1.1 200'));
   deaf.socket.pause();
   await eventually(() => {
@@ -202,9 +201,8 @@ function fill(socket: Socket): () => number {
 t.test('a client that leaves before the upstream responded leaves nothing behind', async (t) => {
   const sockets: Socket[] = [];
   const upstream = await startTcpUpstream(t, (socket) => sockets.push(socket));
-  const { port, parent, finished } = await startGateway(t, { routes: { '/': upstream.url } });
-  const client = await rawClient(t, port);
-  client.send(requestText('GET', '/', handshake(parent.key)));
+  const { parent, finished, dial } = await startGateway(t, { routes: { '/': upstream.url } });
+  const client = await dial(requestText('GET', '/', handshake(parent.key)));
   await eventually(() => sockets.length === 1, 'the handshake');
   client.socket.destroy();
   await eventually(() => finished.length === 1 && sockets[0]?.closed === true, 'the end');

@@ -2,30 +2,24 @@
 import t from 'tap';
 import { eventually, startGateway } from '../../support/gateway.ts';
 import { OneReplicaLimiter } from '../../support/one-replica-limiter.ts';
-import { rawClient, requestText } from '../../support/raw-client.ts';
 import { unusedPort } from '../../servers/unused-port.mjs';
-import { openWebSocket, startWebSocketUpstream } from '../../support/websockets.ts';
+import { handshake, openWebSocket, startWebSocketUpstream } from '../../support/websockets.ts';
 
-const handshake: readonly [string, string][] = [
-  ['Connection', 'Upgrade'],
-  ['Upgrade', 'websocket'],
-  ['Sec-WebSocket-Version', '13'],
-  ['Sec-WebSocket-Key', 'dGhlIHNhbXBsZSBub25jZQ=='],
-];
+/** The key comes from elsewhere. */
+const upgrade = handshake('').slice(1);
 
 t.test('a WebSocket takes one unit, its 101 says what is left, and without room it is 429', async (t) => {
   const upstream = await startWebSocketUpstream(t);
   const rateLimiter = new OneReplicaLimiter();
-  const { port, call, directory, parent } = await startGateway(t, {
+  const { port, call, directory, parent, dial, requestOf } = await startGateway(t, {
     routes: { '/': upstream.url },
     rateLimiter,
   });
   directory.limitKey(parent, { requestsPerSecond: 1 });
-  const client = await rawClient(t, port);
-  client.send(requestText('GET', '/', [['Authorization', `Bearer ${parent.key}`], ...handshake]));
+  const client = await dial(requestOf('GET', '/', upgrade));
   await client.until(() => client.text.includes('\r\n\r\n'));
   t.match(client.text, /^HTTP\/1\.1 101 .*ratelimit: "api_key";r=0;t=1\r\n/is);
-  const full = await call('GET', '/', { headers: handshake });
+  const full = await call('GET', '/', { headers: upgrade });
   t.equal(full.status, 429);
   t.match(full.json(), { code: 'rate_limited', limited: 'api_key' });
   rateLimiter.nowS = 1;
@@ -42,8 +36,8 @@ t.test('where no upstream is there, a WebSocket is counted and limited all the s
     rateLimiter,
   });
   directory.limitKey(parent, { requestsPerSecond: 1 });
-  t.equal((await call('GET', '/', { headers: handshake })).status, 502);
-  const full = await call('GET', '/', { headers: handshake });
+  t.equal((await call('GET', '/', { headers: upgrade })).status, 502);
+  const full = await call('GET', '/', { headers: upgrade });
   t.equal(full.status, 429);
   t.match(full.json(), { code: 'rate_limited', limited: 'api_key' });
   t.equal(rateLimiter.taken, 1);

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import t from 'tap';
 import type { WebSocket } from 'ws';
 import { eventually, standstill, startGateway } from '../../support/gateway.ts';
-import { rawClient, requestText } from '../../support/raw-client.ts';
+import { requestText } from '../../support/raw-client.ts';
 import { startTcpUpstream } from '../../support/upstreams.ts';
 import {
   bearer,
@@ -68,9 +68,8 @@ t.test('nothing that waits for a slow client is delivered after a revocation', a
 t.test('an upgrade that waits for its upstream’s response is rejected when access goes', async (t) => {
   let asked = 0;
   const upstream = await startTcpUpstream(t, () => (asked += 1));
-  const { port, parent, directory } = await startGateway(t, { routes: { '/': upstream.url } });
-  const client = await rawClient(t, port);
-  client.send(requestText('GET', '/', handshake(parent.key)));
+  const { parent, directory, dial } = await startGateway(t, { routes: { '/': upstream.url } });
+  const client = await dial(requestText('GET', '/', handshake(parent.key)));
   await eventually(() => asked === 1, 'the handshake');
   t.equal(directory.revoke(parent.revoked), 1);
   t.equal((await client.response()).status, 503);
@@ -81,26 +80,12 @@ t.test('a response in place of a consent is cut when access goes', async (t) => 
   const upstream = await startTcpUpstream(t, (socket) => {
     socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nsome');
   });
-  const { port, parent, directory, finished } = await startGateway(t, { routes: { '/': upstream.url } });
-  const client = await rawClient(t, port);
-  client.send(requestText('GET', '/', handshake(parent.key)));
+  const { parent, directory, finished, dial } = await startGateway(t, { routes: { '/': upstream.url } });
+  const client = await dial(requestText('GET', '/', handshake(parent.key)));
   await client.until(() => client.text.endsWith('some'));
   t.equal(directory.revoke(parent.revoked), 1);
   await client.end();
   t.match(finished, [{ status: 200, code: 'withdrawn' }]);
-});
-
-t.test('an open WebSocket ends with what it lives by, and is told why', async (t) => {
-  const upstream = await startWebSocketUpstream(t);
-  const { port, parent, directory, finished } = await startGateway(t, { routes: { '/': upstream.url } });
-  const client = await openWebSocket(t, port, '/', { authorization: `Bearer ${parent.key}` });
-  client.socket.send('hello');
-  await eventually(() => client.messages.length === 1, 'the echo');
-  t.equal(directory.revoke(parent.revoked), 1);
-  await eventually(() => client.closed !== null, 'the close');
-  t.match(client.closed, { code: 4403, reason: 'access was withdrawn' });
-  await eventually(() => upstream.sockets[0]?.readyState === 3, 'the close at the upstream');
-  t.match(finished, [{ status: 101, code: 'withdrawn' }]);
 });
 
 t.test('a WebSocket whose access goes while it connects is never asked for', async (t) => {

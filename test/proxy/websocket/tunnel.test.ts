@@ -6,29 +6,26 @@ import { Tunnel } from '../../../src/proxy/websocket/tunnel.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { Scope } from '../../support/servers.ts';
 
-t.test(
-  'what waits to be sent is not sent after the end, and neither is a close frame behind it',
-  async (t) => {
-    const [client, clientEnd] = await pair(t);
-    const [upstream, upstreamEnd] = await pair(t);
-    let over = 0;
-    const tunnel = new Tunnel(client, upstream, 10_000, {
-      onClosed: () => (over += 1),
-      broke: (error) => t.error(error),
-    });
-    let received = '';
-    clientEnd.on('data', (chunk: Buffer) => (received += chunk.toString('latin1')));
-    tunnel.open(Buffer.alloc(0), Buffer.from('\x81\x03all', 'latin1'));
-    await eventually(() => received.length === 5);
+t.test('what waits to be sent is not sent after the end, nor is a close frame behind it', async (t) => {
+  const [client, clientEnd] = await pair(t);
+  const [upstream, upstreamEnd] = await pair(t);
+  let over = 0;
+  const tunnel = new Tunnel(client, upstream, 10_000, {
+    onClosed: () => (over += 1),
+    broke: (error) => t.error(error),
+  });
+  let received = '';
+  clientEnd.on('data', (chunk: Buffer) => (received += chunk.toString('latin1')));
+  tunnel.open(Buffer.alloc(0), Buffer.from('\x81\x03all', 'latin1'));
+  await eventually(() => received.length === 5);
 
-    client.cork();
-    upstreamEnd.write('\x81\x04more', 'latin1');
-    await eventually(() => client.writableLength > 0);
-    tunnel.end(4403, 'access was withdrawn');
-    await eventually(() => over === 1 && clientEnd.readableEnded);
-    t.equal(received, '\x81\x03all');
-  },
-);
+  client.cork();
+  upstreamEnd.write('\x81\x04more', 'latin1');
+  await eventually(() => client.writableLength > 0);
+  tunnel.end(4403, 'access was withdrawn');
+  await eventually(() => over === 1 && clientEnd.readableEnded);
+  t.equal(received, '\x81\x03all');
+});
 
 t.test('a tunnel is over once both ends are closed, and only then', async (t) => {
   const [client, clientEnd] = await pair(t);
