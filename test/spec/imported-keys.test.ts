@@ -37,18 +37,3 @@ t.test('a key that every replica remembers as unknown is accepted by each from t
     }
   }
 });
-
-t.test('a revoked key that is imported again stays revoked on every replica', async (t) => {
-  const { call, operator, parent: newParent } = await startReplicas(t, '', 'Basic, user name');
-  const parent = await newParent();
-  const key = `acme_live_${randomUUID()}`;
-  const send = () =>
-    operator('POST', `/accounts/${parent.id}/api-keys/import`, {
-      body: { keys: [{ api_key: key, name: 'Theirs' }] },
-    });
-  const [made] = (await send()).body['data'] as [{ readonly id: string }];
-  t.equal((await call('GET', '/x', { key })).status, 200);
-  t.equal((await operator('POST', `/accounts/${parent.id}/api-keys/${made.id}/revoke`)).status, 200);
-  t.match((await send()).body, { imported: 0, existing: 1, data: [{ status: 'revoked' }] });
-  t.match(await call('GET', '/x', { key }), { status: 401, body: { code: 'api_key_revoked' } });
-});

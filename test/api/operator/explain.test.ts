@@ -145,16 +145,9 @@ t.test(
     const month = { limited: 'parent', per: 'month', quota: 1, remaining: 1 };
     const second = { limited: 'api_key', per: 'second', quota: 1_000, remaining: 1_000 };
     for (let i = 0; i < 3; i++)
-      t.match(
-        await explain(minted.body['id']),
-        { allowed: true, limits: [second, month] },
-        'whoever may see them',
-      );
-    const statuses: number[] = [];
-    while (!statuses.includes(429) && statuses.length < 5)
-      statuses.push((await call('GET', '/x', { key })).status);
-    t.equal(statuses[0], 200);
-    const last = await call('GET', '/x', { key });
-    t.match(last, { status: 429, body: { code: 'quota_exceeded', limited: 'parent' } });
+      t.match(await explain(minted.body['id']), { allowed: true, limits: [second, month] });
+    t.equal((await call('GET', '/x', { key })).status, 200);
+    const then = await call('GET', '/x', { key });
+    t.match(then, { status: 429, body: { code: 'quota_exceeded', limited: 'parent' } });
   },
 );

@@ -17,12 +17,13 @@ const patch = (id: string, body: object): Promise<HttpResponse> =>
 t.test('a plan is created, replaced as a whole, shown, listed and deleted', async (t) => {
   const limits = { requests_per_second: 5, burst: 9 };
   const made = await put('gold', { limits, max_sub_accounts: 0 });
-  t.match(made, { status: 201, body: { name: 'gold', max_sub_accounts: 0, max_api_keys: null } });
-  t.same(made.body['limits'], { ...none, ...limits });
-  const replaced = await put('gold', { max_api_keys: 1 });
-  t.match(replaced, { status: 200, body: { max_sub_accounts: null, max_api_keys: 1 } });
-  t.same(replaced.body['limits'], none);
-  t.match(replaced.headers['x-service-enforced'], /^replicas=/);
+  const shown = { name: 'gold', max_sub_accounts: 0, max_api_keys: null };
+  t.match(made, { status: 201, body: { ...shown, limits: { ...none, ...limits } } });
+  t.match(await put('gold', { max_api_keys: 1 }), {
+    status: 200,
+    headers: { 'x-service-enforced': /^replicas=/ },
+    body: { max_sub_accounts: null, max_api_keys: 1, limits: none },
+  });
   t.match(await apis.operator('GET', '/plans/gold'), { status: 200, body: { name: 'gold' } });
   await put('silver', {});
   const first = await apis.operator('GET', '/plans?limit=1');

@@ -19,9 +19,11 @@ t.test('each replica shows the figures of all, which count what each has served'
   for (let i = 0; i < 3; i++) await replicas.call('GET', '/orders', { key });
   await replicas.call('GET', '/orders', { key: 'unknown' });
   const refused = ({ figures }: Listed): boolean => JSON.stringify(figures?.['refusals'] ?? []).includes('"');
-  await eventually(async () => (await listed()).some(refused));
-  await eventually(async () => (await listed()).every(({ figures }) => figures !== null));
-  const all = await listed();
+  let all: readonly Listed[] = [];
+  await eventually(async () => {
+    all = await listed();
+    return all.some(refused) && all.every(({ figures }) => figures !== null);
+  });
   t.equal(all.length, 2);
   for (const { figures } of all) {
     t.match(figures, { ready: true, unready: [], redis: 'up', certificate_expires_at: null });

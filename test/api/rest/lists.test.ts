@@ -59,16 +59,11 @@ t.test('keys are paged, each list by itself', async (t) => {
   const [one, two] = [await parent.create(), await parent.create()];
   for (let i = 0; i < 3; i++) await one.mint();
   const found = await pages(parent.call, `/${one.id}/api-keys?limit=2`);
-  t.same(
-    found.map((page) => page.length),
-    [2, 1],
-  );
-  t.same(await pages(parent.call, `/${two.id}/api-keys`), [[]]);
-
+  t.same([found[0]?.length, found[1]?.length, found.length], [2, 1, 2]);
   const cursor = list(await parent.call('GET', `/${one.id}/api-keys?limit=1`)).next_cursor ?? '';
   t.equal((await parent.call('GET', `/${one.id.toUpperCase()}/api-keys?cursor=${cursor}`)).status, 200);
-  t.match(await parent.call('GET', `/${two.id}/api-keys?cursor=${cursor}`), badParameter('cursor'));
-  t.match(await parent.call('GET', `?cursor=${cursor}`), badParameter('cursor'));
+  for (const path of [`/${two.id}/api-keys`, ''])
+    t.match(await parent.call('GET', `${path}?cursor=${cursor}`), badParameter('cursor'));
 });
 
 t.test('a cursor of other filters or of another account is rejected, not followed', async (t) => {

@@ -22,7 +22,6 @@ import { childrenOf } from '../../support/processes.ts';
 import { startRedis } from '../../support/redis.ts';
 import { valueOf } from '../../support/scrape.ts';
 import { rawSql } from '../../support/store.ts';
-import { unusedPort } from '../../servers/unused-port.mjs';
 import { CountingUpstream, startNumberedLoad, unitsOf } from './support/numbered-load.ts';
 
 const drawn = new Random(seedOfRun);
@@ -54,10 +53,9 @@ t.test('what an upstream got is in the report, once, whatever happens', { timeou
       disk.fill();
       return (await gateway.metric('usage_journal_unwritable')) === 1;
     });
-    t.ok((load.statuses.get(200) ?? 0) > 0);
-    const before = load.responded;
-    await sleep(1_000);
-    t.ok(load.responded > before, 'and stops nothing');
+    const before = load.statuses.get(200) ?? 0;
+    await eventually(() => (load.statuses.get(200) ?? 0) > before);
+    t.pass('and stops nothing');
     disk.free();
     await eventually(async () => (await gateway.metric('usage_journal_unwritable')) === 0);
     await sleep(500);
@@ -170,7 +168,6 @@ async function start(t: Test, more: Readonly<Record<string, string>> = {}) {
   const config = join(folder, 'gateway.yaml');
   writeFileSync(config, 'usage: { units_header: X-Units }\n');
   const env = {
-    ...{ PORT: String(await unusedPort()), INTERNAL_PORT: String(await unusedPort()) },
     ...{ DATABASE_URL: postgres.url, REDIS_URL: redisServer.url, UPSTREAM_URL: upstreamUrl },
     ...{ ADMIN_TOKEN: operatorToken, LOG_LEVEL: 'warn', USAGE_JOURNAL_DIR: journal, CONFIG: config },
     ...more,
@@ -227,7 +224,7 @@ async function keptGateway(t: Test, env: Readonly<Record<string, string>>) {
       await running.program.kill('SIGKILL');
     },
     start: async () => {
-      running = await startProcess(t, env);
+      running = await startProcess(t, running.env);
       await ready();
     },
     /**

@@ -8,8 +8,9 @@ import { limitOf, openLimiter, respond } from '../../support/limits/one-limiter.
 
 const second = { requestsPerSecond: 100 };
 
-/** A limiter whose store does what `how` says. */
-function open(t: Test, how: { ask?: TokenStore['ask'] } = {}) {
+/** A limiter whose store does what `how` says, which a test may change. */
+function open(t: Test) {
+  const how: { ask?: TokenStore['ask'] } = {};
   const time = new ManualTime();
   const store = embeddedBuckets(time.clock);
   const told: boolean[] = [];
@@ -38,7 +39,7 @@ function open(t: Test, how: { ask?: TokenStore['ask'] } = {}) {
     }
     return admitted;
   };
-  return { ...opened, time, store, told, use };
+  return { ...opened, how, time, store, told, use };
 }
 
 const away = () => Promise.reject(new Error('away'));
@@ -51,8 +52,7 @@ for (const [what, ask] of [
   t.test(
     `a replica whose store ${what} says so, goes on with its last share, and says that it is back`,
     async (t) => {
-      const how: { ask?: TokenStore['ask'] } = {};
-      const { limiter, told, use } = open(t, how);
+      const { how, limiter, told, use } = open(t);
       await use(30);
       how.ask = ask;
       await use(1);
@@ -68,8 +68,7 @@ for (const [what, ask] of [
   );
 
 t.test('a replica whose limits are not used any more hears, too, that the store is back', async (t) => {
-  const how: { ask?: TokenStore['ask'] } = {};
-  const { limiter, time, use } = open(t, how);
+  const { how, limiter, time, use } = open(t);
   how.ask = away;
   await use(2);
   await time.advance(30_000);
@@ -80,8 +79,8 @@ t.test('a replica whose limits are not used any more hears, too, that the store 
 });
 
 t.test('a request waits 25 ms for the store, and no longer; those that come later do not wait', async (t) => {
-  const how: { ask?: TokenStore['ask'] } = { ask: silent };
-  const { time, take } = open(t, how);
+  const { how, time, take } = open(t);
+  how.ask = silent;
   let answered = 0;
   const send = (): void =>
     void take([limitOf('parent', second)]).then(({ full }) => (answered += full ? 0 : 1));
@@ -97,8 +96,7 @@ t.test('a request waits 25 ms for the store, and no longer; those that come late
 });
 
 t.test('what was let through without the store is taken from its bucket afterwards', async (t) => {
-  const how: { ask?: TokenStore['ask'] } = {};
-  const { time, store, take, use } = open(t, how);
+  const { how, time, store, take, use } = open(t);
   await use(20);
   await time.advance(1_000);
   how.ask = away;
@@ -119,8 +117,7 @@ t.test('what was let through without the store is taken from its bucket afterwar
 });
 
 t.test('a limit in a lost part of the store shows, until it is heard of or rests', async (t) => {
-  const how: { ask?: TokenStore['ask'] } = {};
-  const { limiter, time, store, use } = open(t, how);
+  const { how, limiter, time, store, use } = open(t);
   how.ask = async (questions) => {
     const answers = await store.ask(questions);
     return answers.map((answer, i) =>
