@@ -4,6 +4,7 @@ import type { Metadata } from '../../src/domain/account.ts';
 import type { AccountId } from '../../src/domain/ids.ts';
 import type { PageQuery } from '../../src/ports/tenant-store.ts';
 import type { Store } from '../../src/adapters/postgres/store.ts';
+import { bucketQuestion } from './buckets.ts';
 import { createKey, createParent, createSub, everyPage } from '../support/store.ts';
 
 export async function accountListContract(t: Test, { tenants, quotas }: Store): Promise<void> {
@@ -59,14 +60,10 @@ export async function accountListContract(t: Test, { tenants, quotas }: Store): 
     const limits = { requestsPerSecond: null, burst: null, requestsPerMonth: 100 };
     await tenants.updateSubAccount(parent.id, sub.id, { limits });
     await tenants.updateParent(other.id, { limits });
-    await quotas(`near-${parent.id}`).ask(
-      [[`sub_account:${sub.id}:month`, 90] as const, [`parent:${other.id}:month`, 89] as const].map(
-        ([limit, needed]) => ({
-          ...{ limit, period: 'month', capacity: 100, perSecond: 0, back: 0, needed, ahead: 0 },
-          ...{ spent: 0, hand: 0, series: null },
-        }),
-      ),
-    );
+    await quotas(`near-${parent.id}`).ask([
+      { ...bucketQuestion(`sub_account:${sub.id}:month`, 100, 0), period: 'month', needed: 90 },
+      { ...bucketQuestion(`parent:${other.id}:month`, 100, 0), period: 'month', needed: 89 },
+    ]);
     const ids = async (near: number): Promise<string[]> =>
       (await tenants.listParents({ near }, { limit: 10 })).rows.map(({ id }) => id);
     t.same(await ids(0.9), [parent.id]);

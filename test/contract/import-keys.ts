@@ -95,37 +95,25 @@ export async function importKeysContract(t: Test, { tenants, log, facts }: Store
     const minted = await createKey(tenants, sub.id);
     const { seq: before } = await log.replicas();
     t.equal(await tenants.importKeys(newAccountId(), [foreignKey(id)], noLimit), null);
-    t.equal(
-      await tenants.importKeys(sub.id, [foreignKey(sub.id)], noLimit),
-      null,
-      'a sub-account is no parent',
-    );
-    t.same(
-      await rejected(
-        id,
-        [foreignKey(foreignSub.id), foreignKey(id), foreignKey(newAccountId()), foreignKey(stranger.id)],
-        noLimit,
-      ),
-      { rejected: 'no-owner', positions: [0, 2, 3] },
-    );
-    t.same(
-      await rejected(
-        id,
-        [
-          foreignKey(id),
-          foreignKey(id, { digest: taken.digest }),
-          foreignKey(id, { digest: minted.digest }),
-          foreignKey(sub.id, { digest: minted.digest }),
-        ],
-        noLimit,
-      ),
-      { rejected: 'taken', positions: [1, 2] },
-    );
-    t.same(await rejected(id, [foreignKey(sub.id), foreignKey(id), foreignKey(sub.id)], 2), {
-      limit: 2,
-      rejected: 'limit',
-      positions: [0, 2],
-    });
+    t.equal(await tenants.importKeys(sub.id, [foreignKey(sub.id)], noLimit), null, 'no parent');
+    const cases = [
+      [
+        [foreignSub.id, id, newAccountId(), stranger.id].map((owner) => foreignKey(owner)),
+        { rejected: 'no-owner', positions: [0, 2, 3] },
+      ],
+      [
+        [id, id, id, sub.id].map((owner, i) =>
+          foreignKey(owner, i === 0 ? {} : { digest: i === 1 ? taken.digest : minted.digest }),
+        ),
+        { rejected: 'taken', positions: [1, 2] },
+      ],
+      [
+        [sub.id, id, sub.id].map((owner) => foreignKey(owner)),
+        { rejected: 'limit', limit: 2, positions: [0, 2] },
+      ],
+    ] as const;
+    for (const [keys, outcome] of cases)
+      t.same(await rejected(id, keys, 'limit' in outcome ? outcome.limit : noLimit), outcome);
     t.equal((await log.replicas()).seq, before);
     t.same((await tenants.listKeys(id, { limit: 10 })).rows, []);
     t.equal((await tenants.listKeys(sub.id, { limit: 10 })).rows.length, 1);
@@ -135,13 +123,10 @@ export async function importKeysContract(t: Test, { tenants, log, facts }: Store
     const parents = await Promise.all(Array.from({ length: 4 }, () => createParent(tenants)));
     const shared = Array.from({ length: 50 }, () => foreignKey(newAccountId()));
     const outcomes = await Promise.all(
-      parents.map(({ id }) =>
-        tenants.importKeys(
-          id,
-          shared.map((key) => ({ ...key, id: newKeyId(), owner: id })),
-          noLimit,
-        ),
-      ),
+      parents.map(({ id }) => {
+        const own = shared.map((key) => ({ ...key, id: newKeyId(), owner: id }));
+        return tenants.importKeys(id, own, noLimit);
+      }),
     );
     t.equal(outcomes.filter((outcome) => outcome !== null && 'value' in outcome).length, 1);
     for (const outcome of outcomes)

@@ -29,29 +29,19 @@ export async function limitContract(t: Test, { tenants, facts, log, events }: St
     t.same(sub.limits, five);
     t.match(await factOf(factKey.account(sub.id)), { limits: five });
     t.match(await factOf(factKey.account(parent)), { limits: null });
-    t.match(
-      await tenants.updateSubAccount(parent, sub.id, {
-        limits: { burst: 9, requestsPerMonth: 1_000_000_000_000 },
-      }),
-      {
-        value: { limits: { requestsPerSecond: 5, burst: 9, requestsPerMonth: 1_000_000_000_000 } },
-      },
-    );
-    t.match(await tenants.updateSubAccount(parent, sub.id, { name: 'New' }), {
-      value: { limits: { burst: 9 } },
-    });
-    t.match(
-      await tenants.updateSubAccount(parent, sub.id, { limits: { burst: null, requestsPerMonth: null } }),
-      {
-        value: { limits: five },
-      },
-    );
+    const update = (change: Parameters<typeof tenants.updateSubAccount>[2]) =>
+      tenants.updateSubAccount(parent, sub.id, change);
+    const more = { burst: 9, requestsPerMonth: 1_000_000_000_000 };
+    t.match(await update({ limits: more }), { value: { limits: { requestsPerSecond: 5, ...more } } });
+    t.match(await update({ name: 'New' }), { value: { limits: { burst: 9 } } });
+    const fewer = await update({ limits: { burst: null, requestsPerMonth: null } });
+    t.match(fewer, { value: { limits: five } });
     t.match(await tenants.updateParent(parent, { limits: { requestsPerMonth: 7 } }), {
       value: { limits: { ...noLimits, requestsPerMonth: 7 } },
     });
     t.match((await tenants.getSubAccount(parent, sub.id))?.limits, five);
     t.match((await tenants.getParent(parent))?.limits, { requestsPerMonth: 7 });
-    await tenants.updateSubAccount(parent, sub.id, { limits: { requestsPerSecond: null } });
+    await update({ limits: { requestsPerSecond: null } });
     t.match(await factOf(factKey.account(sub.id)), { limits: null });
   });
 

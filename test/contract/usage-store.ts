@@ -93,15 +93,8 @@ export async function usageStoreContract(t: Test, { tenants, usage }: Store): Pr
     const journal = randomUUID();
     const rows = Array.from({ length: 5 }, () => counted(parent, newKeyId(), january));
     const addFrom = async (from: number, to: number): Promise<number> => {
-      const batch = {
-        journal,
-        from,
-        to,
-        rows: rows.slice(from, to),
-        keysPerAccountHour: 200,
-        throughMs: null,
-      };
-      return (await usage.add(batch)).rowsIn;
+      const batch = { journal, from, to, rows: rows.slice(from, to), throughMs: null };
+      return (await usage.add({ ...batch, keysPerAccountHour: 200 })).rowsIn;
     };
     t.equal(await addFrom(0, 3), 3);
     t.equal(await addFrom(0, 3), 3, 'again');
@@ -113,16 +106,7 @@ export async function usageStoreContract(t: Test, { tenants, usage }: Store): Pr
 
   await t.test('bytes and outcomes count in hours without requests of their own', async (t) => {
     const parent = (await createParent(tenants)).id;
-    const none = {
-      requests: 0,
-      reads: 0,
-      writes: 0,
-      clientErrors: 0,
-      serverErrors: 0,
-      bytesIn: 0,
-      bytesOut: 0,
-    };
-    const row = { ...counted(parent, newKeyId(), january), ...none };
+    const row = { ...counted(parent, newKeyId(), january), ...times(0) };
     await add([
       { ...row, bytesOut: 7 },
       { ...row, hourMs: february, serverErrors: 1 },
@@ -138,14 +122,8 @@ export async function usageStoreContract(t: Test, { tenants, usage }: Store): Pr
     const { id, nowMs } = await usage.about();
     t.equal((await usage.about()).id, id);
     t.ok(Math.abs(nowMs - before) < 60_000, 'on this machine it is that of this process');
-    const added = await usage.add({
-      journal: randomUUID(),
-      from: 0,
-      to: 0,
-      rows: [],
-      keysPerAccountHour: 200,
-      throughMs: Infinity,
-    });
+    const nothing = { from: 0, to: 0, rows: [], keysPerAccountHour: 200, throughMs: Infinity };
+    const added = await usage.add({ journal: randomUUID(), ...nothing });
     t.ok(Math.abs(added.nowMs - before) < 60_000);
   });
 

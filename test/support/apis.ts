@@ -204,9 +204,7 @@ export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Ap
   const portalApp = portal && (await portalServer({ ...deps, portal }));
   const portalOrigin = portalApp && (await listening(t, portalApp, config)).origin;
   const call = httpClient(t, origin, authorizationOf);
-  const internal = httpClient(t, internalOrigin);
-  const operator: Call = (method, path, more) =>
-    internal(method, `/admin/v1${path}`, { key: operatorToken, ...more });
+  const operator = operatorClient(t, internalOrigin);
   return {
     call,
     origin,
@@ -255,6 +253,12 @@ const neverReached: Partial<Config['limits']> = {
   subAccountsPerParent: 10_000,
   maxEventLoopDelayMs: 0,
 };
+
+/** Calls the operator API of an internal listener, with the token. */
+export function operatorClient(t: Scope, internalOrigin: string): Call {
+  const internal = httpClient(t, internalOrigin);
+  return (method, path, more) => internal(method, `/admin/v1${path}`, { key: operatorToken, ...more });
+}
 
 /** Makes parents through the operator API; `call` goes to the public listener. */
 export function makeParents(call: Call, operator: Call): Apis['parent'] {

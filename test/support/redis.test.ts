@@ -1,10 +1,9 @@
 // class: real
 import t from 'tap';
-import { Redis } from 'ioredis';
-import { freshRedis, startRedis } from './redis.ts';
+import { freshRedis, redisClient, startRedis } from './redis.ts';
 
 t.test('a fresh Redis is empty, and no other test sees it', async (t) => {
-  const [one, two] = [connect(t, await freshRedis(t)), connect(t, await freshRedis(t))];
+  const [one, two] = [redisClient(t, await freshRedis(t)), redisClient(t, await freshRedis(t))];
   await one.set('key', 'one');
   t.equal(await two.dbsize(), 0);
   await two.flushdb();
@@ -13,7 +12,7 @@ t.test('a fresh Redis is empty, and no other test sees it', async (t) => {
 
 t.test('a killed server comes back at its address, empty', async (t) => {
   const server = await startRedis(t);
-  const redis = connect(t, server.url);
+  const redis = redisClient(t, server.url);
   await redis.set('key', 'value');
   await server.kill();
   await server.start();
@@ -22,7 +21,7 @@ t.test('a killed server comes back at its address, empty', async (t) => {
 
 t.test('a paused server answers nothing until it is resumed', async (t) => {
   const server = await startRedis(t);
-  const [redis, running] = [connect(t, server.url), connect(t, await freshRedis(t))];
+  const [redis, running] = [redisClient(t, server.url), redisClient(t, await freshRedis(t))];
   await redis.ping();
   await server.pause();
   const answered = redis.time();
@@ -34,11 +33,4 @@ t.test('a paused server answers nothing until it is resumed', async (t) => {
 
 function seconds([whole, micros]: readonly (string | number)[]): number {
   return Number(whole) + Number(micros) / 1e6;
-}
-
-function connect(t: { teardown(end: () => unknown): unknown }, url: string): Redis {
-  const redis = new Redis(url, { retryStrategy: () => 20 });
-  redis.on('error', () => undefined);
-  t.teardown(() => redis.disconnect());
-  return redis;
 }

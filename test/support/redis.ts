@@ -11,6 +11,14 @@ export async function freshRedis(t: Scope): Promise<string> {
   return url;
 }
 
+/** A client of a Redis, which goes away with the test. */
+export function redisClient(t: Scope, url: string): Redis {
+  const redis = new Redis(url);
+  redis.on('error', () => undefined);
+  t.teardown(() => redis.disconnect());
+  return redis;
+}
+
 /** A server of the test's own, which it may kill, pause and flush. `settings` are those of redis.conf. */
 export function startRedis(t: Scope, settings: Record<string, string> = {}): Promise<PrivateServer> {
   return startPrivateServer(t, 'redis', { server: fromRunner('TEST_REDIS_SERVER'), settings });

@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { openLog } from '../../src/ops/logger.ts';
 import { startGateway, type RunningGateway } from '../../src/wiring/start.ts';
-import { makeParents, operatorToken, type Parent } from './apis.ts';
+import { makeParents, operatorClient, operatorToken, type Parent } from './apis.ts';
 import { configFile, goodConfig } from './config-files.ts';
 import { httpClient } from './http-client.ts';
 import { freshDatabase } from './postgres.ts';
@@ -38,10 +38,7 @@ export async function start(t: Scope, yaml: string, { callers = true } = {}) {
 
 /** Makes a parent account with a key. */
 export function parentOf(t: Scope, origin: string, internalOrigin: string): Promise<Parent> {
-  const internal = httpClient(t, internalOrigin);
-  return makeParents(httpClient(t, origin), (method, path, more) =>
-    internal(method, `/admin/v1${path}`, { key: operatorToken, ...more }),
-  )();
+  return makeParents(httpClient(t, origin), operatorClient(t, internalOrigin))();
 }
 
 /** An upstream that responds with its name, and may hold its responses back. */

@@ -2,7 +2,7 @@
 import type { AuthorizationScheme } from '../../src/domain/authorization.ts';
 import { openLog } from '../../src/ops/logger.ts';
 import { startGateway } from '../../src/wiring/start.ts';
-import { makeParents, operatorToken, type Apis } from './apis.ts';
+import { makeParents, operatorClient, operatorToken, type Apis } from './apis.ts';
 import { configFile, goodConfig } from './config-files.ts';
 import { acceptedSchemes, formOf, type FormName } from './credential-forms.ts';
 import { httpClient, type Call } from './http-client.ts';
@@ -55,8 +55,7 @@ export async function startReplicas(t: Scope, yaml = '', keys: FormName = 'Beare
   const schemes = [...new Set([...acceptedSchemes, scheme])];
   const [first, second] = [await start(t, env, schemes), await start(t, env, schemes)];
   const internal = httpClient(t, first.internalOrigin);
-  const operator: Call = (method, path, more) =>
-    internal(method, `/admin/v1${path}`, { key: operatorToken, ...more });
+  const operator = operatorClient(t, first.internalOrigin);
   const manage = httpClient(t, first.origin, authorizationOf);
   return {
     manage,

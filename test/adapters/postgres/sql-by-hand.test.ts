@@ -23,7 +23,9 @@ async function rows(tenants: Store['tenants']) {
 
 async function setUp(t: Scope) {
   const { url, store } = await freshStore(t);
-  return { url, store, sql: rawSql(t, url), ...(await rows(store.tenants)) };
+  const sql = rawSql(t, url);
+  const logged = (text: string): Promise<Logged> => loggedBy(store, () => sql.unsafe(text));
+  return { url, store, sql, logged, ...(await rows(store.tenants)) };
 }
 
 /** Runs a change, and returns what it has logged. */
@@ -135,16 +137,13 @@ for (const [table, values] of Object.entries(others)) {
 t.test(
   'plans and what parents have of them are logged: a plan once, and each parent that changes',
   async (t) => {
-    const { store, sql, parent, sub } = await setUp(t);
-    const logged = (text: string): Promise<Logged> => loggedBy(store, () => sql.unsafe(text));
+    const { sql, logged, parent, sub } = await setUp(t);
     const gold = factKey.plan('gold');
     t.same(await logged(`insert into plan (name, requests_per_second) values ('gold', 5)`), {});
-    t.same(await logged(`update account set plan = 'gold' where id = '${parent}'`), {
-      [factKey.account(parent)]: false,
-    });
-    t.same(await logged(`update account set unlimited = '{requests_per_day}' where id = '${parent}'`), {
-      [factKey.account(parent)]: false,
-    });
+    for (const change of [`plan = 'gold'`, `unlimited = '{requests_per_day}'`])
+      t.same(await logged(`update account set ${change} where id = '${parent}'`), {
+        [factKey.account(parent)]: false,
+      });
     for (const [column, value] of Object.entries({
       requests_per_second: 6,
       burst: 9,
@@ -165,8 +164,7 @@ t.test(
 );
 
 t.test('the end of a right ends the streams that depend on it', async (t) => {
-  const { store, sql, sub, parent, key, k } = await setUp(t);
-  const logged = (text: string): Promise<Logged> => loggedBy(store, () => sql.unsafe(text));
+  const { logged, sub, parent, key, k } = await setUp(t);
   t.same(await logged(`update api_key set expires_at = now() where id = '${key}'`), { [k]: false });
   t.same(await logged(`update api_key set revoked_at = now() where id = '${key}'`), { [k]: true });
   t.same(await logged(`update api_key set revoked_at = null where id = '${key}'`), { [k]: false });

@@ -159,14 +159,7 @@ t.test('a journal that comes back with a disk within 400 days is not counted aga
   const days = async (age: number) => {
     await sql`update usage_journal set at = now() - make_interval(days => ${age}) where id = ${journal}`;
     // A later process begins a journal of its own.
-    await store.usage.add({
-      journal: randomUUID(),
-      from: 0,
-      to: 0,
-      rows: [],
-      keysPerAccountHour: 200,
-      throughMs: Date.now(),
-    });
+    await addUsage({ store }, [], Date.now());
   };
   await days(399);
   await add();

@@ -1,12 +1,11 @@
 // class: real
 import t from 'tap';
-import { Redis } from 'ioredis';
 import { redisBuckets } from '../../../src/adapters/redis/buckets.ts';
 import { parseRedisAddress } from '../../../src/config/redis/redis-address.ts';
 import type { TokenQuestion } from '../../../src/ports/limits/token-store.ts';
 import { bucketContract, bucketQuestion } from '../../contract/buckets.ts';
 import { eventually } from '../../support/eventually.ts';
-import { freshRedis, startRedis } from '../../support/redis.ts';
+import { freshRedis, redisClient, startRedis } from '../../support/redis.ts';
 import type { Scope } from '../../support/servers.ts';
 
 const question = bucketQuestion('parent:a', 10, 0.001);
@@ -36,8 +35,7 @@ t.test('Redis', async (t) => {
 t.test('a bucket expires a second after it is full', async (t) => {
   const url = await freshRedis(t);
   const { store } = await open(t, url);
-  const redis = new Redis(url);
-  t.teardown(() => redis.disconnect());
+  const redis = redisClient(t, url);
   await store.ask([{ ...question, perSecond: 0.002, needed: 4 }]);
   t.same(await redis.keys('*'), ['tg:bucket:parent:a']);
   const ttl = await redis.pttl('tg:bucket:parent:a');
@@ -47,8 +45,7 @@ t.test('a bucket expires a second after it is full', async (t) => {
 t.test('a value that no replica wrote counts as a full bucket, and is replaced', async (t) => {
   const url = await freshRedis(t);
   const { store } = await open(t, url);
-  const redis = new Redis(url);
-  t.teardown(() => redis.disconnect());
+  const redis = redisClient(t, url);
   const key = 'tg:bucket:parent:a';
   const values = [
     '',
@@ -77,8 +74,7 @@ t.test('a value that no replica wrote counts as a full bucket, and is replaced',
 
 t.test('a limit whose server is gone is told apart; the others are answered', async (t) => {
   const server = await startRedis(t, { 'cluster-enabled': 'yes', 'cluster-announce-ip': '127.0.0.1' });
-  const admin = new Redis(server.url);
-  t.teardown(() => admin.disconnect());
+  const admin = redisClient(t, server.url);
   await admin.cluster('ADDSLOTSRANGE', 0, 16383);
   const { store, troubles } = await open(t, server.url.replace('redis:', 'redis+cluster:'));
   await t.test('a cluster', (t) => bucketContract(t, store));
@@ -99,8 +95,7 @@ t.test('a limit whose server is gone is told apart; the others are answered', as
 t.test('a Redis that forgets the script, or everything, is told again', async (t) => {
   const { url } = await startRedis(t);
   const { store } = await open(t, url);
-  const redis = new Redis(url);
-  t.teardown(() => redis.disconnect());
+  const redis = redisClient(t, url);
   await store.ask([question]);
   await redis.script('FLUSH');
   await redis.flushall();

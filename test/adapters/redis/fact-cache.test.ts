@@ -1,6 +1,5 @@
 // class: real
 import t from 'tap';
-import { Redis } from 'ioredis';
 import type { BreakerState } from '../../../src/adapters/redis/breaker.ts';
 import type { AccountId } from '../../../src/domain/ids.ts';
 import type { StampedFact } from '../../../src/ports/fact-cache.ts';
@@ -8,7 +7,7 @@ import type { FactKey } from '../../../src/ports/facts.ts';
 import { systemTimers } from '../../../src/ports/timers.ts';
 import { openFactCache } from '../../support/fact-cache.ts';
 import { startSentinel } from '../../support/redis-sentinel.ts';
-import { freshRedis, startRedis } from '../../support/redis.ts';
+import { freshRedis, redisClient, startRedis } from '../../support/redis.ts';
 import type { Scope } from '../../support/servers.ts';
 import { eventually } from '../../support/eventually.ts';
 
@@ -47,8 +46,7 @@ t.test('facts come back with their stamps, and expire', async (t) => {
   const { cache, works } = open(t, url);
   await works();
   t.same(await cache.get([...keys, 'n:unknown']), facts);
-  const redis = new Redis(url);
-  t.teardown(() => redis.disconnect());
+  const redis = redisClient(t, url);
   t.same((await redis.keys('*')).sort(), ['tg:2:p:n:parent', 'tg:2:p:x:parent:ext']);
   const ttl = await redis.pttl('tg:2:p:n:parent');
   t.ok(ttl > 0 && ttl <= 60_000);
@@ -61,8 +59,7 @@ t.test('facts that are to be forgotten are gone from Redis, name and value', asy
   const { cache, works } = open(t, url);
   await works();
   cache.forget?.(['x:parent:ext', 'a:unknown']);
-  const redis = new Redis(url);
-  t.teardown(() => redis.disconnect());
+  const redis = redisClient(t, url);
   await eventually(async () => (await redis.keys('*')).join() === 'tg:2:p:n:parent');
 });
 
@@ -100,8 +97,7 @@ t.test(
 
 t.test('a cluster: keys of any slots', async (t) => {
   const server = await startRedis(t, { 'cluster-enabled': 'yes', 'cluster-announce-ip': '127.0.0.1' });
-  const admin = new Redis(server.url);
-  t.teardown(() => admin.disconnect());
+  const admin = redisClient(t, server.url);
   await admin.cluster('ADDSLOTSRANGE', 0, 16383);
   const { cache, works } = open(t, server.url.replace('redis:', 'redis+cluster:'));
   await works();
@@ -123,8 +119,7 @@ t.test('with keys, a value is believed only where a gateway wrote it, under this
   const signed = open(t, url, 100, [key]);
   await plain.works();
   await signed.works();
-  const redis = new Redis(url);
-  t.teardown(() => redis.disconnect());
+  const redis = redisClient(t, url);
   const at = 'tg:2s:p:n:parent';
   const good = (await redis.get(at)) ?? '';
   const believed = async (text: string): Promise<boolean> => {

@@ -4,18 +4,16 @@ import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { join } from 'node:path';
-import { Redis } from 'ioredis';
 import t from 'tap';
 import { databasePlace } from '../../../src/adapters/redis/database-place.ts';
 import { digestSecret, formatSecret, secretRandomBytes } from '../../../src/domain/api-key.ts';
 import { eventually } from '../../support/eventually.ts';
-import { freshRedis } from '../../support/redis.ts';
+import { freshRedis, redisClient } from '../../support/redis.ts';
 import { get, named, start } from '../../support/reload.ts';
 
 t.test('with keys, what another program wrote grants nothing, wherever it stands', async (t) => {
   const url = await freshRedis(t);
-  const redis = new Redis(url);
-  t.teardown(() => redis.disconnect());
+  const redis = redisClient(t, url);
   const file = join(t.testdir(), 'mac-keys');
   writeFileSync(file, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600 });
   const yaml = `upstream_url: ${(await named(t, 'it')).url}\nredis: { url: "${url}", mac_key_file: ${file} }`;

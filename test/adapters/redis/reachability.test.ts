@@ -1,10 +1,9 @@
 // class: real
 /** A Redis that is away, stalls or refuses is told to operators, once, by its code. */
-import { Redis } from 'ioredis';
 import t from 'tap';
 import { eventually } from '../../support/eventually.ts';
 import { openFactCache } from '../../support/fact-cache.ts';
-import { startRedis } from '../../support/redis.ts';
+import { redisClient, startRedis } from '../../support/redis.ts';
 import type { Scope } from '../../support/servers.ts';
 
 const keys = ['n:parent'] as const;
@@ -38,8 +37,7 @@ t.test(
 
 t.test('a wrong password is told as such, and never counts as connected', async (t) => {
   const server = await startRedis(t);
-  const admin = new Redis(server.url);
-  t.teardown(() => admin.disconnect());
+  const admin = redisClient(t, server.url);
   await admin.config('SET', 'requirepass', 'right');
   const { connected, troubles } = open(t, server.url.replace('redis://', 'redis://:wrong@'));
   await eventually(() => troubles.includes('WRONGPASS'));
@@ -51,8 +49,7 @@ t.test('a wrong password is told as such, and never counts as connected', async 
 
 t.test('a command that Redis refuses is told by its code', async (t) => {
   const server = await startRedis(t);
-  const admin = new Redis(server.url);
-  t.teardown(() => admin.disconnect());
+  const admin = redisClient(t, server.url);
   await admin.acl('SETUSER', 'reader', 'on', '>secret', '~other:*', '+@all');
   const { cache, connected, troubles } = open(t, server.url.replace('redis://', 'redis://reader:secret@'));
   await eventually(() => connected.at(-1) === true);

@@ -1,9 +1,8 @@
 // class: built
-import { Redis } from 'ioredis';
 import t from 'tap';
 import { freshDatabase } from '../../support/postgres.ts';
 import { becomes, startProcess } from '../../support/process.ts';
-import { freshRedis } from '../../support/redis.ts';
+import { freshRedis, redisClient } from '../../support/redis.ts';
 import { startUpstream } from '../../support/upstreams.ts';
 
 t.test('an API key is in no key and no value of Redis, nor in log, metrics or responses', async (t) => {
@@ -42,8 +41,7 @@ t.test('an API key is in no key and no value of Redis, nor in log, metrics or re
   await call(`${accounts}/${id}/api-keys/${minted['id']}/revoke`, token, {});
   await call(`${url}/orders`, key);
 
-  const redis = new Redis(redisUrl);
-  t.teardown(() => redis.disconnect());
+  const redis = redisClient(t, redisUrl);
   const stored: string[] = [];
   for (const name of await redis.keys('*')) {
     stored.push(name, (await redis.getBuffer(name))?.toString('latin1') ?? '');

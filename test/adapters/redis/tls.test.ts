@@ -1,14 +1,13 @@
 // class: real
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { Redis } from 'ioredis';
 import { encodeFact } from '../../../src/adapters/redis/stamped-json.ts';
 import type { StampedFact } from '../../../src/ports/fact-cache.ts';
 import type { FactKey } from '../../../src/ports/facts.ts';
 import { certificate } from '../../support/config-certificates.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openFactCache } from '../../support/fact-cache.ts';
-import { startRedis } from '../../support/redis.ts';
+import { redisClient, startRedis } from '../../support/redis.ts';
 import type { Scope } from '../../support/servers.ts';
 import { tcpRelay } from '../../support/tcp-relay.ts';
 import { unusedPort } from '../../servers/unused-port.mjs';
@@ -34,8 +33,7 @@ async function tlsRedis(t: Scope, settings: Record<string, string> = {}) {
     ...settings,
   });
   // The way around TLS.
-  const plain = new Redis(server.url);
-  t.teardown(() => plain.disconnect());
+  const plain = redisClient(t, server.url);
   await plain.set('tg:2:p:n:parent', encodeFact(fact));
   const { port, connections } = await tcpRelay(t, tlsPort);
   return { port, tlsPort, plain, connections };

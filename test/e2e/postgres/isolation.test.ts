@@ -1,12 +1,12 @@
 // class: real
-/** Servers, databases and roles with another default of transaction isolation, and SQL by hand: no replica decides by what is over. */
+/** Servers, databases and roles with another default of transaction isolation: no replica decides by what is over. */
 import t from 'tap';
 import { openPostgres, type Store } from '../../../src/adapters/postgres/store.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startPostgres } from '../../support/postgres.ts';
 import { decidingReplica } from '../../support/deciding-replica.ts';
 import type { Scope } from '../../support/servers.ts';
-import { createKey, createParent, problemCode, rawSql } from '../../support/store.ts';
+import { createKey, createParent, rawSql } from '../../support/store.ts';
 
 const leaseMs = 3_000;
 const replicasEach = 3;
@@ -70,53 +70,3 @@ for (const level of ['repeatable read', 'serializable'])
         t.equal(stale, 0, `of ${rounds * atOnce * replicasEach} decisions`);
       },
     );
-
-t.test(
-  'through a pooler, which gets no parameter, a change fails rather than share a position',
-  async (t) => {
-    const { url } = await startPostgres(t);
-    const direct = openPostgres({ url, maxConnections: 4, deadlines });
-    t.teardown(() => direct.close());
-    await direct.migrate();
-    const { id } = await createParent(direct.tenants);
-    const { key } = await createKey(direct.tenants, id);
-    await rawSql(t, url).unsafe(`alter role postgres set default_transaction_isolation = 'repeatable read'`);
-
-    const pooled = openPostgres({
-      url: `${url}?prepare=false`,
-      directUrl: url,
-      maxConnections: 4,
-      deadlines,
-    });
-    t.teardown(() => pooled.close());
-    const { seq } = await direct.log.replicas();
-    t.equal(await problemCode(pooled.tenants.revokeKey(id, key.id)), 'unavailable');
-    t.equal((await direct.log.replicas()).seq, seq);
-    t.equal((await direct.tenants.getKey(id, key.id))?.revokedAt, null);
-  },
-);
-
-t.test('SQL by hand is enforced on every replica within T of its commit', async (t) => {
-  const { url } = await startPostgres(t);
-  const replicas = await startStores(t, url);
-  const [{ store }] = replicas as [(typeof replicas)[number]];
-  const sql = rawSql(t, url);
-  const { id } = await createParent(store.tenants);
-  const changes: Readonly<Record<string, string>> = {
-    'a revoke': 'update api_key set revoked_at = now() where id = ',
-    'an expiry': 'update api_key set expires_at = now() where id = ',
-    'a deletion': 'delete from api_key where id = ',
-  };
-  for (const [name, text] of Object.entries(changes)) {
-    const { key, digest } = await createKey(store.tenants, id);
-    for (const replica of replicas) t.match(await replica.key(digest), { revoked: false, expiresAtMs: null });
-    await sql.unsafe(`${text} '${key.id}'`);
-    const since = performance.now();
-    // After T no replica may hold what it held: by then each has renewed its lease, or has none.
-    await eventually(() => performance.now() - since > leaseMs);
-    for (const replica of replicas) {
-      const fact = await replica.key(digest);
-      t.ok(fact === null || fact.revoked || fact.expiresAtMs !== null, name);
-    }
-  }
-});

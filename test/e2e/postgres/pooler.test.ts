@@ -6,7 +6,7 @@ import { openPostgres } from '../../../src/adapters/postgres/store.ts';
 import { openLog } from '../../../src/ops/logger.ts';
 import { startGateway } from '../../../src/wiring/start.ts';
 import { storeContracts } from '../../contract/all.ts';
-import { makeParents, operatorToken, type Parent } from '../../support/apis.ts';
+import { makeParents, operatorClient, operatorToken, type Parent } from '../../support/apis.ts';
 import { configFile, goodConfig } from '../../support/config-files.ts';
 import { eventually } from '../../support/eventually.ts';
 import { httpClient, type Call } from '../../support/http-client.ts';
@@ -167,9 +167,7 @@ async function startTwo(t: Scope, env: Readonly<Record<string, string>>) {
     t.teardown(() => gateway.stop());
     await gateway.begun;
     const call = httpClient(t, `http://127.0.0.1:${gateway.publicAddress.port}`);
-    const internal = httpClient(t, `http://127.0.0.1:${gateway.internalAddress.port}`);
-    const operator: Call = (method, path, more) =>
-      internal(method, `/admin/v1${path}`, { key: operatorToken, ...more });
+    const operator = operatorClient(t, `http://127.0.0.1:${gateway.internalAddress.port}`);
     return { call, parent: makeParents(call, operator) };
   };
   return [await start(), await start()] as const;

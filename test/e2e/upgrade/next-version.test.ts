@@ -1,13 +1,12 @@
 // class: real
 /** This version beside a made-up next one over one database: there and back under load. */
-import { Redis } from 'ioredis';
 import t from 'tap';
 import { version } from '../../../src/wiring/version.ts';
 import { backupTools, dumpSchema } from '../../support/backup.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 import { dist } from '../../support/process.ts';
-import { freshRedis } from '../../support/redis.ts';
+import { freshRedis, redisClient } from '../../support/redis.ts';
 import { migrated, rawSql } from '../../support/store.ts';
 import { Fleet, type Member } from './support/fleet.ts';
 import { differences, makeNextVersion, migrateWith } from './support/next-version.ts';
@@ -18,8 +17,7 @@ t.test('an upgrade and the way back: no request fails, no decision is stale', as
   const url = await freshDatabase(t);
   const sql = rawSql(t, url);
   const redisUrl = await freshRedis(t);
-  const redis = new Redis(redisUrl);
-  t.teardown(() => redis.disconnect());
+  const redis = redisClient(t, redisUrl);
   const fleet = new Fleet(t, { DATABASE_URL: url, REDIS_URL: redisUrl });
   /** The functions are the next version's, by their number and by their text. */
   async function hasNextFunctions(when: string): Promise<void> {

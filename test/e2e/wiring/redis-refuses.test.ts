@@ -1,16 +1,14 @@
 // class: real
-import { Redis } from 'ioredis';
 import t from 'tap';
 import { operatorToken } from '../../support/apis.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 import { becomes, startProcess } from '../../support/process.ts';
-import { startRedis } from '../../support/redis.ts';
+import { redisClient, startRedis } from '../../support/redis.ts';
 import { startUpstream } from '../../support/upstreams.ts';
 
 t.test('a gateway whose Redis refuses it is ready, and log and metrics say so', async (t) => {
   const redis = await startRedis(t);
-  const admin = new Redis(redis.url);
-  t.teardown(() => admin.disconnect());
+  const admin = redisClient(t, redis.url);
   await admin.config('SET', 'requirepass', 'right');
   const { program, internalUrl } = await startProcess(t, {
     DATABASE_URL: await freshDatabase(t),

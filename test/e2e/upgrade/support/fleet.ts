@@ -1,6 +1,7 @@
 /** Replicas of two versions over one PostgreSQL and one Redis, and requests and changes that go to those in use. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { makeParents, operatorToken, type Parent, type SubAccountUnderTest } from '../../../support/apis.ts';
+import { makeParents, operatorClient, operatorToken, type Parent } from '../../../support/apis.ts';
+import type { SubAccountUnderTest } from '../../../support/apis.ts';
 import { configFile } from '../../../support/config-files.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { httpClient, type Call, type HttpResponse } from '../../../support/http-client.ts';
@@ -51,13 +52,10 @@ export class Fleet {
     };
     const replica = await startProcess(this.#t, env, dist);
     await becomes(replica.internalUrl, 200);
-    const internal = httpClient(this.#t, replica.internalUrl);
-    const operator: Call = (method, path, more) =>
-      internal(method, `/admin/v1${path}`, { key: operatorToken, ...more });
     const member = {
       ...replica,
       call: httpClient(this.#t, replica.url),
-      operator,
+      operator: operatorClient(this.#t, replica.internalUrl),
       underWay: new Set<never>(),
     };
     this.#inUse = [...this.#inUse, member];
