@@ -92,24 +92,15 @@ t.test('what Fastify rejects on its own is a problem, too', async (t) => {
     app.get('/:id', () => 'never');
   });
   const json = { 'content-type': 'application/json' };
-  t.match(await call('GET', '/no/such/path'), { status: 404, body: { code: 'not_found' } });
-  t.match(await call('GET', '/%zz'), { status: 400, body: { code: 'invalid_target' } });
-  t.match(await call('POST', '/', { headers: json, body: '{' }), {
-    status: 400,
-    body: { code: 'invalid_request' },
-  });
-  t.match(await call('POST', '/', { headers: json, body: '' }), {
-    status: 400,
-    body: { code: 'invalid_request' },
-  });
-  t.match(await call('POST', '/', { headers: json, body: '0123456789A' }), {
-    status: 413,
-    body: { code: 'payload_too_large' },
-  });
-  t.match(await call('POST', '/', { headers: { 'content-type': 'image/png' }, body: 'x' }), {
-    status: 415,
-    body: { code: 'unsupported_media_type' },
-  });
+  for (const [method, path, options, status, code] of [
+    ['GET', '/no/such/path', {}, 404, 'not_found'],
+    ['GET', '/%zz', {}, 400, 'invalid_target'],
+    ['POST', '/', { headers: json, body: '{' }, 400, 'invalid_request'],
+    ['POST', '/', { headers: json, body: '' }, 400, 'invalid_request'],
+    ['POST', '/', { headers: json, body: '0123456789A' }, 413, 'payload_too_large'],
+    ['POST', '/', { headers: { 'content-type': 'image/png' }, body: 'x' }, 415, 'unsupported_media_type'],
+  ] as const)
+    t.match(await call(method, path, options), { status, body: { code } }, code);
 });
 
 t.test('a client that is rejected with a long body still on its way is told to close', async (t) => {

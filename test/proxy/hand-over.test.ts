@@ -1,7 +1,5 @@
 // class: app
 /** When a request counts, and what is certain when its first byte goes out. */
-import { createServer } from 'node:net';
-import { once } from 'node:events';
 import t from 'tap';
 import { HandOvers, type Departing } from '../../src/proxy/upstream/hand-overs.ts';
 import { ActiveExchanges } from '../../src/proxy/active-exchanges.ts';
@@ -49,29 +47,6 @@ t.test('a request counts when it goes out, whatever becomes of it, without our o
     { kind: 'write', status: 502, bytesOut: 0 },
     { kind: 'read', status: 502, bytesOut: 0 },
   ]);
-});
-
-t.test('a connection that ends before its request is written is replaced by another', async (t) => {
-  // Responds, says that it keeps the connection, and ends it with the next thing it does.
-  let accepted = 0;
-  let requests = 0;
-  const server = createServer((socket) => {
-    accepted += 1;
-    socket
-      .on('error', () => undefined)
-      .on('data', () => {
-        requests += 1;
-        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
-        setImmediate(() => socket.destroy());
-      });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => server.close());
-  const { port } = server.address() as { port: number };
-  const { call, usage } = await startGateway(t, { routes: { '/': `http://127.0.0.1:${port}` } });
-  for (let i = 0; i < 20; i++) t.ok([200, 502].includes((await call('GET', '/')).status));
-  t.equal(usage.length, 20);
-  t.ok(accepted >= 1 && requests <= 20);
 });
 
 t.test('a request whose facts change in the turn in which it goes out is decided again', async (t) => {

@@ -2,31 +2,7 @@
 import t from 'tap';
 import { startGateway } from '../support/gateway.ts';
 import { rawClient } from '../support/raw-client.ts';
-import { startTcpUpstream, startUpstream } from '../support/upstreams.ts';
-
-t.test('responses without a body have none, and the connection goes on', async (t) => {
-  const upstream = await startUpstream(t, ({ target }, response) => {
-    const status = Number(target.slice(1));
-    response
-      .writeHead(status, status === 200 ? { 'content-length': 100, etag: '"1"' } : { etag: '"1"' })
-      .end();
-  });
-  const { port, requestOf } = await startGateway(t, { routes: { '/': upstream.url } });
-  const client = await rawClient(t, port);
-  for (const [method, status] of [
-    ['HEAD', 200],
-    ['GET', 204],
-    ['GET', 304],
-    ['HEAD', 404],
-    ['DELETE', 204],
-  ] as const) {
-    client.send(requestOf(method, `/${status}`));
-    const response = await client.response(method);
-    t.equal(response.status, status);
-    t.equal(response.headers['etag'], '"1"');
-    if (method === 'HEAD' && status === 200) t.equal(response.headers['content-length'], '100');
-  }
-});
+import { startTcpUpstream } from '../support/upstreams.ts';
 
 t.test('no length where there can be no body; a 304 states that of the body it stands for', async (t) => {
   const upstream = await startTcpUpstream(t, (socket, head) => {
@@ -38,12 +14,15 @@ t.test('no length where there can be no body; a 304 states that of the body it s
   for (const [method, status, length] of [
     ['GET', 204, undefined],
     ['HEAD', 204, undefined],
+    ['DELETE', 204, undefined],
     ['GET', 304, '12'],
     ['HEAD', 200, '12'],
+    ['HEAD', 404, '12'],
   ] as const) {
     client.send(requestOf(method, `/${status}`));
-    const { headers } = await client.response(method);
-    t.equal(headers['content-length'], length, `${method} ${status}`);
+    const response = await client.response(method);
+    const { headers } = response;
+    t.same([response.status, headers['content-length']], [status, length], method);
     t.equal(headers['x-own'], '1');
   }
   t.equal(upstream.connections, 1);

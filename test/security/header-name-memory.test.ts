@@ -47,18 +47,21 @@ function proxied() {
     rejected(written);
     outbound(listed(written), { ...about, identity: admission }, route);
   };
+  const admitted = (written: readonly string[]): void => sent(written, identity);
+  /** How many names had to be worked out during `work`. */
+  const workedOut = (work: () => void): number => {
+    tally.workedOut = 0;
+    work();
+    return tally.workedOut;
+  };
   return {
     /** The caller is not known, or its key is not. */
     rejected,
-    admitted: (written: readonly string[]) => sent(written, identity),
+    admitted,
+    workedOut,
+    forHonest: () => workedOut(() => admitted(honest)),
     /** By a route that says `preflight: pass`. */
     preflight: (written: readonly string[]) => sent(written, null),
-    /** How many names had to be worked out during `work`. */
-    workedOut: (work: () => void): number => {
-      tally.workedOut = 0;
-      work();
-      return tally.workedOut;
-    },
   };
 }
 
@@ -68,46 +71,26 @@ function flood(request: (written: readonly string[]) => unknown, requests: numbe
 }
 
 t.test('callers without a key leave no name behind, and take none from the others', async (t) => {
-  const { rejected, preflight, admitted, workedOut } = proxied();
+  const { rejected, preflight, admitted, workedOut, forHonest } = proxied();
   admitted(honest);
-  t.equal(
-    workedOut(() => admitted(honest)),
-    0,
-    'names in use are remembered',
-  );
+  t.equal(forHonest(), 0, 'names in use are remembered');
   for (const request of [rejected, preflight]) {
     flood(request, 100);
-    t.equal(
-      workedOut(() => admitted(honest)),
-      0,
-      'they still are',
-    );
+    t.equal(forHonest(), 0, 'they still are');
     t.equal(workedOut(() => request(['X-Odd-0-0'])) > 0, true, 'and nothing else is');
   }
 });
 
 t.test('a caller with a key takes names from the others for a request at most', async (t) => {
-  const { admitted, workedOut } = proxied();
+  const { admitted, forHonest } = proxied();
   flood(admitted, 100);
   admitted(honest);
-  t.equal(
-    workedOut(() => admitted(honest)),
-    0,
-    'what comes after a flood is remembered',
-  );
+  t.equal(forHonest(), 0, 'what comes after a flood is remembered');
   flood(admitted, 11, 1_000);
-  t.equal(
-    workedOut(() => admitted(honest)),
-    0,
-    'and outlives a thousand other names',
-  );
+  t.equal(forHonest(), 0, 'and outlives a thousand other names');
   flood(admitted, 100, 2_000);
   admitted(honest);
-  t.equal(
-    workedOut(() => admitted(honest)),
-    0,
-    'or comes back at once',
-  );
+  t.equal(forHonest(), 0, 'or comes back at once');
 });
 
 t.test('names of any length take no memory', async (t) => {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { WebSocket, WebSocketServer, type ClientOptions, type ServerOptions } from 'ws';
 import { authorizationOf } from './credential-forms.ts';
+import { eventually } from './eventually.ts';
 import { rawClient, requestText, type RawClient } from './raw-client.ts';
 import type { Scope } from './servers.ts';
 
@@ -71,6 +72,19 @@ export async function openWebSocket(
     );
   });
   return client;
+}
+
+/** Opens a WebSocket through the gateway, and finds its other end at the upstream. */
+export async function openEnds(
+  t: Scope,
+  { sockets }: WebSocketUpstream,
+  port: number,
+  key: string,
+): Promise<{ readonly client: WebSocket; readonly server: WebSocket }> {
+  const before = sockets.length;
+  const { socket: client } = await openWebSocket(t, port, '/', bearer(key));
+  await eventually(() => sockets.length > before);
+  return { client, server: sockets.at(-1) as WebSocket };
 }
 
 /** The header with which {@link openWebSocket} sends an API key. */

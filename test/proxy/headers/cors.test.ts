@@ -3,7 +3,6 @@ import t from 'tap';
 import type { CorsConfig } from '../../../src/config.ts';
 import { startGateway, startProxied } from '../../support/gateway.ts';
 import { OneReplicaLimiter } from '../../support/one-replica-limiter.ts';
-import { rawClient, requestText } from '../../support/raw-client.ts';
 import { startUpstream } from '../../support/upstreams.ts';
 
 const app = 'https://app.example';
@@ -181,21 +180,6 @@ t.test('every origin, or the ones with cookies', async (t) => {
     t.equal(headers['access-control-allow-credentials'], 'true', method);
     t.equal(headers['access-control-allow-origin'], app, method);
   }
-});
-
-t.test('what looks like a preflight and has a body needs a key; the connection goes on', async (t) => {
-  const { upstream, call, port, requestOf } = await startProxied(t, { route: { cors } });
-  const client = await rawClient(t, port);
-  const next = requestOf('GET', '/');
-  client.send(requestText('OPTIONS', '/', preflight(app, 'GET'), 'a body') + next);
-  t.equal((await client.response('OPTIONS')).status, 401);
-  t.equal((await client.response()).status, 200);
-  t.equal(upstream.heads, 1);
-  t.equal(
-    (await call('OPTIONS', '/', { headers: preflight(app, 'GET') })).status,
-    200,
-    'with a key it is no preflight',
-  );
 });
 
 t.test('a route without cors leaves CORS to its upstream', async (t) => {

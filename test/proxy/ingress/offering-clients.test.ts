@@ -1,12 +1,11 @@
 // class: real
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { WebSocketServer } from 'ws';
-import { createListener } from '../../../src/server/listener.ts';
 import { curl, java, noCurl, noJava } from '../../support/foreign-clients.ts';
-import { defaultLimits, startGateway, startProxied } from '../../support/gateway.ts';
+import { startGateway, startProxied } from '../../support/gateway.ts';
 import { startUpstream } from '../../support/upstreams.ts';
 
 t.test('curl --http2 is served over HTTP/1.1, bodies included', { skip: noCurl }, async (t) => {
@@ -99,37 +98,4 @@ t.test('Java’s HttpClient is served, large uploads and WebSockets too', { skip
   t.match(lines[8], /^403 HTTP_1_1 .*insufficient_scope/, 'the rejection of a large upload to management');
   t.equal(lines[9], 'ws hello');
   for (const { rawHeaders } of upstream.received) t.notMatch(rawHeaders.join('\n'), /upgrade|http2|h2c/i);
-});
-
-t.test('a listener without upgrades serves offers, too', { skip: noCurl }, async (t) => {
-  const bodies: string[] = [];
-  const respond = (body: string, response: ServerResponse): void => {
-    bodies.push(body);
-    response.end('done');
-  };
-  const { server, connections } = createListener(
-    {
-      request: (offer) =>
-        offer.serveByNode((request, response) => {
-          let body = '';
-          request.on('data', (chunk: Buffer) => (body += chunk.toString()));
-          request.on('end', () => respond(body, response));
-        }),
-      rawProblem: () => '',
-      broke: (error) => t.error(error),
-    },
-    defaultLimits,
-    null,
-  );
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  t.teardown(() => {
-    server.close();
-    for (const { socket } of connections) socket.destroy();
-  });
-  const { port } = server.address() as AddressInfo;
-  for (const name of ['a', 'b']) {
-    const { output } = await curl('--http2', '--data', `{"name":"${name}"}`, `http://127.0.0.1:${port}`);
-    t.equal(output, 'done');
-  }
-  t.strictSame(bodies, ['{"name":"a"}', '{"name":"b"}']);
 });

@@ -1,6 +1,6 @@
 // class: real
 import t from 'tap';
-import { eventually, startGateway } from '../../support/gateway.ts';
+import { startGateway } from '../../support/gateway.ts';
 import { noGo, noPython, startGoUpstream, startPythonUpstream } from '../../support/foreign-upstreams.ts';
 import { type RawResponse } from '../../support/raw-client.ts';
 import type { Scope } from '../../support/servers.ts';
@@ -70,14 +70,4 @@ t.test('a rejection in HTTP/1.0 before an upstream of HTTP/1.1 changes nothing',
   const { call, upload } = await gatewayTo(t, upstream.url);
   for (status of [200, 503]) t.equal((await call('GET', '/')).status, status);
   t.match((await upload(1)).body, /transfer-encoding: chunked/);
-});
-
-t.test('a response of HTTP/1.0 ends with its length or its connection', { skip: noPython }, async (t) => {
-  const { call, finished } = await gatewayTo(t, await startPythonUpstream(t, 'HTTP/1.0'));
-  for (const target of ['/', '/until-close', '/']) t.equal((await call('GET', target)).body, 'ok', target);
-  await eventually(() => finished.length === 3);
-  t.strictSame(
-    finished.map(({ code }) => code),
-    [null, null, null],
-  );
 });

@@ -11,61 +11,43 @@ import {
   bearer,
   consent,
   handshake,
+  openEnds,
   openWebSocket,
   rawWebSocket,
   startWebSocketUpstream,
 } from '../../support/websockets.ts';
 
-/** Codes and reasons as the other end should see them; 1005 stands for a close frame without a code. */
-const closes = [
-  [1000, ''],
-  [1000, 'done'],
-  [1001, 'going'],
-  [1008, 'policy'],
-  [3000, ''],
-  [4999, 'x'.repeat(123)],
-  [undefined, ''],
-] as const;
+type Raw = WebSocket & { readonly _socket: Socket };
 
-for (const [who, closer] of [
-  ['client', (client: WebSocket, _server: WebSocket) => client],
-  ['upstream', (_client: WebSocket, server: WebSocket) => server],
-] as const) {
-  t.test(`whichever end closes, the other one sees the code and the reason: the ${who}`, async (t) => {
+/** Ways to end a WebSocket, and what both ends see of it; 1005 stands for a close frame without a code. */
+const ways: readonly (readonly [end: (socket: Raw) => unknown, code: number, reason?: string])[] = [
+  [(socket) => socket.close(1000), 1000],
+  [(socket) => socket.close(1000, 'done'), 1000, 'done'],
+  [(socket) => socket.close(1001, 'going'), 1001, 'going'],
+  [(socket) => socket.close(1008, 'policy'), 1008, 'policy'],
+  [(socket) => socket.close(3000), 3000],
+  [(socket) => socket.close(4999, 'x'.repeat(123)), 4999, 'x'.repeat(123)],
+  [(socket) => socket.close(), 1005],
+  [({ _socket }) => _socket.end(), 1006],
+  [({ _socket }) => _socket.destroy(), 1006],
+  [({ _socket }) => _socket.resetAndDestroy(), 1006],
+];
+
+for (const who of ['client', 'server'] as const) {
+  t.test(`however one end closes, the other one sees the code and the reason: the ${who}`, async (t) => {
     const upstream = await startWebSocketUpstream(t);
     const { port, parent, finished } = await startGateway(t, { routes: { '/': upstream.url } });
-    for (const [code, reason] of closes) {
-      const { socket: client } = await openWebSocket(t, port, '/', bearer(parent.key));
-      await eventually(() => upstream.sockets.at(-1)?.readyState === 1, 'the connection');
-      const server = upstream.sockets.at(-1) as WebSocket;
-      const ends = Promise.all([ending(client), ending(server)]);
-      closer(client, server).close(code, reason);
-      const expected = { code: code ?? 1005, reason };
+    for (const [end, code, reason = ''] of ways) {
+      const ends = await openEnds(t, upstream, port, parent.key);
+      const seen = Promise.all([ending(ends.client), ending(ends.server)]);
+      end(ends[who] as Raw);
       // The end that closes is told its own code by the other's response; ws responses none by none.
-      t.same(await ends, [expected, expected], `${code} ${reason.slice(0, 10)}`);
-      upstream.sockets.length = 0;
+      const expected = { code, reason };
+      t.same(await seen, [expected, expected], `${code} ${reason.slice(0, 10)}`);
     }
-    await eventually(() => finished.length === closes.length, 'the records');
-    t.ok(finished.every(({ status, code }) => status === 101 && code === null));
-  });
-
-  t.test(`an end without a close frame is one for the other end too: the ${who}`, async (t) => {
-    const upstream = await startWebSocketUpstream(t);
-    const { port, parent, finished } = await startGateway(t, { routes: { '/': upstream.url } });
-    for (const cut of [
-      (socket: Socket) => socket.end(),
-      (socket: Socket) => socket.destroy(),
-      (socket: Socket) => socket.resetAndDestroy(),
-    ]) {
-      const { socket: client } = await openWebSocket(t, port, '/', bearer(parent.key));
-      await eventually(() => upstream.sockets.length === 1, 'the connection');
-      const server = upstream.sockets[0] as WebSocket;
-      const ends = Promise.all([ending(client), ending(server)]);
-      cut((closer(client, server) as WebSocket & { _socket: Socket })._socket);
-      t.match(await ends, [{ code: 1006 }, { code: 1006 }]);
-      upstream.sockets.length = 0;
-    }
-    await eventually(() => finished.length === 3, 'the records');
+    await eventually(() => finished.length === ways.length, 'the records');
+    t.ok(finished.every(({ status }) => status === 101));
+    t.ok(finished.slice(0, 7).every(({ code }) => code === null));
   });
 
   t.test(`frames that break the rules are the other end's to check: from the ${who}`, async (t) => {
@@ -77,15 +59,11 @@ for (const [who, closer] of [
       ['a reserved opcode', [0x83, 0x00], 1002],
       ['a close code that must not be sent', [0x88, 0x02, 0x03, 0xee], 1002],
     ] as const) {
-      const { socket: client } = await openWebSocket(t, port, '/', bearer(parent.key));
-      await eventually(() => upstream.sockets.length === 1, 'the connection');
-      const server = upstream.sockets[0] as WebSocket;
-      const sender = closer(client, server) as WebSocket & { _socket: Socket };
-      client.on('error', () => undefined);
-      const told = ending(sender);
-      sender._socket.write(Buffer.from(sender === client ? masked(frame) : frame));
+      const ends = await openEnds(t, upstream, port, parent.key);
+      ends.client.on('error', () => undefined);
+      const told = ending(ends[who]);
+      (ends[who] as Raw)._socket.write(Buffer.from(who === 'client' ? masked(frame) : frame));
       t.equal((await told).code, code, name);
-      upstream.sockets.length = 0;
     }
   });
 }

@@ -1,9 +1,9 @@
 // class: app
 import { createHash } from 'node:crypto';
 import t from 'tap';
-import type { RawData, WebSocket } from 'ws';
+import type { RawData } from 'ws';
 import { eventually, standstill, startGateway } from '../../support/gateway.ts';
-import { bearer, openWebSocket, startWebSocketUpstream } from '../../support/websockets.ts';
+import { bearer, openEnds, openWebSocket, startWebSocketUpstream } from '../../support/websockets.ts';
 
 /** Around every change of the form that a frame's length has (RFC 6455 §5.2). */
 const sizes = [0, 1, 125, 126, 127, 65_535, 65_536, 1024 * 1024];
@@ -75,9 +75,7 @@ t.test('fragments stay fragments, and control frames go in between', async (t) =
 t.test('pings and pongs keep their payload, both ways', async (t) => {
   const upstream = await startWebSocketUpstream(t);
   const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
-  const { socket: client } = await openWebSocket(t, port, '/', bearer(parent.key));
-  await eventually(() => upstream.sockets.length === 1, 'the connection');
-  const server = upstream.sockets[0] as WebSocket;
+  const { client, server } = await openEnds(t, upstream, port, parent.key);
   for (const [from, to] of [
     [client, server],
     [server, client],
@@ -96,9 +94,7 @@ for (const which of ['upstream', 'client'] as const)
   t.test(`what the ${which} does not read is not held in memory`, async (t) => {
     const upstream = await startWebSocketUpstream(t, () => undefined);
     const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
-    const { socket: client } = await openWebSocket(t, port, '/', bearer(parent.key));
-    await eventually(() => upstream.sockets.length === 1, 'the connection');
-    const server = upstream.sockets[0] as WebSocket;
+    const { client, server } = await openEnds(t, upstream, port, parent.key);
     const [reader, sender] = which === 'client' ? [client, server] : [server, client];
     reader.pause();
     const message = Buffer.alloc(64 * 1024);

@@ -27,26 +27,6 @@ t.test('what waits to be sent is not sent after the end, nor is a close frame be
   t.equal(received, '\x81\x03all');
 });
 
-t.test('a tunnel is over once both ends are closed, and only then', async (t) => {
-  const [client, clientEnd] = await pair(t);
-  const [upstream, upstreamEnd] = await pair(t);
-  let over = 0;
-  const tunnel = new Tunnel(client, upstream, 10_000, {
-    onClosed: () => (over += 1),
-    broke: (error) => t.error(error),
-  });
-  tunnel.open(Buffer.from('first '), Buffer.alloc(0));
-  let received = '';
-  upstreamEnd.on('data', (chunk: Buffer) => (received += chunk.toString()));
-  clientEnd.end('second');
-  await once(upstreamEnd, 'end');
-  t.equal(received, 'first second');
-  t.equal(over, 0);
-  upstreamEnd.end();
-  clientEnd.resume();
-  await eventually(() => over === 1);
-});
-
 /** Both ends of a connection. */
 async function pair(t: Scope): Promise<[Socket, Socket]> {
   const server = createServer({ allowHalfOpen: true }).listen(0, '127.0.0.1');
