@@ -109,6 +109,11 @@ t.test('a session lasts as long as configured, and a link five minutes', async (
   const parent = await one.parent();
   const { call } = await openPortal(t, brief, parent);
   t.notOk(await isOpen(call));
+  const { body, link } = await makeLink(parent);
+  const leftMs = Date.parse(String(body['expires_at'])) - Date.now();
+  t.ok(leftMs > 240_000 && leftMs < 360_000, `${leftMs} ms`);
+  const redeemed = await bare('POST', '/redeem', { body: { link } });
+  t.match(redeemed, { status: 201, headers: { 'cache-control': 'no-store' } });
 });
 
 t.test('neither the store nor an error has a secret', async (t) => {

@@ -2,24 +2,9 @@
 /** The portal's API: what a session shows, and what it changes. */
 import t from 'tap';
 import { startApis } from '../../support/apis.ts';
-import { makeLink, openPortal, portalCall } from '../../support/portal.ts';
+import { makeLink, openPortal } from '../../support/portal.ts';
 
 const apis = await startApis(t, { portal: {} });
-
-t.test('a link has its secret in the fragment, for five minutes', async (t) => {
-  const parent = await apis.parent();
-  const { status, body, headers, link } = await makeLink(parent);
-  t.equal(status, 201);
-  t.match(body['url'], /^https:\/\/portal\.example\/#[\w-]{43}$/);
-  t.equal(headers['cache-control'], 'no-store');
-  const leftMs = Date.parse(String(body['expires_at'])) - Date.now();
-  t.ok(leftMs > 240_000 && leftMs < 360_000, `${leftMs} ms`);
-  const bare = portalCall(t, apis);
-  const redeemed = await bare('POST', '/redeem', { body: { link } });
-  t.equal(redeemed.status, 201);
-  t.equal(redeemed.headers['cache-control'], 'no-store');
-  t.not(redeemed.body['token'], link);
-});
 
 t.test('a session says whom it is for and what it may do', async (t) => {
   const parent = await apis.parent();
@@ -79,24 +64,6 @@ t.test('keys are minted, listed, rotated and revoked, with events of the session
       ['api_key.created', actor],
     ],
   );
-});
-
-t.test('a session of one sub-account sees its events, but nobody of the parent', async (t) => {
-  const parent = await apis.parent();
-  const sub = await parent.create({ name: 'Child', metadata: { note: 'late payer' } });
-  await parent.create({ name: 'Another' });
-  await sub.mint();
-  const { call } = await openPortal(t, apis, parent, { sub_account_id: sub.id });
-  const { body, text } = await call('GET', '/events');
-  const events = body['data'] as { sub_account_id: string; actor: object; address: unknown }[];
-  t.equal(events.length, 2);
-  for (const { sub_account_id, actor, address } of events) {
-    t.equal(sub_account_id, sub.id);
-    t.same(actor, { kind: 'api_key', key_id: null, name: null });
-    t.equal(address, null);
-  }
-  t.notMatch(text, 'late payer');
-  t.notMatch((await call('GET', `/sub-accounts/${sub.id}`)).text, 'late payer');
 });
 
 t.test('a session of the parent sees all sub-accounts', async (t) => {
