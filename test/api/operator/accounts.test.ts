@@ -102,6 +102,10 @@ t.test('what does not exist, is no parent or is no request is rejected', async (
     headers: { allow: 'DELETE, GET, HEAD, PATCH' },
   });
   t.match(await apis.operator('GET', '/nothing'), { status: 404 });
+  t.match(await apis.operator('GET', '/accounts?limit=1', { headers: { expect: 'foo' } }), {
+    status: 417,
+    body: { code: 'expectation_failed', instance: '/admin/v1/accounts' },
+  });
 });
 
 t.test('only the bearer of the token is let in, and nothing is told to anybody else', async (t) => {
@@ -151,6 +155,7 @@ t.test('without a token the operator API is off, whatever token a request has', 
     ['GET', '/accounts'],
     ['POST', '/accounts'],
     ['GET', ''],
+    ['GET', '/openapi.json'],
     ['GET', '/nothing'],
   ] as const) {
     const response = await apis.operator(method, path, { key: '' });
