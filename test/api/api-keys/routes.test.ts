@@ -151,12 +151,3 @@ t.test('a deactivated sub-account may be given keys, which work once it is react
   await child.act('reactivate');
   t.equal(await codeOf(), 'parent_key_required');
 });
-
-t.test('an account has no more keys than the limit', async (t) => {
-  const apis = await startApis(t, { limits: { keysPerAccount: 2 } });
-  const parent = await apis.parent();
-  const child = await parent.create();
-  for (let i = 0; i < 2; i++) await child.mint();
-  const third = await parent.call('POST', `/${child.id}/api-keys`, { body: { name: 'k' } });
-  t.match(third, { status: 409, body: { code: 'limit_reached' } });
-});

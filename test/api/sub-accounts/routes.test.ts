@@ -193,12 +193,3 @@ t.test(
     t.match((await parent.call('GET', `/${own.id.toUpperCase()}`)).body, { id: own.id });
   },
 );
-
-t.test('a parent has no more sub-accounts than the limit, deactivated ones included', async (t) => {
-  const apis = await startApis(t, { limits: { subAccountsPerParent: 2 } });
-  const parent = await apis.parent();
-  await (await parent.create()).act('deactivate');
-  await parent.create();
-  const third = await parent.call('POST', '', { body: { name: 'Third' } });
-  t.match(third, { status: 409, body: { code: 'limit_reached' } });
-});
