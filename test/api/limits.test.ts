@@ -84,22 +84,6 @@ t.test('a parent has those that the operator gives it, and sees them', async (t)
   t.match(body['data'], [{ data: { object: { limits }, previous: { limits: none } } }]);
 });
 
-t.test('an operator shows and changes sub-accounts of any parent', async (t) => {
-  const parent = await apis.parent();
-  const other = await apis.parent();
-  const { id } = await parent.create({ name: 'N' });
-  const path = `/accounts/${parent.id}/sub-accounts/${id}`;
-  t.match(await apis.operator('GET', path), { status: 200, body: { id, name: 'N', limits: none } });
-  t.match(await apis.operator('PATCH', path, { body: { name: 'M', limits: { requests_per_second: 5 } } }), {
-    status: 200,
-    headers: receipt,
-    body: { name: 'M', limits: five },
-  });
-  const foreign = `/accounts/${other.id}/sub-accounts/${id}`;
-  t.match(await apis.operator('GET', foreign), { status: 404 });
-  t.match(await apis.operator('PATCH', foreign, { body: { name: 'X' } }), { status: 404 });
-});
-
 t.test('what is no limit is rejected by name, and nothing is changed', async (t) => {
   const parent = await apis.parent();
   const { id } = await parent.create({ name: 'N', limits: { requests_per_second: 5 } });

@@ -116,24 +116,10 @@ t.test('what is wrong is said at once, and nothing is imported', async (t) => {
     '/keys/3',
   ]);
   t.match(await apis.call('GET', '/v1/sub-accounts', { key: good }), { status: 401 });
+  t.match(await importTo(parent.id, []), { status: 400 });
   const stranger = await (await apis.parent()).create();
   t.match(await importTo(parent.id, [{ api_key: good, name: 'n', sub_account_id: stranger.id }]), {
     status: 400,
     body: { errors: [{ pointer: '/keys/0/sub_account_id' }] },
   });
-});
-
-t.test('an import is for a parent that exists, by the operator', async (t) => {
-  const parent = await apis.parent();
-  const keys = [{ api_key: newKey(), name: 'n' }];
-  for (const id of [randomUUID(), 'no-id', (await parent.create()).id])
-    t.match(await importTo(id, keys), { status: 404 });
-  t.match(await importTo(parent.id, []), { status: 400 });
-  t.match(
-    await apis.operator('POST', `/accounts/${parent.id}/api-keys/import`, {
-      key: parent.key,
-      body: { keys },
-    }),
-    { status: 401 },
-  );
 });

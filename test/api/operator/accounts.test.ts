@@ -1,4 +1,5 @@
 // class: app
+import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { operatorToken, startApis } from '../../support/apis.ts';
 import { httpClient } from '../../support/http-client.ts';
@@ -9,12 +10,13 @@ const apis = await startApis(t);
 const both = ['sub_accounts:read', 'sub_accounts:write'];
 
 t.test('the operator makes parents and their keys, and the keys manage sub-accounts', async (t) => {
-  const created = await apis.operator('POST', '/accounts', { body: { name: 'Acme' } });
+  const id = randomUUID();
+  const chosen = { name: 'Acme', external_id: 'cus/42', metadata: { plan: 'gold' } };
+  const created = await apis.operator('POST', '/accounts', { body: { ...chosen, id: id.toUpperCase() } });
   t.match(created, {
     status: 201,
-    body: { id: /^[0-9a-f-]{36}$/, name: 'Acme', status: 'active', active_sub_accounts: 0, created_at: /Z$/ },
+    body: { ...chosen, id, status: 'active', active_sub_accounts: 0, created_at: /Z$/ },
   });
-  const id = String(created.body['id']);
   t.same((await apis.operator('GET', `/accounts/${id}`)).body, created.body);
   t.same((await apis.operator('GET', `/accounts/${id.toUpperCase()}`)).body, created.body);
 
@@ -70,6 +72,7 @@ t.test('what does not exist, is no parent or is no request is rejected', async (
       ['GET', '/api-keys'],
       ['POST', '/api-keys', { name: 'k' }],
       ['POST', `/api-keys/${parent.keyId}/revoke`],
+      ['POST', '/api-keys/import', { keys: [{ api_key: 'a-key-that-was-made-elsewhere', name: 'n' }] }],
       ['PATCH', '', { name: 'n' }],
       ['GET', '/sub-accounts'],
       ['POST', '/sub-accounts', { name: 'n' }],

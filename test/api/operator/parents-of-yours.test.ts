@@ -7,22 +7,6 @@ import type { HttpResponse } from '../../support/http-client.ts';
 
 const apis = await startApis(t);
 
-t.test('a parent has the id, external_id and metadata it was created with', async (t) => {
-  const id = randomUUID();
-  const body = { name: 'Acme', id: id.toUpperCase(), external_id: 'cus/42', metadata: { plan: 'gold' } };
-  const created = await apis.operator('POST', '/accounts', { body });
-  t.match(created, {
-    status: 201,
-    body: { id, name: 'Acme', external_id: 'cus/42', metadata: { plan: 'gold' }, status: 'active' },
-  });
-  t.same((await apis.operator('GET', `/accounts/${id}`)).body, created.body);
-  const minted = await apis.operator('POST', `/accounts/${id}/api-keys`, {
-    body: { name: 'key', scopes: ['sub_accounts:read'] },
-  });
-  const key = String(minted.body['api_key']);
-  t.equal((await apis.call('GET', '/v1/sub-accounts', { key })).status, 200, 'a key of it works');
-});
-
 t.test('an id is one account’s, parent or not, and an external_id one parent’s', async (t) => {
   const parent = await apis.parent();
   const child = await parent.create({ name: 'Child', external_id: 'shared' });
@@ -110,8 +94,21 @@ t.test('an operator lists, creates, deactivates and reactivates sub-accounts of 
   t.same(idsOf(await apis.operator('GET', `${path}?q=chi&metadata[k]=v`)), [id]);
   t.same(idsOf(await apis.operator('GET', `${path}?status=deactivated`)), []);
   t.same(idsOf(await apis.operator('GET', `/accounts/${other.id}/sub-accounts`)), []);
-  const foreign = await apis.operator('POST', `/accounts/${other.id}/sub-accounts/${id}/deactivate`);
-  t.match(foreign, { status: 404, body: { code: 'not_found' } });
+  const changed = { name: 'M', limits: { requests_per_second: 5 } };
+  t.match(await apis.operator('PATCH', `${path}/${id}`, { body: changed }), {
+    status: 200,
+    headers: { 'x-service-enforced': /./ },
+    body: changed,
+  });
+  t.match(await apis.operator('GET', `${path}/${id}`), { status: 200, body: { id, ...changed } });
+  for (const [method, rest, body] of [
+    ['GET', ''],
+    ['PATCH', '', { name: 'X' }],
+    ['POST', '/deactivate'],
+  ] as const) {
+    const foreign = `/accounts/${other.id}/sub-accounts/${id}${rest}`;
+    t.match(await apis.operator(method, foreign, { body }), { status: 404, body: { code: 'not_found' } });
+  }
 });
 
 t.test('parents are found by external_id, status and the start of their name', async (t) => {
