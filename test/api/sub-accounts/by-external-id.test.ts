@@ -71,20 +71,3 @@ t.test('what is no external_id is 400, and what could be read as another path, t
   t.same(await status('/by-external-id'), [405, 'method_not_allowed']);
   t.match(await call('GET', '/by-external-id'), { status: 404 }, 'it is no sub-account');
 });
-
-t.test('what a PUT may say', async (t) => {
-  const parent = await apis.parent();
-  const put = (body: object, call = parent.call): Promise<HttpResponse> =>
-    call('PUT', '/by-external-id/x', { body });
-  for (const body of [
-    {},
-    { name: '' },
-    { name: null },
-    { name: 'N', external_id: 'y' },
-    { name: 'N', status: 'active' },
-  ])
-    t.match(await put(body), { status: 400, body: { code: 'invalid_request' } }, JSON.stringify(body));
-  const other = await apis.parent();
-  t.match(await put({ name: 'N' }), { status: 201 });
-  t.match(await put({ name: 'N' }, other.call), { status: 201 }, 'of another parent it is another one');
-});
