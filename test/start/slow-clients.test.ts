@@ -1,7 +1,7 @@
 // class: built
 /**
- * Clients that keep the gateway waiting take little memory: bytes of a head or of a chunk that trickle in, and responses
- * that nobody reads.
+ * Clients that keep the gateway waiting take little memory: bytes of a head or of a chunk that trickle in. Responses that
+ * nobody reads are in test/proxy/idle-timeout.test.ts.
  *
  * TEST_SLOW_CLIENTS says how many connections there are (1,000).
  */
@@ -9,7 +9,6 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { configFile } from '../support/config-files.ts';
-import { eventually } from '../support/eventually.ts';
 import { rawClient, requestText } from '../support/raw-client.ts';
 import { parentOf } from '../support/reload.ts';
 import { valueOf } from '../support/scrape.ts';
@@ -22,10 +21,7 @@ const mostBytes = 40_000;
 const rounds = 8;
 
 async function start(t: Test) {
-  const large = 'x'.repeat(1024 * 1024);
-  const upstream = await startUpstream(t, ({ target }, response) =>
-    response.end(target === '/large' ? large : 'ok'),
-  );
+  const upstream = await startUpstream(t);
   const CONFIG = configFile(
     t,
     `limits: {max_connections: 20000, head_timeout_ms: 600000, max_event_loop_delay_ms: 0, max_heap_bytes: 0}`,
@@ -41,7 +37,7 @@ async function start(t: Test) {
     client.socket.destroy();
   };
   const residentBytes = () => valueOf(internalUrl, 'process_resident_memory_bytes');
-  return { upstream, port, authorization, serves, residentBytes };
+  return { port, authorization, serves, residentBytes };
 }
 
 async function connected(port: number): Promise<Socket> {
@@ -77,33 +73,5 @@ t.test(
     t.comment(`${connections} connections, ${each} bytes each`);
     t.ok(each < mostBytes, `${each} bytes each`);
     for (const socket of sockets) socket.destroy();
-  },
-);
-
-t.test(
-  'responses that nobody reads take little memory, and no more are asked for',
-  { timeout: 600_000 },
-  async (t) => {
-    const { upstream, port, authorization, serves, residentBytes } = await start(t);
-    await serves();
-    const [before, heads] = [await residentBytes(), upstream.heads];
-    const bytes = requestText('GET', '/large', [authorization]).repeat(1_000);
-    const clients = 20;
-    for (let n = 0; n < clients; n += 1) {
-      const socket = await connected(port);
-      t.teardown(() => socket.destroy());
-      socket.pause();
-      socket.write(bytes);
-    }
-    await eventually(() => upstream.heads >= heads + clients);
-    for (let round = 0; round < 10; round += 1) {
-      await sleep(100);
-      await serves();
-    }
-    const asked = upstream.heads - heads - 10;
-    t.ok(asked < clients * 20, `${asked} of ${clients * 1_000} requests came to the upstream`);
-    const grown = (await residentBytes()) - before;
-    t.comment(`resident memory grew by ${Math.round(grown / 1e6)} MB`);
-    t.ok(grown < 100e6, `resident memory grew by ${grown} bytes`);
   },
 );
