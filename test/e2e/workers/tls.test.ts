@@ -8,9 +8,8 @@ import { configFile } from '../../support/config-files.ts';
 import { eventually } from '../../support/eventually.ts';
 import { tempFolder } from '../../support/process.ts';
 import { tlsClient } from '../../support/raw-client.ts';
-import { bearer, openWebSocket, startWebSocketUpstream } from '../../support/websockets.ts';
 import { startUpstream } from '../../support/upstreams.ts';
-import { allReady, onePerWorker, send, servedBy, startWorkers } from '../../support/workers.ts';
+import { onePerWorker, send, servedBy, startWorkers } from '../../support/workers.ts';
 
 t.test(
   'SIGHUP: all workers show a renewed certificate, or none of them one that cannot be used',
@@ -42,41 +41,6 @@ t.test(
     t.equal(await program.kill('SIGTERM'), 0);
   },
 );
-
-t.test(
-  'a worker that is killed takes its TLS connections with it, and its successor takes new ones',
-  async (t) => {
-    const { gateway } = await startTls(t, (await startUpstream(t)).url);
-    const { program, port, key, internalUrl, pids } = gateway;
-    const connect = () => tlsClient(t, port, certificate.a.cert);
-    const kept = await onePerWorker(t, gateway, undefined, connect);
-    const [victim = 0] = pids();
-    process.kill(victim, 'SIGKILL');
-    await eventually(() => kept.filter(({ closed }) => closed).length === 1);
-    for (const client of kept.filter(({ closed }) => !closed)) t.equal((await send(client, key)).status, 200);
-    await eventually(() => pids().length === 2 && !pids().includes(victim));
-    await allReady(internalUrl, 2);
-    for (let i = 0; i < 4; i++) t.equal((await send(await connect(), key, '/after')).status, 200);
-    await eventually(() => servedBy(program, /after/).length === 2);
-  },
-);
-
-t.test('WebSockets over TLS go through both workers', async (t) => {
-  const { gateway } = await startTls(t, (await startWebSocketUpstream(t)).url);
-  const { program, port, key } = gateway;
-  const connect = () => tlsClient(t, port, certificate.a.cert);
-  const connections = await onePerWorker(t, gateway, undefined, connect);
-  for (const { socket } of connections) {
-    const createConnection = () => socket.removeAllListeners('data');
-    const client = await openWebSocket(t, port, '/ws', bearer(key), [], { createConnection });
-    client.socket.send('over TLS');
-    await eventually(() => client.messages.includes('over TLS'));
-    client.socket.close(4001);
-    await eventually(() => client.closed !== null);
-    t.match(client.closed, { code: 4001 });
-  }
-  await eventually(() => servedBy(program, /ws/).length === 2);
-});
 
 /** Two workers that serve HTTPS. `renew` replaces the files of the certificate. */
 async function startTls(t: Test, upstream: string) {

@@ -55,30 +55,6 @@ t.test('a worker that is killed takes its WebSockets with it, at both ends, and 
   t.equal(upstream.sockets.filter((socket) => socket.readyState === socket.OPEN).length, 3);
 });
 
-t.test('a worker that drains tells its WebSockets to go elsewhere, and no others', async (t) => {
-  const { gateway } = await start(t);
-  const { key, internalUrl, pids } = gateway;
-  const sockets = await onePerWorkerOpen(t, gateway, key);
-  const [first = 0] = pids();
-  process.kill(first, 'SIGTERM');
-  await eventually(() => !pids().includes(first) && pids().length === 2);
-  await allReady(internalUrl, 2);
-  const [told, ...others] = sockets.filter(({ closed }) => closed !== null);
-  t.match(told?.closed, { code: 1001 });
-  t.same(others, []);
-  for (const client of sockets.filter(({ closed }) => closed === null)) await speaks(client);
-});
-
-t.test('SIGTERM: the WebSockets of all workers are told to go elsewhere, and the gateway ends', async (t) => {
-  const { gateway, upstream } = await start(t);
-  const { key, program } = gateway;
-  const sockets = await onePerWorkerOpen(t, gateway, key);
-  t.equal(await program.kill('SIGTERM'), 0);
-  for (const { closed } of sockets) t.match(closed, { code: 1001 });
-  await eventually(() => upstream.sockets.every((socket) => socket.readyState === socket.CLOSED));
-  t.notMatch(program.stdout, /were cut/);
-});
-
 async function start(t: Test): Promise<{ gateway: WorkersProcess; upstream: WebSocketUpstream }> {
   const upstream = await startWebSocketUpstream(t);
   return { gateway: await startWorkers(t, { UPSTREAM_URL: upstream.url }), upstream };
