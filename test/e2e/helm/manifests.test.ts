@@ -96,6 +96,8 @@ chartTest('ports are named alike in the pod, its probes and its Services, and no
     const names = gateway?.ports?.map(({ name }) => name) ?? [];
     const portal = all.some(({ metadata }) => metadata.name.endsWith('-portal')) ? ['portal'] : [];
     t.same(names, ['http', 'internal', ...portal], file);
+    const numbers = gateway?.ports?.map(({ containerPort }) => containerPort);
+    t.same(numbers, [8080, 9090, ...portal.map(() => 8081)], 'where the gateway listens');
     const { startupProbe, livenessProbe, readinessProbe } = gateway ?? {};
     t.same(
       [startupProbe, livenessProbe, readinessProbe].map((probe) => probe?.httpGet),

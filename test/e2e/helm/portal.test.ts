@@ -1,7 +1,7 @@
 // class: chart
 /** The portal in the chart: a Service of its own, published at the host that browsers are told. */
 import { accepts, chartTest, readYaml, refuses, render, template, type Values } from '../../support/helm.ts';
-import { only, podOf } from '../../support/manifest.ts';
+import { only } from '../../support/manifest.ts';
 
 const minimal = readYaml('helm/tenancy-gateway/ci/minimal.yaml') as Values;
 const published = {
@@ -73,19 +73,6 @@ chartTest('an address with a path is left to a proxy that removes it', async (t)
   const all = render({ ...values('https://example.com/portal/'), ...published });
   t.equal((only(all, 'Ingress').spec as { rules?: object[] }).rules?.length, 1);
   t.equal(only(all, 'HTTPRoute').metadata.name, 'gw-tenancy-gateway');
-});
-
-chartTest('its variable and its port are those of the pod', async (t) => {
-  const all = render(values('https://portal.example.com'));
-  const [gateway] = podOf(only(all, 'Deployment'))?.spec.containers ?? [];
-  t.match(
-    gateway?.env?.find(({ name }) => name === 'PORTAL_PORT'),
-    { value: '8081' },
-  );
-  t.match(
-    gateway?.ports?.find(({ name }) => name === 'portal'),
-    { containerPort: 8081 },
-  );
 });
 
 chartTest('what it lacks is said before anything is installed', async (t) => {
