@@ -2,6 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { digestSecret } from '../../src/domain/api-key.ts';
 import { uuidV7, type AccountId, type KeyId } from '../../src/domain/ids.ts';
+import { noLimits, type Limits } from '../../src/domain/limits/limits.ts';
+import type { PlanTerms } from '../../src/domain/limits/plan.ts';
 import type { KeyToImport, NewApiKey } from '../../src/ports/api-keys.ts';
 import type { IdempotencyClaim } from '../../src/ports/changes.ts';
 import type { NewSubAccount } from '../../src/ports/tenant-store.ts';
@@ -44,6 +46,11 @@ export function keyDraft(draft: Partial<NewApiKey> = {}): NewApiKey {
 export function foreignKey(owner: AccountId, more: Partial<KeyToImport> = {}): KeyToImport {
   const { clientSecretDigest: _secret, ...key } = keyDraft();
   return { ...key, owner, prefix: null, last4: null, ...more };
+}
+
+/** The terms of a plan that limits nothing but what is named. */
+export function planTerms(limits: Partial<Limits> = {}, more: Partial<PlanTerms> = {}): PlanTerms {
+  return { limits: { ...noLimits, ...limits }, maxSubAccounts: null, maxApiKeys: null, ...more };
 }
 
 /** The claim of a request that has not been made yet. */

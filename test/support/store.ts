@@ -11,6 +11,7 @@ import type { IdempotencyClaim } from '../../src/ports/changes.ts';
 import type { Committed, NewParent, NewSubAccount, Page, TenantStore } from '../../src/ports/tenant-store.ts';
 import type { NewApiKey } from '../../src/ports/api-keys.ts';
 import { keyDraft, newAccountId, subAccountDraft } from './drafts.ts';
+import { eventually } from './eventually.ts';
 import { freshDatabase, type Template } from './postgres.ts';
 import type { Scope } from './servers.ts';
 
@@ -35,11 +36,25 @@ export const migrated: Template = {
 export async function freshStore(
   t: Scope,
   options: Partial<PostgresOptions> = {},
-): Promise<{ readonly url: string; readonly store: Store }> {
+): Promise<{ readonly url: string; readonly store: Store; readonly sql: Sql }> {
   const url = await freshDatabase(t, migrated);
+  const store = storeAt(t, url, options);
+  let sql: Sql | undefined;
+  return {
+    url,
+    store,
+    /** Made when it is first asked for, see {@link rawSql}. */
+    get sql() {
+      return (sql ??= rawSql(t, url));
+    },
+  };
+}
+
+/** A store over a database that is there, closed with the test. */
+export function storeAt(t: Scope, url: string, options: Partial<PostgresOptions> = {}): Store {
   const store = openPostgres({ url, maxConnections: 4, ...options });
   t.teardown(() => store.close());
-  return { url, store };
+  return store;
 }
 
 /** A runner without deadlines over one connection. */
@@ -94,6 +109,20 @@ export async function lockWaiters(sql: Pick<Sql, 'unsafe'>): Promise<number> {
     `select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
   );
   return row.n;
+}
+
+/** Resolves once that many statements of the database wait for a lock. */
+export function waitForLocks(sql: Pick<Sql, 'unsafe'>, count: number): Promise<void> {
+  return eventually(async () => (await lockWaiters(sql)) === count);
+}
+
+/** How many pages of the database a call of a function reads. */
+export async function pagesRead(sql: Pick<Sql, 'unsafe'>, call: string): Promise<number> {
+  const [row] = await sql.unsafe<[{ readonly 'QUERY PLAN': [{ readonly Plan: Record<string, number> }] }]>(
+    `explain (analyze, buffers, format json) select ${call}`,
+  );
+  const { 'Shared Hit Blocks': hit = 0, 'Shared Read Blocks': read = 0 } = row['QUERY PLAN'][0].Plan;
+  return hit + read;
 }
 
 /** Pages of a list, one after the other. @param positionOf a row, for the page that begins after it */

@@ -7,11 +7,10 @@ import { readPage, writePage } from '../../../src/api/rest/paging.ts';
 import type { AccountId } from '../../../src/domain/ids.ts';
 import type { Page, PageQuery } from '../../../src/ports/tenant-store.ts';
 import { newAccountId } from '../../support/drafts.ts';
-import { createParent, createSub, freshStore, rawSql } from '../../support/store.ts';
+import { createParent, createSub, freshStore } from '../../support/store.ts';
 
-const { url, store } = await freshStore(t);
+const { store, sql } = await freshStore(t);
 const { tenants } = store;
-const sql = rawSql(t, url);
 
 interface Row {
   readonly id: AccountId;
@@ -88,12 +87,12 @@ t.test('pages go by time and id, whatever the ids are, and neither repeat nor sk
 });
 
 t.test('parents are listed in the same way, apart from sub-accounts', async (t) => {
-  const { url, store } = await freshStore(t);
+  const { store, sql } = await freshStore(t);
   for (let i = 0; i < 9; i++) {
     const parent = await createParent(store.tenants, { id: randomUUID() as AccountId });
     await createSub(store.tenants, parent.id, { id: randomUUID() as AccountId, idGiven: true });
   }
-  const expected = await rawSql(t, url)<{ id: AccountId }[]>`
+  const expected = await sql<{ id: AccountId }[]>`
     select id from account where parent_id is null order by created_at desc, id desc`;
   t.equal(expected.length, 9);
   t.same(

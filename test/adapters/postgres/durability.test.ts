@@ -1,16 +1,14 @@
 // class: real
 import t from 'tap';
-import { openPostgres } from '../../../src/adapters/postgres/store.ts';
 import { startPostgres } from '../../support/postgres.ts';
-import { createParent, createSub, rawSql } from '../../support/store.ts';
+import { createParent, createSub, rawSql, storeAt } from '../../support/store.ts';
 
 t.test(
   'what a client or another replica relies on is on disk, even where the server is set to take its time',
   async (t) => {
     const server = await startPostgres(t, { synchronous_commit: 'off' });
     const { url } = server;
-    const store = openPostgres({ url, maxConnections: 5 });
-    t.teardown(() => store.close());
+    const store = storeAt(t, url);
     await store.migrate();
     const sql = rawSql(t, url);
     // Nothing but a commit writes the log out from here on.

@@ -1,11 +1,12 @@
 // class: app
 /** Erasure in PostgreSQL: what only SQL behind the store's back, or many rows, can show. */
+import { randomBytes, randomUUID } from 'node:crypto';
 import t from 'tap';
 import { openPostgres, type Store } from '../../../src/adapters/postgres/store.ts';
 import type { AccountId } from '../../../src/domain/ids.ts';
 import type { Sql } from '../../../src/adapters/postgres/connection/sql.ts';
 import { keyDraft, newClaim, subAccountDraft } from '../../support/drafts.ts';
-import { createKey, createParent, freshStore, rawSql } from '../../support/store.ts';
+import { createKey, createParent, createSub, freshStore, pagesRead } from '../../support/store.ts';
 
 const most = 1_000;
 
@@ -33,9 +34,7 @@ async function eraseAll({ erasures }: Store, most = 500): Promise<readonly numbe
 }
 
 /** A parent with a sub-account, and the word `canary` in every text that a caller can give. */
-async function canaries({
-  tenants,
-}: Store): Promise<{ readonly parent: AccountId; readonly sub: AccountId }> {
+async function canaries({ tenants, portalSessions }: Store): Promise<Record<'parent' | 'sub', AccountId>> {
   const operator = { operator: 'alice', requestId: 'r', address: '192.0.2.99' };
   const texts = { name: 'canary', externalId: 'canary', metadata: { canary: 'canary' } };
   const { id: parent } = await createParent(tenants, texts, newClaim('operator'));
@@ -54,12 +53,21 @@ async function canaries({
   const imported = [parent, sub].map((owner) => ({ ...keyDraft({ name: 'canary' }), owner }));
   await tenants.importKeys(parent, imported, most, newClaim('operator'), operator);
   const caller = { accountId: parent, keyId: (await createKey(tenants, parent, { name: 'canary' })).key.id };
-  await tenants.updateSubAccount(
-    parent,
-    sub,
-    { externalId: 'canary-2', metadata: { canary: 'canary 2' } },
-    caller,
-  );
+  // Somebody in the portal mints a key; the session stays open.
+  const session = {
+    id: randomUUID(),
+    subAccountId: sub,
+    digest: randomBytes(32),
+    returnUrl: null,
+    scopes: [],
+  };
+  const link = { ...session, user: 'canary user', permissions: ['keys:write'] } as const;
+  await portalSessions.create(link, 60_000, 10, caller);
+  await portalSessions.redeem(session.digest, randomBytes(32), 60_000);
+  const inPortal = { ...caller, portalSession: session.id };
+  await tenants.createKey(sub, keyDraft({ name: 'canary' }), most, null, inPortal, parent);
+  const changed = { externalId: 'canary-2', metadata: { canary: 'canary 2' } };
+  await tenants.updateSubAccount(parent, sub, changed, caller);
   await tenants.setSubAccountStatus(parent, sub, 'deactivated', newClaim('operator'), {
     ...caller,
     address: '192.0.2.99',
@@ -68,27 +76,30 @@ async function canaries({
 }
 
 t.test('of a deleted sub-account nothing is left, and of its parent everything', async (t) => {
-  const { url, store } = await freshStore(t);
-  const sql = rawSql(t, url);
+  const { store, sql } = await freshStore(t);
   const { parent, sub } = await canaries(store);
+  const { value: other } = await createSub(store.tenants, parent, { name: 'other' });
   await store.tenants.deleteSubAccount(parent, sub);
   await eraseAll(store, 3);
   for (const [table, what, where] of [
     ['account', 'a', `a.id = '${sub}'`],
     ['api_key', 'a', `a.account_id = '${sub}'`],
-    ['event', 'row(a.object, a.previous, a.address)', `a.sub_account_id = '${sub}'`],
+    ['event', 'row(a.object, a.previous, a.address, a.actor_user)', `a.sub_account_id = '${sub}'`],
   ] as const) {
     const rows = await sql.unsafe(`select (${what})::text as text from ${table} a where ${where}`);
     t.ok(rows.length > 0, table);
     t.notMatch(rows.map(({ text }) => text as string).join(), /canary|192\.0\.2/, table);
   }
   t.match(await store.tenants.getParent(parent), { name: 'canary', externalId: 'canary' });
+  t.match(await store.tenants.getSubAccount(parent, other.id), { name: 'other' });
+  t.match(await store.events.list({ subAccount: other.id }, { limit: 1 }), {
+    rows: [{ subject: { after: { name: 'other' } } }],
+  });
   t.ok((await sql`select from api_key where account_id = ${parent} and name like 'canary%'`).length > 0);
 });
 
 t.test('an account of any size is deleted by one row, and erased a few rows at a time', async (t) => {
-  const { url, store } = await freshStore(t);
-  const sql = rawSql(t, url);
+  const { store, sql } = await freshStore(t);
   const { id: parent } = await createParent(store.tenants, { name: 'canary' });
   const { key } = await createKey(store.tenants, parent);
   const [subs, events] = [5_000, 100_000];
@@ -120,15 +131,11 @@ t.test('an account of any size is deleted by one row, and erased a few rows at a
 });
 
 t.test('a batch reads as little with many pending erasures as with few', async (t) => {
-  const { url } = await freshStore(t);
-  const sql = rawSql(t, url);
+  const { sql } = await freshStore(t);
   const pagesOfBatch = async (): Promise<number> => {
     // The first batches of a session also read the catalog.
     for (let i = 0; i < 3; i++) await sql`select erasure_run(interval '0 s', 500)`;
-    const [row] = await sql<[{ readonly 'QUERY PLAN': [{ readonly Plan: Record<string, number> }] }]>`
-      explain (analyze, buffers, format json) select erasure_run(interval '0 s', 500)`;
-    const { 'Shared Hit Blocks': hit = 0, 'Shared Read Blocks': read = 0 } = row['QUERY PLAN'][0].Plan;
-    return hit + read;
+    return pagesRead(sql, `erasure_run(interval '0 s', 500)`);
   };
   const pending = async (n: number) => sql`
     insert into erasure (account_id, deleted_at) select gen_random_uuid(), now() - interval '1 hour' from generate_series(1, ${n}::int)`;
@@ -140,8 +147,7 @@ t.test('a batch reads as little with many pending erasures as with few', async (
 });
 
 t.test('one pass over the results serves all accounts that had been deleted when it began', async (t) => {
-  const { url, store } = await freshStore(t);
-  const sql = rawSql(t, url);
+  const { store, sql } = await freshStore(t);
   const [most, others] = [10, 95];
   const deleted = async (): Promise<AccountId> => {
     const { id } = await createParent(store.tenants, { name: 'canary' }, newClaim('operator'));
@@ -169,8 +175,7 @@ t.test('one pass over the results serves all accounts that had been deleted when
 });
 
 t.test('a batch that is interrupted leaves nothing half done, and the next process goes on', async (t) => {
-  const { url, store } = await freshStore(t);
-  const sql = rawSql(t, url);
+  const { url, store, sql } = await freshStore(t);
   const { parent } = await canaries(store);
   await store.tenants.setParentStatus(parent, 'suspended');
   await store.tenants.deleteParent(parent);
@@ -195,16 +200,14 @@ t.test('a batch that is interrupted leaves nothing half done, and the next proce
 });
 
 t.test('an event changes by the guarded function', async (t) => {
-  const { url, store } = await freshStore(t);
-  const sql = rawSql(t, url);
+  const { store, sql } = await freshStore(t);
   await createParent(store.tenants);
   await sql`select event_erase(array(select id from event), 'texts')`;
   t.match(await sql`select object ->> 'name' as name from event`, [{ name: null }]);
 });
 
 t.test('events lose their addresses after their days, in portions, and keep all else', async (t) => {
-  const { url, store } = await freshStore(t);
-  const sql = rawSql(t, url);
+  const { store, sql } = await freshStore(t);
   const { id } = await createParent(store.tenants);
   const day = 86_400_000;
   for (const days of [100, 95, 92, 89, 1])

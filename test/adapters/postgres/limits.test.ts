@@ -1,16 +1,14 @@
 // class: app
 /** Limits in PostgreSQL, where there are many of them. */
 import t from 'tap';
-import { openPostgres } from '../../../src/adapters/postgres/store.ts';
 import { bucketQuestion } from '../../contract/buckets.ts';
 import { newAccountId } from '../../support/drafts.ts';
 import { eventually } from '../../support/eventually.ts';
-import { freshStore, rawSql } from '../../support/store.ts';
+import { freshStore, pagesRead, rawSql, storeAt } from '../../support/store.ts';
 import type { Sql } from '../../../src/adapters/postgres/connection/sql.ts';
 
 t.test('what a replica has at hand that asks no more is there for others after 15 seconds', async (t) => {
-  const { store, url } = await freshStore(t);
-  const sql = rawSql(t, url);
+  const { store, sql } = await freshStore(t);
   const question = {
     ...bucketQuestion('parent:0190a0a0-0000-7000-8000-000000000001:month', 6_400, 0),
     period: 'month',
@@ -27,14 +25,12 @@ t.test('what a replica has at hand that asks no more is there for others after 1
 });
 
 t.test('a month ends in UTC, whatever the time zone of the server', async (t) => {
-  const { url } = await freshStore(t);
-  const sql = rawSql(t, url);
+  const { url, sql } = await freshStore(t);
   const month = new Date().getUTCMonth() + 1;
   // Summer time begins in this month and ends in the next one, so that the two begin at different hours of UTC.
   const zone = `AAA0BBB,M${month}.2.0,M${(month % 12) + 1}.2.0`;
   await sql.unsafe(`alter database ${new URL(url).pathname.slice(1)} set timezone = '${zone}'`);
-  const store = openPostgres({ url, maxConnections: 4 });
-  t.teardown(() => store.close());
+  const store = storeAt(t, url);
   const [answer] = await store
     .quotas('a')
     .ask([{ ...bucketQuestion(`parent:${newAccountId()}:month`, 10, 0), period: 'month' }]);
@@ -47,8 +43,7 @@ t.test('a month ends in UTC, whatever the time zone of the server', async (t) =>
 });
 
 t.test('rows of full buckets are deleted, but for those that a replica is writing', async (t) => {
-  const { store, url } = await freshStore(t);
-  const sql = rawSql(t, url);
+  const { store, url, sql } = await freshStore(t);
   const question = (limit: string, perSecond: number) => ({
     ...bucketQuestion(limit, 10, perSecond),
     needed: 5,
@@ -89,8 +84,7 @@ async function fillSwept(sql: Sql, rows: number): Promise<void> {
 }
 
 t.test('a sweep deletes at most 500 rows of a table, and 200 questions sweep once', async (t) => {
-  const { store, url } = await freshStore(t);
-  const sql = rawSql(t, url);
+  const { store, sql } = await freshStore(t);
   await fillSwept(sql, 1_500);
   const left = async (): Promise<unknown> =>
     (
@@ -114,18 +108,14 @@ t.test('a sweep deletes at most 500 rows of a table, and 200 questions sweep onc
 t.test(
   'a sweep reads a small part of a large table, also past rows that an old snapshot keeps',
   async (t) => {
-    const { url } = await freshStore(t);
-    const sql = rawSql(t, url);
+    const { url, sql } = await freshStore(t);
     await fillSwept(sql, 30_000);
     await rawSql(t, url).begin('isolation level repeatable read', async (old) => {
       await old`select`;
       for (const table of Object.keys(sweptRows)) await sql`delete from ${sql(table)}`;
       for (const sweep of ['quota_sweep', 'bucket_sweep']) {
-        const [row] = await sql.unsafe<
-          [{ readonly 'QUERY PLAN': [{ readonly Plan: Record<string, number> }] }]
-        >(`explain (analyze, buffers, format json) select ${sweep}()`);
-        const { 'Shared Hit Blocks': hit = 0, 'Shared Read Blocks': read = 0 } = row['QUERY PLAN'][0].Plan;
-        t.ok(hit + read < 600, `${sweep} reads ${hit + read} pages`);
+        const pages = await pagesRead(sql, `${sweep}()`);
+        t.ok(pages < 600, `${sweep} reads ${pages} pages`);
       }
     });
   },

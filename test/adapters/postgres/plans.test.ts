@@ -1,35 +1,23 @@
 // class: app
 /** Plans in PostgreSQL: what waits for what, which only other connections can show. */
 import t from 'tap';
-import { noLimits } from '../../../src/domain/limits/limits.ts';
-import type { PlanTerms } from '../../../src/domain/limits/plan.ts';
 import type { NewParent, TenantStore } from '../../../src/ports/tenant-store.ts';
-import { newAccountId, newClaim } from '../../support/drafts.ts';
-import { eventually } from '../../support/eventually.ts';
-import { createParent, createSub, freshStore, lockWaiters, rawSql } from '../../support/store.ts';
-
-function terms(requestsPerSecond: number, requestsPerDay: number | null = null): PlanTerms {
-  return {
-    limits: { ...noLimits, requestsPerSecond, requestsPerDay },
-    maxSubAccounts: null,
-    maxApiKeys: null,
-  };
-}
+import { newAccountId, newClaim, planTerms } from '../../support/drafts.ts';
+import { createParent, createSub, freshStore, rawSql, waitForLocks } from '../../support/store.ts';
 
 t.test(
   'a change of a plan waits for accounts that came before it, and for none that came after',
   async (t) => {
-    const { url, store } = await freshStore(t);
+    const { url, store, sql } = await freshStore(t);
     const { tenants } = store;
-    const sql = rawSql(t, url);
-    await tenants.putPlan('gold', terms(1));
+    await tenants.putPlan('gold', planTerms({ requestsPerSecond: 1 }));
     const before = rawSql(t, url);
     const { change, account } = await before.begin(async (tx) => {
       await tx`select plan_hold(array['gold'])`;
-      const change = tenants.putPlan('gold', terms(2));
-      await eventually(async () => (await lockWaiters(sql)) === 1);
+      const change = tenants.putPlan('gold', planTerms({ requestsPerSecond: 2 }));
+      await waitForLocks(sql, 1);
       const account = createParent(tenants, { plan: 'gold' });
-      await eventually(async () => (await lockWaiters(sql)) === 2);
+      await waitForLocks(sql, 2);
       return { change, account };
     });
     t.match(await change, { value: { limits: { requestsPerSecond: 2 } } });
@@ -38,11 +26,10 @@ t.test(
 );
 
 t.test('changes of plans, of accounts with them, and imports of both never deadlock', async (t) => {
-  const { url, store } = await freshStore(t, { maxConnections: 10 });
+  const { store, sql } = await freshStore(t, { maxConnections: 10 });
   const { tenants } = store;
-  const sql = rawSql(t, url);
   const names = ['bronze', 'gold', 'silver'];
-  for (const name of names) await tenants.putPlan(name, terms(1));
+  for (const name of names) await tenants.putPlan(name, planTerms({ requestsPerSecond: 1 }));
   const parents = await Promise.all(
     ['a', 'b'].map((externalId) => createParent(tenants, { externalId, plan: 'gold' })),
   );
@@ -51,7 +38,10 @@ t.test('changes of plans, of accounts with them, and imports of both never deadl
   const row = (externalId: string, plan: string) =>
     ({ id: newAccountId(), externalId, name: externalId, metadata: {}, plan }) as const;
   const loops = [
-    ...names.map((of, n) => async (i: number) => tenants.putPlan(of, terms(i + 2 + n, 100 + i))),
+    ...names.map((of, n) => async (i: number) => {
+      const limits = { requestsPerSecond: i + 2 + n, requestsPerDay: 100 + i };
+      return tenants.putPlan(of, planTerms(limits));
+    }),
     ...parents.map(
       ({ id }, n) =>
         async (i: number) =>
@@ -81,9 +71,9 @@ t.test(
   async (t) => {
     const { store } = await freshStore(t);
     const { tenants } = store;
-    await tenants.putPlan('gold', terms(1_000));
+    await tenants.putPlan('gold', planTerms({ requestsPerSecond: 1_000 }));
     await store.log.register({ id: 'replica', nonce: 'n', leaseMs: 3_000, clockAheadMs: null });
-    const { seq } = await tenants.putPlan('gold', terms(1));
+    const { seq } = await tenants.putPlan('gold', planTerms({ requestsPerSecond: 1 }));
     t.type(seq, 'number');
     const claim = newClaim('operator');
     const draft = { id: newAccountId(), name: 'Parent', plan: 'gold' };

@@ -1,21 +1,13 @@
 // class: app
 /** Changes of quotas beside calls of replicas that ask for them: both lock several rows. */
 import t, { type Test } from 'tap';
-import { noLimits, type Limits } from '../../../src/domain/limits/limits.ts';
-import type { PlanTerms } from '../../../src/domain/limits/plan.ts';
 import { bucketQuestion } from '../../contract/buckets.ts';
-import { newAccountId } from '../../support/drafts.ts';
-import { eventually } from '../../support/eventually.ts';
-import { createParent, freshStore, lockWaiters, rawSql } from '../../support/store.ts';
-
-function terms(limits: Partial<Limits>): PlanTerms {
-  return { limits: { ...noLimits, ...limits }, maxSubAccounts: null, maxApiKeys: null };
-}
+import { newAccountId, planTerms } from '../../support/drafts.ts';
+import { createParent, freshStore, rawSql, waitForLocks } from '../../support/store.ts';
 
 /** A store with quotas in use. `waitFor` starts calls in order; the first one waits for the row of the named quota. */
 async function quotasInUse(t: Test) {
-  const { url, store } = await freshStore(t, { deadlines: { queryMs: 60_000 } });
-  const sql = rawSql(t, url);
+  const { url, store, sql } = await freshStore(t, { deadlines: { queryMs: 60_000 } });
   // By hand, because a store gives up after a second.
   const asking = rawSql(t, url);
   const ask = async (...names: readonly string[]): Promise<void> => {
@@ -35,7 +27,7 @@ async function quotasInUse(t: Test) {
       await holder`select from limit_quota where limit_name = ${`parent:${name}`} for update`;
       for (const call of calls) {
         running.push(call());
-        await eventually(async () => (await lockWaiters(sql)) === running.length);
+        await waitForLocks(sql, running.length);
       }
     });
     await Promise.all(running);
@@ -45,14 +37,14 @@ async function quotasInUse(t: Test) {
 
 t.test('a change of two quotas of a plan does not deadlock with a replica that asks for both', async (t) => {
   const { tenants, ask, use, waitFor } = await quotasInUse(t);
-  await tenants.putPlan('gold', terms({ requestsPerDay: 100, requestsPerMonth: 100 }));
+  await tenants.putPlan('gold', planTerms({ requestsPerDay: 100, requestsPerMonth: 100 }));
   const a = await createParent(tenants, { plan: 'gold' });
   const b = await createParent(tenants, { plan: 'gold' });
   await use(`${a.id}:day`, `${a.id}:month`, `${b.id}:day`, `${b.id}:month`);
   await t.resolves(
     waitFor(
       `${b.id}:day`,
-      async () => tenants.putPlan('gold', terms({ requestsPerDay: 200, requestsPerMonth: 200 })),
+      async () => tenants.putPlan('gold', planTerms({ requestsPerDay: 200, requestsPerMonth: 200 })),
       async () => ask(`${a.id}:month`, `${b.id}:day`),
     ),
   );
@@ -74,7 +66,7 @@ t.test('a change of two quotas of an account does not deadlock with a replica th
 
 t.test('an import that gives accounts other plans does not deadlock with a replica that asks', async (t) => {
   const { tenants, ask, use, waitFor } = await quotasInUse(t);
-  await tenants.putPlan('gold', terms({ requestsPerDay: 100 }));
+  await tenants.putPlan('gold', planTerms({ requestsPerDay: 100 }));
   const a = await createParent(tenants, { externalId: 'a' });
   const b = await createParent(tenants, { externalId: 'b' });
   await use(`${a.id}:day`, `${b.id}:day`);

@@ -2,15 +2,15 @@
 /** Batches of usage beside other transactions: for which of them a batch waits, and for which it does not. */
 import t, { type Test } from 'tap';
 import { dayMs } from '../../../src/domain/usage.ts';
-import { createKey, createParent, freshStore, rawSql } from '../../support/store.ts';
+import { createKey, createParent, freshStore } from '../../support/store.ts';
 import { addUsage, usageRow } from '../../support/usage-rows.ts';
 
 const today = Math.floor(Date.now() / dayMs) * dayMs;
 
 async function twoParents(t: Test) {
-  const { store, url } = await freshStore(t);
+  const { store, sql } = await freshStore(t);
   const [one, other] = [await createParent(store.tenants), await createParent(store.tenants)];
-  return { store, sql: rawSql(t, url), one: one.id, other: other.id };
+  return { store, sql, one: one.id, other: other.id };
 }
 
 t.test('a batch waits for no batch with other rows, also if both are new to their day', async (t) => {

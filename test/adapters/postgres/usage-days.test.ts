@@ -22,8 +22,7 @@ async function differences(sql: Sql): Promise<number> {
 }
 
 t.test('days follow their hours where those are changed by hand, and where that is taken back', async (t) => {
-  const { store, url } = await freshStore(t);
-  const sql = rawSql(t, url);
+  const { store, sql } = await freshStore(t);
   const rows = await someUsage(store);
   await sql`update usage_journal set through = 'infinity'`;
   while (await store.usage.rollUp());
@@ -70,8 +69,7 @@ t.test(
 );
 
 t.test('every report is the same from days, from hours, and from both while days are added up', async (t) => {
-  const { store, url } = await freshStore(t);
-  const sql = rawSql(t, url);
+  const { store, sql } = await freshStore(t);
   const rows = await someUsage(store);
   const questions = await everyQuestion(store, rows);
   await compare(t, store, questions, 'from hours');

@@ -19,8 +19,7 @@ function over1(sql: Sql) {
 }
 
 t.test('two late batches are added at once if they have no row in common', async (t) => {
-  const { store, url } = await freshStore(t);
-  const sql = rawSql(t, url);
+  const { store, url, sql } = await freshStore(t);
   const [one, other] = [await createParent(store.tenants), await createParent(store.tenants)];
   await store.usageExport.begin(turn);
   while (await store.usage.rollUp());
@@ -39,8 +38,7 @@ t.test('two late batches are added at once if they have no row in common', async
 t.test(
   'late batches with the same rows in any order never deadlock, and every sum and correction is exact',
   async (t) => {
-    const { store, url } = await freshStore(t);
-    const sql = rawSql(t, url);
+    const { store, url, sql } = await freshStore(t);
     const accounts: string[] = [];
     for (let parent = 0; parent < 2; parent++) {
       const { id } = await createParent(store.tenants);

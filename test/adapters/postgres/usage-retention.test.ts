@@ -2,12 +2,12 @@
 /** What is deleted of usage, and what reports say of it. */
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
-import { openPostgres, type Store } from '../../../src/adapters/postgres/store.ts';
+import type { Store } from '../../../src/adapters/postgres/store.ts';
 import type { AccountId } from '../../../src/domain/ids.ts';
 import { dayMs, hourMs } from '../../../src/domain/usage.ts';
 import { startApis } from '../../support/apis.ts';
 import { awayFromMidnight } from '../../support/away-from-midnight.ts';
-import { createParent, freshStore, rawSql } from '../../support/store.ts';
+import { createParent, freshStore, storeAt } from '../../support/store.ts';
 import { addUsage, usageRow } from '../../support/usage-rows.ts';
 
 await awayFromMidnight();
@@ -15,7 +15,7 @@ const today = Math.floor(Date.now() / dayMs) * dayMs;
 
 /** A request in every sixth hour of the last 100 days, of two parents and a sub-account of each. */
 async function used(t: Parameters<typeof freshStore>[0]) {
-  const { store, url } = await freshStore(t);
+  const { store, sql } = await freshStore(t);
   const apis = await startApis(t, { store });
   const parents = [await apis.parent(), await apis.parent()];
   const accounts: string[] = [];
@@ -27,7 +27,7 @@ async function used(t: Parameters<typeof freshStore>[0]) {
     ),
   );
   await rollUp(store);
-  return { store, sql: rawSql(t, url), apis, parent: parents[0]! };
+  return { store, sql, apis, parent: parents[0]! };
 }
 
 async function rollUp(store: Store): Promise<void> {
@@ -117,16 +117,14 @@ t.test('days past their retention go by whole months, and reports say so', async
 });
 
 t.test('months are kept by UTC, whatever the time zone of the server', async (t) => {
-  const { store: here, url } = await freshStore(t);
-  const sql = rawSql(t, url);
+  const { store: here, url, sql } = await freshStore(t);
   const { id } = await createParent(here.tenants);
   const year = new Date().getUTCFullYear() - 1;
   for (const day of [`${year}-01-31`, `${year}-02-27`])
     await sql`insert into usage_daily values (${id}, ${id}, ${day}, ${randomUUID()}, 1, 1, 0, 0, 0, 0, 0)`;
   await sql`update usage_kept set rolled_until = current_date, rolling_until = current_date`;
   await sql.unsafe(`alter database ${new URL(url).pathname.slice(1)} set timezone = 'America/New_York'`);
-  const store = openPostgres({ url, maxConnections: 4 });
-  t.teardown(() => store.close());
+  const store = storeAt(t, url);
   // In New York it is still March 30, and a month earlier it is March 1 in UTC.
   const nowMs = Date.UTC(year, 2, 31, 2);
   t.equal(await store.usage.pruneDays({ nowMs, months: 1, most: 10 }), 1);
@@ -147,8 +145,7 @@ t.test('a clock that jumps and unfinished days keep hours from being deleted', a
 });
 
 t.test('a journal that comes back with a disk within 400 days is not counted again', async (t) => {
-  const { store, url } = await freshStore(t);
-  const sql = rawSql(t, url);
+  const { store, sql } = await freshStore(t);
   const apis = await startApis(t, { store });
   const parent = await apis.parent();
   const journal = randomUUID();

@@ -1,13 +1,12 @@
 // class: app
 import t from 'tap';
 import { startApis } from '../../support/apis.ts';
-import { freshStore, rawSql } from '../../support/store.ts';
+import { freshStore } from '../../support/store.ts';
 
 t.test(
   'a report waits for a silent replica, names it, and goes on once an operator has forgotten it',
   async (t) => {
-    const { store, url } = await freshStore(t);
-    const sql = rawSql(t, url);
+    const { store, sql } = await freshStore(t);
     const apis = await startApis(t, { store });
     const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000);
     /** A replica that announced itself and was not heard of for so long. */

@@ -1,7 +1,6 @@
 // class: app
 import { randomBytes, randomUUID } from 'node:crypto';
 import t from 'tap';
-import { openPostgres } from '../../../src/adapters/postgres/store.ts';
 import {
   digestSecret,
   formatSecret,
@@ -20,7 +19,7 @@ import { connected, openFactCache } from '../../support/fact-cache.ts';
 import { httpClient } from '../../support/http-client.ts';
 import { freshRedis } from '../../support/redis.ts';
 import type { Scope } from '../../support/servers.ts';
-import { createKey, createParent, createSub, freshStore } from '../../support/store.ts';
+import { createKey, createParent, createSub, freshStore, storeAt } from '../../support/store.ts';
 import { tcpRelay } from '../../support/tcp-relay.ts';
 import { startUpstream } from '../../support/upstreams.ts';
 
@@ -115,8 +114,7 @@ t.test('with Redis warm a replica that starts does not ask PostgreSQL at all', a
 async function replica(t: Scope, redisUrl: string) {
   const cache = openFactCache(t, redisUrl);
   await connected(cache);
-  const own = openPostgres({ url, maxConnections: 10 });
-  t.teardown(() => own.close());
+  const own = storeAt(t, url, { maxConnections: 10 });
   const asked: FactKey[] = [];
   const readFacts: FactSource['readFacts'] = (keys) => {
     asked.push(...keys);

@@ -9,7 +9,7 @@ import { hourMs } from '../../../src/domain/usage.ts';
 import { operatorToken } from '../../support/apis.ts';
 import { eventually } from '../../support/eventually.ts';
 import { cli, startProcess, tempFolder } from '../../support/process.ts';
-import { createParent, createSub, freshStore, rawSql } from '../../support/store.ts';
+import { createParent, createSub, freshStore } from '../../support/store.ts';
 import { addUsage, usageRow } from '../../support/usage-rows.ts';
 import { startUsageReceiver } from '../../support/usage-receiver.ts';
 import { Random, seedOfRun } from '../../support/coherence/random.ts';
@@ -23,8 +23,7 @@ t.test(
   'every hour arrives with what was counted, however often the exporter is killed',
   { timeout: 900_000 },
   async (t) => {
-    const { store, url } = await freshStore(t);
-    const sql = rawSql(t, url);
+    const { store, url, sql } = await freshStore(t);
     const { id: parent } = await createParent(store.tenants);
     const accounts = [parent];
     for (let i = 0; i < 11; i++) accounts.push((await createSub(store.tenants, parent)).value.id);

@@ -7,7 +7,7 @@ import type { SnapshotHolder } from '../../../../src/ports/old-snapshots.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { freshDatabase, startPostgres, startStandby } from '../../../support/postgres.ts';
 import type { Scope } from '../../../support/servers.ts';
-import { migrated, rawSql } from '../../../support/store.ts';
+import { migrated, rawSql, storeAt } from '../../../support/store.ts';
 
 /** The store as a role that owns nothing and may see no more than its own sessions. */
 async function asOrdinaryRole(t: Scope, url: string) {
@@ -59,9 +59,7 @@ t.test('a prepared transaction and a replication slot are found', async (t) => {
   await superuser`alter system set max_prepared_transactions = 2`;
   await superuser.end();
   await primary.restart();
-  const fresh = openPostgres({ url: primary.url, maxConnections: 4 });
-  await fresh.migrate();
-  await fresh.close();
+  await storeAt(t, primary.url).migrate();
   const { sql, store, oldest } = await asOrdinaryRole(t, primary.url);
 
   await sql.unsafe(`begin; select pg_current_xact_id(); prepare transaction 'forgotten'`).simple();

@@ -3,15 +3,14 @@
 import t from 'tap';
 import { decidingReplica } from '../../../support/deciding-replica.ts';
 import { eventually } from '../../../support/eventually.ts';
-import { createParent, createSub, freshStore, rawSql } from '../../../support/store.ts';
+import { createParent, createSub, freshStore } from '../../../support/store.ts';
 
 t.test(
   'a row that shows less than its replica has confirmed is put right without another change',
   async (t) => {
-    const { url, store } = await freshStore(t);
+    const { store, sql } = await freshStore(t);
     const { seq } = await createSub(store.tenants, (await createParent(store.tenants)).id);
     decidingReplica(t, store, 2_000);
-    const sql = rawSql(t, url);
     const shows = async (position: number | null): Promise<boolean> => {
       const rows = await sql<{ readonly acked: number }[]>`select acked from replica`;
       return rows.length === 1 && rows[0]?.acked === position;

@@ -5,8 +5,7 @@ import { TLSSocket } from 'node:tls';
 import t from 'tap';
 import { connectByUrl } from '../../../../src/adapters/postgres/connection/sql.ts';
 import { certificate } from '../../../support/config-certificates.ts';
-import { freshStore, rawSql, problemCode } from '../../../support/store.ts';
-import { openPostgres } from '../../../../src/adapters/postgres/store.ts';
+import { freshStore, rawSql, problemCode, storeAt } from '../../../support/store.ts';
 import type { Scope } from '../../../support/servers.ts';
 
 t.test('of several hosts the one that is there is found', async (t) => {
@@ -22,12 +21,7 @@ t.test('a server that accepts and hangs up is not flooded', async (t) => {
     connections += 1;
     socket.destroy();
   });
-  const store = openPostgres({
-    url: `postgres://user@127.0.0.1:${port}/none`,
-    maxConnections: 5,
-    deadlines: { queryMs: 500 },
-  });
-  t.teardown(() => store.close());
+  const store = storeAt(t, `postgres://user@127.0.0.1:${port}/none`, { deadlines: { queryMs: 500 } });
   t.equal(await problemCode(store.ping()), 'unavailable');
   t.ok(connections <= 6, `${connections} connections in half a second`);
 });

@@ -2,7 +2,6 @@
 /** How many connections to PostgreSQL a replica has, as PostgreSQL counts them. */
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
-import { openPostgres } from '../../../../src/adapters/postgres/store.ts';
 import { digestSecret } from '../../../../src/domain/api-key.ts';
 import { factKey } from '../../../../src/ports/facts.ts';
 import { goodConfig } from '../../../support/config-files.ts';
@@ -11,7 +10,7 @@ import { subAccountDraft } from '../../../support/drafts.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { freshDatabase } from '../../../support/postgres.ts';
 import type { Scope } from '../../../support/servers.ts';
-import { createKey, createParent, createSub, problemCode, rawSql } from '../../../support/store.ts';
+import { createKey, createParent, createSub, problemCode, rawSql, storeAt } from '../../../support/store.ts';
 
 t.test('a replica has four at most by default', async (t) => {
   const { store } = goodConfig({ DATABASE_URL: 'postgres://db/gateway', UPSTREAM_URL: 'http://up' });
@@ -24,8 +23,7 @@ for (const most of [4, 10])
     const sql = rawSql(t, url);
     const seen = watch(t, url);
     const deadlines = { idleMs: 1_000, coherenceMs: 60_000, queryMs: 60_000 };
-    const store = openPostgres({ url, maxConnections: most, deadlines });
-    t.teardown(() => store.close());
+    const store = storeAt(t, url, { maxConnections: most, deadlines });
     await store.migrate();
     await eventually(async () => (await connections(sql)) === 0);
     t.pass('what migrated is closed');

@@ -1,12 +1,12 @@
 // class: real
 /** One name for the database, which leads to a standby for a while, as after a switchover; no connection is cut. */
 import t from 'tap';
-import { openPostgres, type Store } from '../../../../src/adapters/postgres/store.ts';
+import type { Store } from '../../../../src/adapters/postgres/store.ts';
 import { digestSecret } from '../../../../src/domain/api-key.ts';
 import { factKey } from '../../../../src/ports/facts.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { startPostgres, startStandby } from '../../../support/postgres.ts';
-import { createParent, problemCode, rawSql } from '../../../support/store.ts';
+import { createParent, problemCode, rawSql, storeAt } from '../../../support/store.ts';
 import { TcpProxy } from '../../../support/tcp-proxy.ts';
 
 const renewal = { id: 'r', nonce: 'n', leaseMs: 3_000 };
@@ -14,14 +14,11 @@ const absent = factKey.key(digestSecret('none'));
 
 t.test('a store that reached a standby leaves it by itself once its name leads to the primary', async (t) => {
   const primary = await startPostgres(t);
-  const direct = openPostgres({ url: primary.url, maxConnections: 4 });
-  await direct.migrate();
-  await direct.close();
+  await storeAt(t, primary.url).migrate();
   const standby = await startStandby(t, primary);
   await eventually(async () => (await rawSql(t, standby.url)`select from replica limit 0`).length === 0);
   const name = await TcpProxy.open(t, standby.url);
-  const store = openPostgres({ url: name.url, maxConnections: 4 });
-  t.teardown(() => store.close());
+  const store = storeAt(t, name.url);
 
   const uses: Record<string, (store: Store) => Promise<unknown>> = {
     'the lease': ({ log }) => log.register(renewal),

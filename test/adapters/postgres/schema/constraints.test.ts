@@ -3,11 +3,10 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import t from 'tap';
 import { externalIdPattern } from '../../../../src/domain/external-id.ts';
 import { newAccountId } from '../../../support/drafts.ts';
-import { createKey, createParent, createSub, freshStore, rawSql } from '../../../support/store.ts';
+import { createKey, createParent, createSub, freshStore } from '../../../support/store.ts';
 
 t.test('the database rejects what the code must never store', async (t) => {
-  const { url, store } = await freshStore(t);
-  const sql = rawSql(t, url);
+  const { store, sql } = await freshStore(t);
   const parent = (await createParent(store.tenants)).id;
   const { value: sub } = await createSub(store.tenants, parent, { externalId: 'taken' });
   const { key } = await createKey(store.tenants, parent);
@@ -104,8 +103,7 @@ t.test('the database rejects what the code must never store', async (t) => {
 });
 
 t.test('the database and the code agree on every character of an external_id', async (t) => {
-  const { url } = await freshStore(t);
-  const sql = rawSql(t, url);
+  const { sql } = await freshStore(t);
   const characters = Array.from({ length: 0x250 }, (_, i) => String.fromCharCode(i + 1));
   const [constraint] = await sql<[{ readonly rule: string }]>`
     select pg_get_constraintdef(oid) as rule from pg_constraint where conname = 'account_external_id'`;

@@ -7,10 +7,9 @@ import {
 } from '../../../../src/adapters/postgres/schema/applied.ts';
 import { readSchemaFiles } from '../../../../src/adapters/postgres/schema/files.ts';
 import { migrate } from '../../../../src/adapters/postgres/schema/migrate.ts';
-import { openPostgres } from '../../../../src/adapters/postgres/store.ts';
 import { nextSchema, step } from '../../../support/next-schema.ts';
 import { freshDatabase } from '../../../support/postgres.ts';
-import { createParent, migrated, over, problemCode, rawSql } from '../../../support/store.ts';
+import { createParent, migrated, over, problemCode, rawSql, storeAt } from '../../../support/store.ts';
 
 const own = await readSchemaFiles();
 const { number } = own.functions;
@@ -101,8 +100,7 @@ t.test('a newer database is rejected, unless its new steps suit older code', asy
   const breaking = step(column.number + 1, 'breaking', 'alter table plan drop column note');
   await migrate(over(sql), {}, over(sql), await nextSchema([column, breaking]));
   await t.rejects(migrate(over(sql)), /newer than this version/);
-  const store = openPostgres({ url, maxConnections: 5 });
-  t.teardown(() => store.close());
+  const store = storeAt(t, url);
   await t.rejects(store.migrate(), SchemaMismatch);
   t.equal(await problemCode(store.ping()), 'unavailable');
 });
@@ -141,8 +139,7 @@ t.test('a new database of a later version has the steps and the functions of tha
 
 t.test('a database that is not migrated yet is unavailable, and works once it is', async (t) => {
   const url = await freshDatabase(t);
-  const store = openPostgres({ url, maxConnections: 5 });
-  t.teardown(() => store.close());
+  const store = storeAt(t, url);
   await t.rejects(checkSchema(rawSql(t, url), own), SchemaMismatch);
   t.equal(await problemCode(store.ping()), 'unavailable');
   t.equal(await problemCode(createParent(store.tenants)), 'unavailable');

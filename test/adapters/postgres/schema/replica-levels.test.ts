@@ -13,8 +13,7 @@ const next = 2;
 
 /** A database, and a call of the next version's change through a connection as the store has them. */
 async function beside(t: Scope) {
-  const { url, store } = await freshStore(t);
-  const sql = rawSql(t, url);
+  const { url, store, sql } = await freshStore(t);
   const connection = new Connection(connectByUrl(url, 10_000));
   t.teardown(() => connection.close());
   const change = () => connection.run((sql) => sql`select fleet_require(${next})`, 60_000);

@@ -1,31 +1,29 @@
 // class: app
 /** Which of two comes first: a change that a key asks for, or what ends the right to it. */
 import t from 'tap';
-import { openPostgres } from '../../../../src/adapters/postgres/store.ts';
 import type { SubAccount } from '../../../../src/domain/account.ts';
 import type { AccountId } from '../../../../src/domain/ids.ts';
 import type { ChangeCaller } from '../../../../src/ports/changes.ts';
 import type { TenantStore } from '../../../../src/ports/tenant-store.ts';
 import { subAccountDraft } from '../../../support/drafts.ts';
-import { eventually } from '../../../support/eventually.ts';
 import {
   createKey,
   createParent,
   createSub,
   freshStore,
-  lockWaiters,
   problemCode,
   rawSql,
+  storeAt,
+  waitForLocks,
 } from '../../../support/store.ts';
 
 /** A statement ends when the test lets it. */
 const deadlines = { queryMs: 120_000 };
-const { url, store } = await freshStore(t, { deadlines, maxConnections: 10 });
+const { url, store, sql } = await freshStore(t, { deadlines, maxConnections: 10 });
 /** Another replica's. */
-const elsewhere = openPostgres({ url, maxConnections: 10, deadlines });
-t.teardown(() => elsewhere.close());
+const elsewhere = storeAt(t, url, { deadlines, maxConnections: 10 });
 const { tenants } = store;
-const [sql, looking] = [rawSql(t, url), rawSql(t, url)];
+const looking = rawSql(t, url);
 
 async function newCaller(): Promise<ChangeCaller> {
   const { id } = await createParent(tenants);
@@ -38,7 +36,7 @@ function create(through: TenantStore, caller: ChangeCaller): Promise<unknown> {
 
 /** Resolves once that many statements of this database wait for a lock. */
 function waiting(count: number): Promise<void> {
-  return eventually(async () => (await lockWaiters(looking)) === count);
+  return waitForLocks(looking, count);
 }
 
 async function subAccountsOf(parent: AccountId): Promise<readonly SubAccount[]> {

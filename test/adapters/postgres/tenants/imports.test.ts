@@ -3,12 +3,11 @@
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { newKeyId } from '../../../support/drafts.ts';
-import { createParent, freshStore, rawSql } from '../../../support/store.ts';
+import { createParent, freshStore } from '../../../support/store.ts';
 
 t.test('an import counts the keys of an account once, however many it brings and there are', async (t) => {
-  const { url, store } = await freshStore(t);
+  const { store, sql } = await freshStore(t);
   const { id } = await createParent(store.tenants);
-  const sql = rawSql(t, url);
   await sql`insert into api_key (id, account_id, name, scopes, digest)
     select gen_random_uuid(), ${id}, 'There', '{}', sha256(n::text::bytea) from generate_series(1, 20000) n`;
   const keys = Array.from({ length: 1_000 }, () => ({

@@ -5,13 +5,12 @@ import { digestSecret } from '../../../../src/domain/api-key.ts';
 import type { AccountId } from '../../../../src/domain/ids.ts';
 import type { Sql } from '../../../../src/adapters/postgres/connection/sql.ts';
 import { keyDraft, newKeyId } from '../../../support/drafts.ts';
-import { eventually } from '../../../support/eventually.ts';
-import { createKey, createParent, freshStore, lockWaiters, rawSql } from '../../../support/store.ts';
+import { createKey, createParent, freshStore, rawSql, waitForLocks } from '../../../support/store.ts';
 
 /** A statement ends when the test lets it. */
-const { url, store } = await freshStore(t, { deadlines: { queryMs: 120_000 }, maxConnections: 10 });
+const { url, store, sql } = await freshStore(t, { deadlines: { queryMs: 120_000 }, maxConnections: 10 });
 const { tenants } = store;
-const [sql, looking] = [rawSql(t, url), rawSql(t, url)];
+const looking = rawSql(t, url);
 
 /** A transaction of a test. */
 type Transaction = Parameters<Parameters<Sql['begin']>[1]>[0];
@@ -53,7 +52,7 @@ for (const [made, make] of Object.entries(makers)) {
     await sql.begin(async (tx) => {
       await make(tx, id, key.id);
       revoked = tenants.revokeAllKeys(id);
-      await eventually(async () => (await lockWaiters(looking)) === 1);
+      await waitForLocks(looking, 1);
     });
     t.match(await revoked, { value: 2 });
     const { rows } = await tenants.listKeys(id, { limit: 10 });
