@@ -8,16 +8,6 @@ import { bucketQuestion } from './buckets.ts';
 import { createKey, createParent, createSub, everyPage } from '../support/store.ts';
 
 export async function accountListContract(t: Test, { tenants, quotas }: Store): Promise<void> {
-  await t.test('parents are listed newest first', async (t) => {
-    const made = [await createParent(tenants), await createParent(tenants)].map(({ id }) => id);
-    const page = await tenants.listParents({}, { limit: 2 });
-    t.same(
-      page.rows.map(({ id }) => id),
-      made.sort().reverse(),
-    );
-    t.equal(page.hasMore, true);
-  });
-
   await t.test('pages neither repeat nor skip a row while others come and change', async (t) => {
     const parent = await createParent(tenants);
     const before: string[] = [];

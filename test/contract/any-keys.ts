@@ -4,7 +4,7 @@ import type { Store } from '../../src/adapters/postgres/store.ts';
 import type { KeyId } from '../../src/domain/ids.ts';
 import type { KeyFilter } from '../../src/ports/api-keys.ts';
 import { newAccountId, newKeyId } from '../support/drafts.ts';
-import { createKey, createParent, createSub, everyPage } from '../support/store.ts';
+import { createKey, createParent, createSub } from '../support/store.ts';
 
 export async function anyKeysContract(t: Test, { tenants }: Store): Promise<void> {
   const parent = await createParent(tenants);
@@ -58,17 +58,5 @@ export async function anyKeysContract(t: Test, { tenants }: Store): Promise<void
     });
     const [ofParent] = (await tenants.findKeys({ id: parents.key.id }, { limit: 1 })).rows;
     t.match(ofParent, { account: { id: parent.id, externalId: null }, parent: null });
-  });
-
-  await t.test('pages of any size hold the same keys', async (t) => {
-    const paged = await everyPage(
-      (page) => tenants.findKeys({ prefix: 'tgw_find' }, page),
-      3,
-      ({ key }) => key.id,
-    );
-    t.same(
-      paged.map(({ key }) => key.id),
-      all,
-    );
   });
 }

@@ -70,6 +70,15 @@ export async function callerContract(t: Test, { tenants, log }: Store): Promise<
       'api_key_revoked',
       async ({ parent, caller }) => tenants.revokeKey(parent, caller.keyId).then(() => caller),
     ],
+    [
+      // With its account.
+      'api_key_revoked',
+      async ({ parent, caller }) => {
+        await tenants.setParentStatus(parent, 'suspended');
+        await tenants.deleteParent(parent);
+        return caller;
+      },
+    ],
     ['api_key_expired', async ({ caller }) => caller, new Date(Date.now() - 1)],
     [
       'account_suspended',

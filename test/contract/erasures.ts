@@ -1,17 +1,16 @@
 /** Erasure of what deleted accounts were called, in batches that may be interrupted. */
-import { randomBytes, randomUUID } from 'node:crypto';
 import type { Test } from 'tap';
 import type { Store } from '../../src/adapters/postgres/store.ts';
-import { factKey, type KeyFact } from '../../src/ports/facts.ts';
+import { factKey } from '../../src/ports/facts.ts';
 import type { AccountId } from '../../src/domain/ids.ts';
 import type { Erasure, ErasureStore } from '../../src/ports/erasures.ts';
-import { keyDraft } from '../support/drafts.ts';
+import { factOf } from '../support/logged.ts';
 import { createKey, createParent, createSub } from '../support/store.ts';
 
 const page = { limit: 100 };
 
 export async function erasureContract(t: Test, store: Store): Promise<void> {
-  const { tenants, erasures, events, facts, log } = store;
+  const { erasures, events, facts, log } = store;
   await eraseAll(erasures, 1_000);
 
   await t.test('nothing is erased before changes that began earlier have ended', async (t) => {
@@ -35,32 +34,11 @@ export async function erasureContract(t: Test, store: Store): Promise<void> {
       t.equal(rows.length, erased?.events, 'no event was added');
       t.ok(rows.every(({ address }) => address === null));
       t.notMatch(JSON.stringify(rows), /canary/);
-      const fact = (await facts.readFacts([factKey.key(digest)])).facts.get(factKey.key(digest));
-      t.equal((fact as KeyFact).revoked, true);
+      t.match(await factOf(facts, factKey.key(digest)), { revoked: true });
       for (const sub of subs) t.ok(logged.has(factKey.account(sub)), 'no replica keeps an external_id');
       const { floor, seq } = await log.readAfter(null, 1);
       t.equal(floor, seq, 'nor does the log');
     }
-  });
-
-  await t.test('of a sub-account, the rest of its parent stays', async (t) => {
-    const { id: parent } = await createParent(tenants, { name: 'canary parent' });
-    const { value: sub } = await createSub(tenants, parent, { name: 'canary', metadata: { a: 'canary' } });
-    const { value: other } = await createSub(tenants, parent, { name: 'other' });
-    await createKey(tenants, sub.id, { name: 'canary' });
-    await mintInPortal(store, parent, sub.id);
-    await tenants.setSubAccountStatus(parent, sub.id, 'deactivated');
-    await tenants.deleteSubAccount(parent, sub.id);
-    t.match(await eraseAll(erasures, 1_000), {
-      accountId: sub.id,
-      parentId: parent,
-      accounts: 1,
-      apiKeys: 2,
-    });
-    t.notMatch(JSON.stringify((await events.list({ subAccount: sub.id }, page)).rows), /canary/);
-    t.match(await tenants.getSubAccount(parent, other.id), { name: 'other' });
-    t.match(await tenants.getParent(parent), { name: 'canary parent', activeSubAccounts: 1 });
-    t.match(JSON.stringify((await events.list({ subAccount: other.id }, page)).rows), /other/);
   });
 }
 
@@ -100,23 +78,4 @@ async function eraseAll(
     last = batch;
     await afterBatch();
   }
-}
-
-/** Somebody in the portal mints a key for a sub-account; the session stays open. */
-async function mintInPortal(
-  { tenants, portalSessions }: Store,
-  accountId: AccountId,
-  subAccountId: AccountId,
-): Promise<void> {
-  const { key } = await createKey(tenants, accountId);
-  const id = randomUUID();
-  const digest = randomBytes(32);
-  const session = { id, subAccountId, digest, user: 'canary user', returnUrl: null, scopes: [] };
-  const caller = { accountId, keyId: key.id, portalSession: id };
-  await portalSessions.create({ ...session, permissions: ['keys:write'] }, 60_000, 10, {
-    accountId,
-    keyId: key.id,
-  });
-  await portalSessions.redeem(digest, randomBytes(32), 60_000);
-  await tenants.createKey(subAccountId, keyDraft({ name: 'canary' }), 1_000, null, caller, accountId);
 }

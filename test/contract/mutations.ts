@@ -4,6 +4,7 @@ import { factKey, type Seq } from '../../src/ports/facts.ts';
 import type { Store } from '../../src/adapters/postgres/store.ts';
 import type { AccountId } from '../../src/domain/ids.ts';
 import { newAccountId } from '../support/drafts.ts';
+import { loggedBy } from '../support/logged.ts';
 import { createKey, createParent, createSub } from '../support/store.ts';
 
 /** What a mutation logged: its keys, those of revoked facts marked `revoked`. */
@@ -19,13 +20,11 @@ export async function mutationContract(t: Test, store: Store): Promise<void> {
   async function observe(
     mutate: () => Promise<unknown>,
   ): Promise<{ seq: Seq | null | undefined; logged: Logged; before: Seq }> {
-    const { seq: before } = await log.replicas();
-    const result = await mutate();
-    const { entries } = await log.readAfter(before, 100);
+    const { made, before, entries } = await loggedBy(log, mutate);
     const logged = Object.fromEntries(
       entries.map(({ key, revoked }) => [key, revoked ? 'revoked' : 'changed'] as const),
     );
-    const seq = seqOf(result);
+    const seq = seqOf(made);
     if (entries.length > 0)
       t.same([...new Set(entries.map((entry) => entry.seq))], [seq], 'one position, its own');
     return { seq, logged, before };
@@ -43,7 +42,11 @@ export async function mutationContract(t: Test, store: Store): Promise<void> {
       tenants.setSubAccountStatus(parent, id, status);
     const ofParent = (change: Parameters<typeof tenants.updateParent>[1]) => () =>
       tenants.updateParent(parent, change);
+    const { made: minted, keys } = await loggedBy(log, () => createKey(tenants, parent));
+    t.same(keys, [], 'a new key changes no decision');
+    const revoke = () => tenants.revokeKey(parent, minted.key.id);
     const steps: readonly [string, () => Promise<unknown>, changed: string[], revoked?: string[]][] = [
+      ['the end of a key', revoke, [], [factKey.key(minted.digest)]],
       ['the first active one', () => createSub(tenants, parent, { id: sub, externalId: 'old' }), [n]],
       ['one more', () => createSub(tenants, parent, { id: other }), []],
       ['a new name and metadata', update(sub, { name: 'N', metadata: { a: 'b' } }), []],
@@ -73,16 +76,6 @@ export async function mutationContract(t: Test, store: Store): Promise<void> {
       t.same(logged, expected, name);
       t.equal(seq === null, Object.keys(expected).length === 0, `${name}: waits if it logged`);
     }
-  });
-
-  await t.test('minting a key changes no decision, revoking it does', async (t) => {
-    const { id } = await createParent(tenants);
-    let made: Awaited<ReturnType<typeof createKey>> | undefined;
-    t.same((await observe(async () => (made = await createKey(tenants, id)))).logged, {});
-    if (!made) throw new Error('no key');
-    const { key, digest } = made;
-    const revoked = await observe(() => tenants.revokeKey(id, key.id));
-    t.same(revoked.logged, { [factKey.key(digest)]: 'revoked' });
   });
 
   await t.test('a mutation without effect waits for whatever made it one', async (t) => {

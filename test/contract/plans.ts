@@ -3,80 +3,33 @@ import type { Test } from 'tap';
 import type { Store } from '../../src/adapters/postgres/store.ts';
 import { noLimits, type Limits } from '../../src/domain/limits/limits.ts';
 import type { OwnLimits, PlanTerms } from '../../src/domain/limits/plan.ts';
-import { factKey, type FactKey } from '../../src/ports/facts.ts';
+import { factKey } from '../../src/ports/facts.ts';
 import type { PageQuery } from '../../src/ports/tenant-store.ts';
 import { bucketQuestion } from './buckets.ts';
-import { keyDraft, newAccountId, subAccountDraft } from '../support/drafts.ts';
-import { createKey, createParent, createSub, everyPage, problemCode } from '../support/store.ts';
+import { keyDraft, newAccountId, planTerms, subAccountDraft } from '../support/drafts.ts';
+import { factOf, loggedBy } from '../support/logged.ts';
+import { createKey, createParent, createSub, everyPage } from '../support/store.ts';
 import { addUsage, usageRow } from '../support/usage-rows.ts';
 
 let named = 0;
 const newName = (): string => `plan-${process.pid}-${named++}`;
 
-function terms(limits: Partial<Limits> = {}, more: Partial<PlanTerms> = {}): PlanTerms {
-  return { limits: { ...noLimits, ...limits }, maxSubAccounts: null, maxApiKeys: null, ...more };
-}
-
 export async function planContract(t: Test, store: Store): Promise<void> {
   const { tenants, facts, log, events } = store;
 
-  /** Which facts a change logs, and the position before it. */
-  async function logged<T>(change: () => Promise<T>) {
-    const { seq: before } = await log.replicas();
-    const made = await change();
-    const { entries } = await log.readAfter(before, 100);
-    return { made, keys: entries.map(({ key }) => key).sort(), before };
-  }
-
-  async function factOf(key: FactKey): Promise<unknown> {
-    return (await facts.readFacts([key])).facts.get(key);
-  }
+  const logged = (change: () => Promise<unknown>) => loggedBy(log, change);
 
   async function planned(limits: Partial<Limits> = {}, more: Partial<PlanTerms> = {}) {
     const plan = newName();
-    await tenants.putPlan(plan, terms(limits, more));
+    await tenants.putPlan(plan, planTerms(limits, more));
     const { id } = await createParent(tenants, { plan });
     return { plan, id };
   }
 
-  await t.test('a plan is created, replaced as a whole, read, listed and deleted', async (t) => {
-    const name = newName();
-    const gold = terms({ requestsPerSecond: 9, burst: 20 }, { maxSubAccounts: 3, maxApiKeys: 4 });
-    t.match(await tenants.putPlan(name, gold), { created: true, value: { name, ...gold }, seq: null });
-    t.match(await tenants.putPlan(name, terms({ requestsPerDay: 7 })), {
-      created: false,
-      value: { name, ...terms({ requestsPerDay: 7 }) },
-    });
-    t.match(await tenants.getPlan(name), { name, ...terms({ requestsPerDay: 7 }) });
-    t.equal(await tenants.getPlan('no-such-plan'), null);
-    const other = newName();
-    await tenants.putPlan(other, terms());
-    const first = await tenants.listPlans({ limit: 1 });
-    t.match(first, { hasMore: true, rows: [{ name: other }] });
-    const [after] = first.rows;
-    t.ok(after);
-    if (after) t.match(await tenants.listPlans({ limit: 1, after }), { rows: [{ name }] });
-    t.match(await tenants.deletePlan(name), { value: null });
-    t.equal(await tenants.deletePlan(name), null);
-    t.equal(await tenants.getPlan(name), null);
-  });
-
-  await t.test('a burst without a rate is rejected', async (t) => {
-    const name = newName();
-    t.equal(await problemCode(tenants.putPlan(name, terms({ burst: 5 }))), 'invalid_request');
-    t.equal(await tenants.getPlan(name), null);
-    const { id } = await planned({ requestsPerSecond: 5, burst: 9 });
-    t.equal(
-      await problemCode(tenants.updateParent(id, { limits: { burst: 5 } })),
-      'invalid_request',
-      'the rate of the plan is not for a burst of its own',
-    );
-  });
-
   await t.test('a change of a plan is one entry of the log, however many accounts have it', async (t) => {
     const { plan, id } = await planned({ requestsPerSecond: 5 });
     await createParent(tenants, { plan });
-    const change = () => tenants.putPlan(plan, terms({ requestsPerSecond: 6 }));
+    const change = () => tenants.putPlan(plan, planTerms({ requestsPerSecond: 6 }));
     const first = await logged(change);
     t.same(first.keys, [factKey.plan(plan)]);
     t.match(first.made, { seq: first.before + 1 });
@@ -87,7 +40,7 @@ export async function planContract(t: Test, store: Store): Promise<void> {
       ['account.created'],
     );
     const most = await logged(() =>
-      tenants.putPlan(plan, terms({ requestsPerSecond: 6 }, { maxApiKeys: 5 })),
+      tenants.putPlan(plan, planTerms({ requestsPerSecond: 6 }, { maxApiKeys: 5 })),
     );
     t.same(most.keys, [], 'no decision knows it');
   });
@@ -98,8 +51,8 @@ export async function planContract(t: Test, store: Store): Promise<void> {
     const { digest } = await createKey(tenants, sub.id);
     const own = { ...noLimits };
     const expected = { limits: { ...noLimits, requestsPerSecond: 5 } };
-    t.match(await factOf(factKey.account(id)), { limits: null, plan: { name: plan, own } });
-    t.match(await factOf(factKey.account(sub.id)), { limits: null, plan: null });
+    t.match(await factOf(facts, factKey.account(id)), { limits: null, plan: { name: plan, own } });
+    t.match(await factOf(facts, factKey.account(sub.id)), { limits: null, plan: null });
     for (const asked of [
       factKey.plan(plan),
       factKey.account(id),
@@ -108,15 +61,15 @@ export async function planContract(t: Test, store: Store): Promise<void> {
     ] as const)
       t.same((await facts.readFacts([asked])).facts.get(factKey.plan(plan)), expected, asked);
     t.same((await facts.readFacts([factKey.key(digest)])).facts.get(factKey.plan(plan)), expected);
-    t.equal(await factOf(factKey.plan('no-such-plan')), null);
+    t.equal(await factOf(facts, factKey.plan('no-such-plan')), null);
     const changed = await logged(() =>
       tenants.updateParent(id, { limits: { requestsPerMinute: 'unlimited' } }),
     );
     t.same(changed.keys, [factKey.account(id)]);
-    t.match(await factOf(factKey.account(id)), { plan: { own: { requestsPerMinute: 'unlimited' } } });
+    t.match(await factOf(facts, factKey.account(id)), { plan: { own: { requestsPerMinute: 'unlimited' } } });
     const gone = await logged(() => tenants.updateParent(id, { plan: null }));
     t.same(gone.keys, [factKey.account(id)]);
-    t.match(await factOf(factKey.account(id)), { limits: null, plan: null });
+    t.match(await factOf(facts, factKey.account(id)), { limits: null, plan: null });
   });
 
   await t.test('an account shows its plan, its own limits and those in force', async (t) => {
@@ -216,7 +169,7 @@ export async function planContract(t: Test, store: Store): Promise<void> {
       };
       t.equal(await rest(another, 2), 2);
       t.equal(await rest(key, 2), 2);
-      await tenants.putPlan(plan, terms({}, { maxSubAccounts: 3, maxApiKeys: 3 }));
+      await tenants.putPlan(plan, planTerms({}, { maxSubAccounts: 3, maxApiKeys: 3 }));
       t.equal(await rest(another, 3), 1);
       t.equal(await rest(key, 3), 1);
       await tenants.updateParent(id, { maxSubAccounts: 4, maxApiKeys: 4 });
@@ -227,7 +180,7 @@ export async function planContract(t: Test, store: Store): Promise<void> {
       t.equal(await rest(key, null), 5);
       await tenants.updateParent(id, { maxSubAccounts: null, maxApiKeys: null });
       t.same([await another(), await key()], [{ limit: 3 }, { limit: 3 }]);
-      await tenants.putPlan(plan, terms());
+      await tenants.putPlan(plan, planTerms());
       t.same([await another(), await key()], [{ limit: configured }, { limit: configured }]);
     },
   );
@@ -245,7 +198,7 @@ export async function planContract(t: Test, store: Store): Promise<void> {
       addUsage({ store }, [usageRow(account, Date.now(), { requests, reads: requests })]);
     await use(id, 30);
     const set = (requestsPerDay: number | null) =>
-      logged(() => tenants.putPlan(plan, terms({ requestsPerDay })));
+      logged(() => tenants.putPlan(plan, planTerms({ requestsPerDay })));
     t.same((await set(100)).keys, [factKey.plan(plan), `q:${plan}`], 'replicas deliver their counts');
     t.equal(await ask(id, 100), 70);
     t.equal(await ask(own, 10), 10);
@@ -273,31 +226,7 @@ export async function planContract(t: Test, store: Store): Promise<void> {
     const near = async () =>
       (await tenants.listParents({ near: 0.9, plan }, { limit: 10 })).rows.map((row) => row.id);
     t.same(await near(), [id]);
-    await tenants.putPlan(plan, terms({ requestsPerDay: 20 }));
+    await tenants.putPlan(plan, planTerms({ requestsPerDay: 20 }));
     t.same(await near(), []);
-  });
-
-  await t.test('events of plans are for operators: no account has them', async (t) => {
-    const { plan, id } = await planned({ requestsPerSecond: 5 });
-    await tenants.putPlan(plan, terms({ requestsPerSecond: 6 }), { operator: 'ada' });
-    await tenants.updateParent(id, { plan: null });
-    await tenants.deletePlan(plan);
-    const { rows } = await events.list({}, { limit: 100 });
-    const ofPlan = rows.filter(({ subject }) => subject.kind === 'plan' && subject.after.name === plan);
-    t.match(
-      ofPlan.map(({ type, accountId, subject }) => ({ type, accountId, subject })),
-      [
-        { type: 'plan.deleted', accountId: null, subject: { before: null } },
-        {
-          type: 'plan.updated',
-          subject: {
-            before: { limits: { requestsPerSecond: 5 } },
-            after: { limits: { requestsPerSecond: 6 } },
-          },
-        },
-        { type: 'plan.created', subject: { before: null, after: { name: plan } } },
-      ],
-    );
-    t.match(ofPlan[1]?.actor, { kind: 'operator', name: 'ada' });
   });
 }

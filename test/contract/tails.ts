@@ -69,18 +69,6 @@ export async function tailContract(t: Test, store: Store): Promise<void> {
     await tails.close(tail);
   });
 
-  await t.test('a replica says what it has open, and the latest that it said holds', async (t) => {
-    const tail = randomUUID();
-    await tails.open({ id: tail, filter: {} }, 8);
-    await report('a');
-    const open = { requests: 3, streams: 2 };
-    await tails.add({ tail, replica: 'a', lines: [], dropped: 0, open });
-    t.same((await tails.read(tail, 0))?.replicas, [{ id: 'a', dropped: 0, open }]);
-    await tails.add({ tail, replica: 'a', lines: [], dropped: 0, open: nothing });
-    t.same((await tails.read(tail, 0))?.replicas, [{ id: 'a', dropped: 0, open: nothing }]);
-    await tails.close(tail);
-  });
-
   await t.test('no more tails are open than there may be, however many are opened at once', async (t) => {
     const ids = Array.from({ length: 6 }, () => randomUUID());
     const opened = await Promise.all(ids.map((id) => tails.open({ id, filter: {} }, 3)));

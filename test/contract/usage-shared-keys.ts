@@ -46,16 +46,6 @@ export async function usageSharedKeysContract(t: Test, { tenants, usage }: Store
     t.match((await report(null, 'total', 'account', { account: parent })).rows, [times(6)]);
   });
 
-  await t.test('one batch alone stays within the bound', async (t) => {
-    const parent = (await createParent(tenants)).id;
-    const keys = newKeys();
-    await use(parent, keys.toReversed());
-    t.same(
-      await byKey(parent),
-      [...keys.slice(0, most).reverse(), nil].map((key) => [key, key === nil ? 2 : 1]),
-    );
-  });
-
   await t.test('a key that has a row keeps it, and none gets one later', async (t) => {
     const parent = (await createParent(tenants)).id;
     const [a, b, c, d, e] = newKeys() as [KeyId, KeyId, KeyId, KeyId, KeyId];

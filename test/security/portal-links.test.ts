@@ -77,6 +77,9 @@ t.test('a session of one sub-account is closed while it is deactivated, and ends
   const { call } = await openPortal(t, other, parent, { sub_account_id: sub.id });
   await sub.act('deactivate');
   t.notOk(await isOpen(call));
+  await sub.act('reactivate');
+  t.ok(await isOpen(call));
+  await sub.act('deactivate');
   t.equal((await makeLink(parent, { sub_account_id: sub.id })).body['code'], 'account_deactivated');
   await parent.call('DELETE', `/${sub.id}`);
   t.notOk(await isOpen(call));

@@ -4,8 +4,9 @@ import t from 'tap';
 import type { Store } from '../../../src/adapters/postgres/store.ts';
 import { factKey, type Asked } from '../../../src/ports/facts.ts';
 import { newAccountId } from '../../support/drafts.ts';
+import { loggedBy } from '../../support/logged.ts';
 import type { Scope } from '../../support/servers.ts';
-import { createKey, createParent, createSub, freshStore, rawSql } from '../../support/store.ts';
+import { createKey, createParent, createSub, freshStore } from '../../support/store.ts';
 
 /** Facts that a change has logged, each with whether open streams that depend on it end. */
 type Logged = Readonly<Record<string, boolean>>;
@@ -22,17 +23,13 @@ async function rows(tenants: Store['tenants']) {
 }
 
 async function setUp(t: Scope) {
-  const { url, store } = await freshStore(t);
-  const sql = rawSql(t, url);
-  const logged = (text: string): Promise<Logged> => loggedBy(store, () => sql.unsafe(text));
+  const { url, store, sql } = await freshStore(t);
+  const logged = (text: string): Promise<Logged> => factsLoggedBy(store, () => sql.unsafe(text));
   return { url, store, sql, logged, ...(await rows(store.tenants)) };
 }
 
-/** Runs a change, and returns what it has logged. */
-async function loggedBy({ log }: Store, change: () => PromiseLike<unknown>): Promise<Logged> {
-  const before = (await log.replicas()).seq;
-  await change();
-  const { entries } = await log.readAfter(before, 100_000);
+async function factsLoggedBy({ log }: Store, change: () => PromiseLike<unknown>): Promise<Logged> {
+  const { entries } = await loggedBy(log, change);
   return Object.fromEntries(entries.map(({ key, revoked }) => [key, revoked]));
 }
 
@@ -94,8 +91,7 @@ for (const [table, values] of Object.entries(others)) {
   t.test(
     `each column of ${table} that a decision looks at is logged when it changes, and no other`,
     async (t) => {
-      const { url, store } = await freshStore(t);
-      const sql = rawSql(t, url);
+      const { store, sql } = await freshStore(t);
       const columns = await sql<{ name: string }[]>`select column_name as name from information_schema.columns
       where table_schema = current_schema() and table_name = ${table}`;
       t.same(columns.map(({ name }) => name).sort(), [...Object.keys(values), ...(kept[table] ?? [])].sort());
@@ -116,7 +112,7 @@ for (const [table, values] of Object.entries(others)) {
         const before = await facts();
         const set = `${column} = ${value.replace('OTHER', `'${elsewhere.key.id}'`)}`;
         const row = table === 'account' ? sub : key;
-        const logged = await loggedBy(store, () =>
+        const logged = await factsLoggedBy(store, () =>
           sql.unsafe(`update ${table} set ${set} where id = '${row}'`),
         );
         const after = await facts();
@@ -185,7 +181,7 @@ t.test('a key that appears is logged, since its holder may have been told that t
   const { store, sql, key, k } = await setUp(t);
   await sql`create table kept as select * from api_key where id = ${key}`;
   await sql`delete from api_key where id = ${key}`;
-  t.same(await loggedBy(store, () => sql`insert into api_key select * from kept`), { [k]: false });
+  t.same(await factsLoggedBy(store, () => sql`insert into api_key select * from kept`), { [k]: false });
 });
 
 t.test('the counts of a parent follow its sub-accounts', async (t) => {
@@ -196,14 +192,14 @@ t.test('the counts of a parent follow its sub-accounts', async (t) => {
     return [row.every, row.active];
   };
   const deactivate = `update account set status = 'deactivated', deactivated_at = now() where parent_id = '${parent}'`;
-  t.same(await loggedBy(store, () => sql.unsafe(deactivate)), {
+  t.same(await factsLoggedBy(store, () => sql.unsafe(deactivate)), {
     [factKey.account(sub)]: true,
     [factKey.account(other)]: true,
     [factKey.activeSubAccounts(parent)]: false,
   });
   t.same(await counts(), [2, 0]);
   t.same(
-    await loggedBy(
+    await factsLoggedBy(
       store,
       () => sql`insert into account (id, parent_id, name, status)
       values (${newAccountId()}, ${parent}, 'By hand', 'active')`,
@@ -231,7 +227,7 @@ t.test('a transaction takes one position for all that it changes, and none for n
   t.same(new Set(entries.map((entry) => entry.key)), new Set(ids.map((id) => factKey.account(id))));
 
   t.same(
-    await loggedBy(store, () =>
+    await factsLoggedBy(store, () =>
       sql.begin(async (tx) => {
         await tx`update api_key set revoked_at = revoked_at, last_used_at = now() where id = ${key}`;
         await tx`update account set name = name, updated_at = now() where id = ${sub}`;
@@ -257,7 +253,7 @@ t.test('what was taken back is not logged, and what is left is', async (t) => {
         undo,
       );
     });
-  t.same(await loggedBy(store, change), { [k]: true });
+  t.same(await factsLoggedBy(store, change), { [k]: true });
 });
 
 t.test('a transaction that would not see what was committed meanwhile takes no position', async (t) => {

@@ -136,12 +136,16 @@ t.test('a parent sees the limits in force, and no event of a plan', async (t) =>
   const { body } = await parent.call('GET', '/events');
   t.match(body, { data: [{ type: 'account.updated', data: { previous: { plan: null } } }] });
   t.match(await parent.call('GET', '/events?type=plan.updated'), { status: 400 });
-  const events = await apis.operator('GET', '/events?type=plan.updated&limit=1');
+  await patch(parent.id, { plan: null });
+  await apis.operator('DELETE', '/plans/seen');
   const limits = (requests_per_day: number) => ({ limits: { requests_per_day } });
-  t.match(events.body['data'], [
-    {
-      ...{ account_id: null, sub_account_id: null, actor: { kind: 'operator' } },
-      data: { object: { name: 'seen', ...limits(200) }, previous: limits(100) },
-    },
-  ]);
+  for (const [type, data] of [
+    ['plan.created', { object: { name: 'seen', ...limits(100) }, previous: null }],
+    ['plan.updated', { object: { name: 'seen', ...limits(200) }, previous: limits(100) }],
+    ['plan.deleted', { object: { name: 'seen' }, previous: null }],
+  ] as const) {
+    const { body } = await apis.operator('GET', `/events?type=${type}&limit=1`);
+    const about = { account_id: null, sub_account_id: null, actor: { kind: 'operator' } };
+    t.match(body['data'], [{ ...about, data }], type);
+  }
 });

@@ -94,6 +94,7 @@ t.test('usage and limits are those of the session', async (t) => {
 
 t.test('what the request for a link may not say is refused', async (t) => {
   const parent = await apis.parent();
+  const foreign = await (await apis.parent()).create();
   for (const [body, status, pointer] of [
     [{ permissions: [] }, 400, '/permissions'],
     [{ permissions: ['keys:all'] }, 400, '/permissions/0'],
@@ -102,6 +103,7 @@ t.test('what the request for a link may not say is refused', async (t) => {
     [{ return_url: 'javascript:alert(1)//https://app.example/' }, 400, '/return_url'],
     [{ scopes: ['sub_accounts:write'] }, 400, '/scopes/0'],
     [{ sub_account_id: parent.id }, 404],
+    [{ sub_account_id: foreign.id }, 404],
     [{ sub_account_id: 'x' }, 404],
   ] as const) {
     const made = await makeLink(parent, body);
