@@ -53,9 +53,13 @@ async function start(t: Test) {
 
 type World = Awaited<ReturnType<typeof start>>;
 
-/** Sends the calls of a customer's life, with the canary in each member that takes a text of its choice. */
-async function liveThrough({ call, operator }: World, parent: Parent): Promise<void> {
+/**
+ * Sends the calls of a customer's life, with the canary in each member that takes a text of its choice. Returns the
+ * secrets that were minted.
+ */
+async function liveThrough({ call, operator }: World, parent: Parent): Promise<readonly string[]> {
   let times = 0;
+  const secrets: string[] = [];
   const ok = async (by: Call, method: string, path: string, body: unknown, headers = {}) => {
     const {
       status,
@@ -66,6 +70,7 @@ async function liveThrough({ call, operator }: World, parent: Parent): Promise<v
       headers: { 'Idempotency-Key': `request-${(times += 1)}`, ...headers },
     });
     if (status >= 300) throw new Error(`${method} ${path}: ${status} ${text}`);
+    for (const name of ['api_key', 'client_secret']) if (name in made) secrets.push(String(made[name]));
     return made as { readonly id: string; readonly api_key: string };
   };
   const account = `/accounts/${parent.id}`;
@@ -103,6 +108,7 @@ async function liveThrough({ call, operator }: World, parent: Parent): Promise<v
     });
   await operator('GET', '/accounts?external_id=canary-parent&q=canary');
   await operator('POST', '/explain', { body: { api_key: parent.key, acting: 'ext:canary-1' } });
+  return secrets;
 }
 
 /** Every name and value in Redis. */
@@ -139,8 +145,15 @@ t.test('no log line ever has it, and after the erasure no table, cache, page or 
   const world = await start(t);
   const { call, operator, internal, redis, store, gateway } = world;
   const parent = await makeParents(call, operator)();
-  await liveThrough(world, parent);
+  const secrets = [operatorToken, parent.key, ...(await liveThrough(world, parent))];
   await eventually(async () => (await cached(redis)).includes(canary));
+  await t.test('a secret is in no key and no value of Redis, nor in log or metrics', async (t) => {
+    t.equal(secrets.length, 2 + 3 * 2);
+    const { text: metrics } = await internal('GET', '/metrics');
+    for (const text of [await cached(redis), gateway.program.stdout + gateway.program.stderr, metrics])
+      // Not even the part that is random, without its prefix.
+      for (const secret of secrets) t.notOk(text.includes(secret.slice(secret.indexOf('_') + 6)));
+  });
   t.same(
     await tablesWith(world, canary),
     ['account', 'api_key', 'coherence_log', 'event', 'idempotency'],

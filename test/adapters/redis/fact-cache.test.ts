@@ -21,6 +21,8 @@ const keys = [...facts.keys()];
 /** @param patience how many times longer than in service it waits for Redis */
 function open(t: Scope, url: string, patience = 100, macKeys: readonly Buffer[] = []) {
   const states: BreakerState[] = [];
+  /** What operators are told. */
+  const [connected, troubles]: [boolean[], string[]] = [[], []];
   let asked = 0;
   const cache = openFactCache(t, url, {
     macKeys,
@@ -31,6 +33,8 @@ function open(t: Scope, url: string, patience = 100, macKeys: readonly Buffer[] 
       },
     },
     onBreakerState: (state) => states.push(state),
+    onConnected: (is) => connected.push(is),
+    onTrouble: (code) => troubles.push(code),
   });
   /** Writes until it can be read: the connection is made behind the scenes. */
   const works = () =>
@@ -38,7 +42,7 @@ function open(t: Scope, url: string, patience = 100, macKeys: readonly Buffer[] 
       cache.set(facts);
       return (await cache.get(keys)).size === facts.size;
     });
-  return { cache, states, works, asked: () => asked };
+  return { cache, states, connected, troubles, works, asked: () => asked };
 }
 
 t.test('facts come back with their stamps, and expire', async (t) => {
@@ -63,9 +67,9 @@ t.test('facts that are to be forgotten are gone from Redis, name and value', asy
   await eventually(async () => (await redis.keys('*')).join() === 'tg:2:p:n:parent');
 });
 
-t.test('a frozen Redis costs a short wait, then none, and is used again when it is back', async (t) => {
+t.test('a frozen Redis costs a short wait, then none, is told, and is used again later', async (t) => {
   const server = await startRedis(t);
-  const { cache, states, works, asked } = open(t, server.url, 1);
+  const { cache, states, connected, troubles, works, asked } = open(t, server.url, 1);
   await works();
   await server.pause();
   for (let i = 0; i < 3; i++) t.equal((await cache.get(keys)).size, 0);
@@ -73,13 +77,16 @@ t.test('a frozen Redis costs a short wait, then none, and is used again when it 
   const before = asked();
   t.equal((await cache.get(keys)).size, 0);
   t.equal(asked(), before, 'no request waits while it is open');
+  await eventually(() => connected.at(-1) === false);
+  t.ok(troubles.includes('ETIMEDOUT'), troubles.join(' '));
   await server.resume();
   await works();
   t.equal(states.at(-1), 'closed');
+  t.equal(connected.at(-1), true);
 });
 
 t.test(
-  'a Redis that was killed, or is not there from the start, delays nothing and is used later',
+  'a Redis that was killed, or is not there from the start, delays nothing, is told once and used later',
   async (t) => {
     const server = await startRedis(t);
     const killed = open(t, server.url);
@@ -90,10 +97,44 @@ t.test(
       t.equal((await cache.get(keys)).size, 0);
       cache.set(facts);
     }
+    for (const { connected, troubles } of [killed, late]) {
+      await eventually(() => connected.at(-1) === false && troubles.includes('ECONNREFUSED'));
+      // It tries again all the time.
+      const tries = connected.length;
+      await eventually(() => connected.length > tries + 2);
+      t.equal(troubles.filter((code) => code === 'ECONNREFUSED').length, 1);
+    }
     await server.start();
-    for (const { works } of [killed, late]) await works();
+    for (const { works, connected } of [killed, late]) {
+      await works();
+      t.equal(connected.at(-1), true);
+    }
   },
 );
+
+t.test('a wrong password is told as such, and never counts as connected', async (t) => {
+  const server = await startRedis(t);
+  const admin = redisClient(t, server.url);
+  await admin.config('SET', 'requirepass', 'right');
+  const { connected, troubles } = open(t, server.url.replace('redis://', 'redis://:wrong@'));
+  await eventually(() => troubles.includes('WRONGPASS'));
+  const without = open(t, server.url);
+  await eventually(() => without.troubles.includes('NOAUTH'));
+  t.notOk([...connected, ...without.connected].includes(true));
+  t.notOk(JSON.stringify([...troubles, ...without.troubles]).includes('wrong'));
+});
+
+t.test('a command that Redis refuses is told by its code', async (t) => {
+  const server = await startRedis(t);
+  const admin = redisClient(t, server.url);
+  await admin.acl('SETUSER', 'reader', 'on', '>secret', '~other:*', '+@all');
+  const { cache, connected, troubles } = open(t, server.url.replace('redis://', 'redis://reader:secret@'));
+  await eventually(() => connected.at(-1) === true);
+  await cache.get(keys);
+  t.same(troubles, ['NOPERM']);
+  await cache.get(keys);
+  t.same(troubles, ['NOPERM'], 'once');
+});
 
 t.test('a cluster: keys of any slots', async (t) => {
   const server = await startRedis(t, { 'cluster-enabled': 'yes', 'cluster-announce-ip': '127.0.0.1' });
