@@ -1,7 +1,7 @@
 /** A lease over a scripted log and in manual time. */
 import type { CoherenceEvents } from '../../../src/coherence/events.ts';
 import { Lease } from '../../../src/coherence/lease.ts';
-import { timingFor } from '../../../src/coherence/timing.ts';
+import { timingFor, type Timing } from '../../../src/coherence/timing.ts';
 import { StoreClock } from '../../../src/coherence/store-clock.ts';
 import { View } from '../../../src/coherence/memory/view.ts';
 import { Revocations } from '../../../src/coherence/revocations.ts';
@@ -13,10 +13,19 @@ import { ScriptedLog } from './scripted-log.ts';
 export const leaseMs = 1_200;
 export const timing = timingFor(leaseMs);
 
-export function makeLease(over: { events?: CoherenceEvents; paceMs?: number } = {}) {
+interface LeaseOptions {
+  readonly events?: CoherenceEvents;
+  readonly paceMs?: number;
+  /** How many facts memory holds. */
+  readonly facts?: number;
+  readonly timing?: Timing;
+}
+
+export function makeLease(over: LeaseOptions = {}) {
+  const { timing: own = timing, facts = 10 } = over;
   const time = new ManualTime();
-  const log = new ScriptedLog({ timers: time.timers, ms: timing.storeMs });
-  const view = new View({ facts: 10, unknownKeys: 10 });
+  const log = new ScriptedLog({ timers: time.timers, ms: own.storeMs });
+  const view = new View({ facts, unknownKeys: 10 });
   const revocations = new Revocations();
   let ids = 0;
   const lease = new Lease({
@@ -26,7 +35,7 @@ export function makeLease(over: { events?: CoherenceEvents; paceMs?: number } = 
     clock: time.clock,
     storeClock: new StoreClock(time.clock),
     timers: time.timers,
-    timing,
+    timing: own,
     paceMs: () => over.paceMs ?? 0,
     events: over.events ?? {},
     randomId: () => `r${++ids}`,
@@ -37,7 +46,7 @@ export function makeLease(over: { events?: CoherenceEvents; paceMs?: number } = 
 }
 
 /** One that holds, with nothing noted yet of what it asks for. */
-export async function startedLease(over: { events?: CoherenceEvents; paceMs?: number } = {}) {
+export async function startedLease(over: LeaseOptions = {}) {
   const made = makeLease(over);
   made.lease.start();
   await everythingThatFollows();

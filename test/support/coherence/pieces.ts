@@ -1,13 +1,8 @@
 /** A directory with everything below it, over scripted ports and in manual time. */
 import { CoherentDirectory } from '../../../src/coherence/directory.ts';
 import type { CoherenceEvents } from '../../../src/coherence/events.ts';
-import { Lease } from '../../../src/coherence/lease.ts';
 import { Loader } from '../../../src/coherence/loading/loader.ts';
 import { timingFor } from '../../../src/coherence/timing.ts';
-import { StoreClock } from '../../../src/coherence/store-clock.ts';
-import { View } from '../../../src/coherence/memory/view.ts';
-import { within } from '../../../src/timing/within.ts';
-import { Revocations } from '../../../src/coherence/revocations.ts';
 import { ProblemError } from '../../../src/domain/problem.ts';
 import { decideWithLookups, type Evaluate } from '../../../src/ports/directory.ts';
 import type { FactCache, StampedFact } from '../../../src/ports/fact-cache.ts';
@@ -18,11 +13,12 @@ import type {
   FactSource,
   FactValue,
 } from '../../../src/ports/facts.ts';
-import { everythingThatFollows, ManualTime } from './manual-time.ts';
-import { ScriptedLog } from './scripted-log.ts';
+import { makeLease } from './lease-pieces.ts';
+import { everythingThatFollows } from './manual-time.ts';
+import { HeldResponses } from './scripted-log.ts';
 
 /** The truth, with responses that can be held back. */
-class ScriptedSource implements FactSource {
+class ScriptedSource extends HeldResponses implements FactSource {
   readonly asked: FactKey[] = [];
   /** How many facts each reading was for. */
   readonly readings: number[] = [];
@@ -30,23 +26,6 @@ class ScriptedSource implements FactSource {
   seq = 5;
   incarnation = 'i';
   failure: Error | undefined;
-  #held: (() => void)[] | undefined;
-  readonly #inTime: <T>(response: Promise<T>) => Promise<T>;
-
-  /** @param inTime rejects when the response takes longer than the store may */
-  constructor(inTime: <T>(response: Promise<T>) => Promise<T>) {
-    this.#inTime = inTime;
-  }
-
-  hold(): void {
-    this.#held ??= [];
-  }
-
-  release(): void {
-    const held = this.#held ?? [];
-    this.#held = undefined;
-    for (const response of held) response();
-  }
 
   async readFacts(asked: AskedFor): Promise<FactReading> {
     this.asked.push(...asked);
@@ -54,8 +33,7 @@ class ScriptedSource implements FactSource {
     const { seq, incarnation } = this;
     const facts = new Map<FactKey, FactValue>();
     for (const key of asked) facts.set(key, this.facts.get(key) ?? null);
-    if (this.#held !== undefined)
-      await this.#inTime(new Promise<void>((resolve) => this.#held?.push(resolve)));
+    await this.sent();
     if (this.failure !== undefined) throw this.failure;
     return { seq, incarnation, facts };
   }
@@ -72,34 +50,15 @@ export async function makePieces(
   over: { readonly events?: CoherenceEvents; readonly leaseMs?: number; readonly facts?: number } = {},
 ) {
   const { events = {}, leaseMs = 1_200, facts: most = 100 } = over;
-  const time = new ManualTime();
-  const { clock, timers } = time;
   const timing = timingFor(leaseMs);
-  const log = new ScriptedLog({ timers, ms: timing.storeMs });
-  const source = new ScriptedSource((response) => within(timers, timing.storeMs, response));
+  const { time, log, view, revocations, lease } = makeLease({ events, facts: most, timing });
+  const { clock, timers } = time;
+  const source = new ScriptedSource({ timers, ms: timing.storeMs });
   const shared = new Map<FactKey, StampedFact>();
   const cache: FactCache = {
     get: async (keys) => new Map([...shared].filter(([key]) => keys.includes(key))),
     set: (facts) => facts.forEach((fact, key) => shared.set(key, fact)),
   };
-  const view = new View({ facts: most, unknownKeys: 10 });
-  const revocations = new Revocations();
-  let ids = 0;
-  const randomId = (): string => `r${++ids}`;
-  const lease = new Lease({
-    log,
-    view,
-    revocations,
-    clock,
-    storeClock: new StoreClock(clock),
-    timers,
-    timing,
-    paceMs: () => 0,
-    events,
-    randomId,
-    onHealth: () => undefined,
-  });
-  log.onHint(() => lease.hint());
   const loader = new Loader({ view, cache, source, clock, timers, timing, events });
   const directory = new CoherentDirectory({ view, lease, loader, revocations, clock, timing, events });
   lease.start();

@@ -10,27 +10,19 @@ import type {
 } from '../../../src/ports/coherence-log.ts';
 import type { Timers } from '../../../src/ports/timers.ts';
 
-/** A log whose every response the test gives: it tells what was asked, and may hold responses back. */
-export class ScriptedLog implements CoherenceLog {
-  /** What was asked, in order. */
-  readonly asked: string[] = [];
-  reading: LogReading = { incarnation: 'i', seq: 5, through: 5, floor: 1, entries: [] };
-  /** Readings to come before that one: the pages of a catch-up. */
-  pages: LogReading[] = [];
-  rows: ReplicaRow[] = [];
-  complete = true;
-  /** What was last confirmed, as the row of this replica shows it. */
-  acked = 0;
-  /** Its clock. */
-  nowMs = 0;
-  /** Thrown by everything while it is set. */
-  failure: Error | undefined;
-  hint: () => void = () => undefined;
+/** By when a response has to come. */
+export interface Deadline {
+  readonly timers: Timers;
+  readonly ms: number;
+}
+
+/** Responses that a test may hold back. */
+export class HeldResponses {
   #held: (() => void)[] | undefined;
-  readonly #deadline: { readonly timers: Timers; readonly ms: number } | undefined;
+  readonly #deadline: Deadline | undefined;
 
   /** @param deadline after which a call rejects whose response is held back; none: it waits */
-  constructor(deadline?: { readonly timers: Timers; readonly ms: number }) {
+  constructor(deadline?: Deadline) {
     this.#deadline = deadline;
   }
 
@@ -45,6 +37,32 @@ export class ScriptedLog implements CoherenceLog {
     this.#held = undefined;
     for (const response of held) response();
   }
+
+  /** Resolves when a response may be sent. */
+  protected async sent(): Promise<void> {
+    const held = this.#held;
+    if (held === undefined) return;
+    const released = new Promise<void>((resolve) => held.push(resolve));
+    await (this.#deadline ? within(this.#deadline.timers, this.#deadline.ms, released) : released);
+  }
+}
+
+/** A log whose every response the test gives: it tells what was asked, and may hold responses back. */
+export class ScriptedLog extends HeldResponses implements CoherenceLog {
+  /** What was asked, in order. */
+  readonly asked: string[] = [];
+  reading: LogReading = { incarnation: 'i', seq: 5, through: 5, floor: 1, entries: [] };
+  /** Readings to come before that one: the pages of a catch-up. */
+  pages: LogReading[] = [];
+  rows: ReplicaRow[] = [];
+  complete = true;
+  /** What was last confirmed, as the row of this replica shows it. */
+  acked = 0;
+  /** Its clock. */
+  nowMs = 0;
+  /** Thrown by everything while it is set. */
+  failure: Error | undefined;
+  hint: () => void = () => undefined;
 
   register({ id, nonce, leaseMs }: ReplicaRegistration): Promise<Renewed> {
     return this.#respond(`register ${id} ${nonce} ${leaseMs}`, () => ({
@@ -95,16 +113,9 @@ export class ScriptedLog implements CoherenceLog {
     this.asked.push(question);
     // Seen by the store when it is asked, told when the test lets it.
     const told = read();
-    const held = this.#held;
-    if (held !== undefined) await this.#inTime(new Promise<void>((resolve) => held.push(resolve)));
+    await this.sent();
     if (this.failure !== undefined) throw this.failure;
     return told;
-  }
-
-  #inTime(response: Promise<void>): Promise<void> {
-    return this.#deadline === undefined
-      ? response
-      : within(this.#deadline.timers, this.#deadline.ms, response);
   }
 }
 

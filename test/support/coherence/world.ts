@@ -1,6 +1,7 @@
 /** Virtual time: a queue of events, run one after another, each to the end of all promises it settles. */
 import type { Clock } from '../../../src/ports/clock.ts';
 import type { Timers } from '../../../src/ports/timers.ts';
+import { everythingThatFollows } from './manual-time.ts';
 import type { Random } from './random.ts';
 
 interface Happening {
@@ -42,7 +43,7 @@ export class World {
       pop(this.#queue);
       this.#now = next.at;
       next.run();
-      await everyPromise();
+      await everythingThatFollows();
     }
     this.#now = end;
   }
@@ -148,11 +149,6 @@ export class Process {
     if (this.paused) this.#world.at(this.#pausedUntil, () => this.#deliver(task));
     else task();
   }
-}
-
-/** The event loop turns once when no promise is left that could go on. */
-function everyPromise(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }
 
 function before(a: Happening, b: Happening): boolean {

@@ -2,6 +2,7 @@
 /** A reload of all workers: all of them use the configuration, or none does. */
 import t from 'tap';
 import type { Config } from '../../../src/config.ts';
+import { everythingThatFollows } from '../../support/coherence/manual-time.ts';
 import { startedFakes } from '../../support/fake-workers.ts';
 
 t.test('a configuration is used by all, once all can use it', async (t) => {
@@ -10,13 +11,13 @@ t.test('a configuration is used by all, once all can use it', async (t) => {
   const done = reloading.run(wanted, () => (config.current = wanted));
   t.match(at(0).heard.at(-1), { kind: 'prepare', id: 1, config: wanted });
   at(0).say({ kind: 'prepared', id: 1, failure: null });
-  await tick();
+  await everythingThatFollows();
   t.notOk(
     at(0).heard.some(({ kind }) => kind === 'decided'),
     'the other one has not said yet',
   );
   at(1).say({ kind: 'prepared', id: 1, failure: null });
-  await tick();
+  await everythingThatFollows();
   for (const worker of [at(0), at(1)]) {
     t.match(worker.heard.at(-1), { kind: 'decided', id: 1, use: true });
     worker.say({ kind: 'used', id: 1 });
@@ -55,13 +56,9 @@ t.test(
     at(2).begin();
     t.same(at(2).heard, [], 'it waits for what it is to serve by');
     at(1).say({ kind: 'prepared', id: 1, failure: null });
-    await tick();
+    await everythingThatFollows();
     at(1).say({ kind: 'used', id: 1 });
     await done;
     t.match(at(2).heard[0], { kind: 'begin', slot: 1, config: wanted });
   },
 );
-
-function tick(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
