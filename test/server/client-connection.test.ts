@@ -1,7 +1,6 @@
 // class: app
 /** A client's connection, as its requests and responses see it: what becomes of them when clients or services break off. */
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import type { ClientRequest, ClientResponse } from '../../src/http/client-request.ts';
@@ -10,9 +9,11 @@ import { StreamedBody } from '../../src/proxy/body/streamed-body.ts';
 import { Shares } from '../../src/limits/shares.ts';
 import type { AccountId } from '../../src/domain/ids.ts';
 import { createListener } from '../../src/server/listener.ts';
+import { everythingThatFollows } from '../support/coherence/manual-time.ts';
 import { eventually } from '../support/eventually.ts';
 import { defaultLimits, startGateway } from '../support/gateway.ts';
 import { rawClient, requestText } from '../support/raw-client.ts';
+import { startTcpUpstream } from '../support/upstreams.ts';
 
 type Serve = (request: ClientRequest, response: ClientResponse) => void;
 
@@ -45,7 +46,7 @@ t.test('a response that its client did not take is not whole, and nothing behind
   await eventually(() => log.length === 1);
   client.resetAndDestroy();
   await eventually(() => log.length === 2);
-  await new Promise((resolve) => setImmediate(resolve));
+  await everythingThatFollows();
   t.same(log, ['served /1', '/1 cut']);
 });
 
@@ -135,16 +136,12 @@ t.test('a body whose pieces came before they were wanted is handed over whole', 
 
 t.test('a response to a slow client holds no byte of a response to another one', async (t) => {
   const [piece, pieces] = [60_000, 200];
-  const upstream = createServer((socket) => {
-    socket.on('error', () => undefined);
-    socket.on('data', (bytes: Buffer) => {
-      const of = /^GET \/x\/(\w+)/.exec(bytes.toString('latin1'))?.[1];
-      if (of === 'warm')
-        setTimeout(() => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'), 100);
-      else if (of === 'b')
-        socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 120000\r\n\r\n${'b'.repeat(120_000)}`);
-      else void send(socket);
-    });
+  const upstream = await startTcpUpstream(t, (socket, head) => {
+    const of = /^GET \/x\/(\w+)/.exec(head)?.[1];
+    if (of === 'warm') setTimeout(() => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'), 100);
+    else if (of === 'b')
+      socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 120000\r\n\r\n${'b'.repeat(120_000)}`);
+    else void send(socket);
   });
   let sent = false;
   async function send(socket: Socket): Promise<void> {
@@ -155,11 +152,7 @@ t.test('a response to a slow client holds no byte of a response to another one',
     }
     sent = true;
   }
-  upstream.listen(0, '127.0.0.1');
-  await once(upstream, 'listening');
-  t.teardown(() => upstream.close());
-  const { port } = upstream.address() as AddressInfo;
-  const gateway = await startGateway(t, { routes: { '/x': `http://127.0.0.1:${port}` } });
+  const gateway = await startGateway(t, { routes: { '/x': upstream.url } });
   const get = (path: string): string => gateway.requestOf('GET', path);
   const [slow, other] = [await rawClient(t, gateway.port), await rawClient(t, gateway.port)];
   // Two connections to the upstream are open from here on.

@@ -1,9 +1,10 @@
 // class: pure
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { connect, type AddressInfo } from 'node:net';
-import t, { type Test } from 'tap';
+import type { Socket } from 'node:net';
+import t from 'tap';
 import { Intake } from '../../src/server/intake.ts';
+import { connected } from '../support/text-client.ts';
 
 t.test('a worker refuses what the cluster offers, and closes what is beyond its limit', async (t) => {
   const server = createServer((_request, response) => response.end('ok'));
@@ -14,26 +15,16 @@ t.test('a worker refuses what the cluster offers, and closes what is beyond its 
   intake.taking = true;
   t.equal(server.maxConnections, undefined);
 
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  t.teardown(() => server.close().closeAllConnections());
-  const first = await open(t, server);
-  t.equal(await fate(await open(t, server)), 'closed');
+  const { socket: first } = await connected(t, server);
+  t.equal(await fate((await connected(t, server)).socket), 'closed');
   // As a reload does.
   server.maxConnections = 2;
-  const second = await open(t, server);
+  const { socket: second } = await connected(t, server);
   t.equal(await fate(second), 'served');
   t.equal(await fate(first), 'served');
 });
 
-async function open(t: Test, server: ReturnType<typeof createServer>) {
-  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
-  t.teardown(() => socket.destroy());
-  socket.on('error', () => undefined);
-  await once(socket, 'connect');
-  return socket;
-}
-
-async function fate(socket: Awaited<ReturnType<typeof open>>): Promise<string> {
+async function fate(socket: Socket): Promise<string> {
   socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
   return Promise.race([
     once(socket, 'data').then(() => 'served'),

@@ -119,16 +119,6 @@ t.test('a request under way when the gateway ends gets its response', async (t) 
   await stopped;
 });
 
-t.test('without a port no listener is opened, and parents are told', async (t) => {
-  const upstream = await startUpstream(t);
-  const { gateway, origin } = await start(t, `upstream_url: ${upstream.url}`);
-  t.equal(gateway.portalAddress, null);
-  const internalOrigin = `http://127.0.0.1:${gateway.internalAddress.port}`;
-  const { status, body } = await makeLink(await parentOf(t, origin, internalOrigin));
-  t.equal(status, 404);
-  t.match(body['detail'], 'The portal is off');
-});
-
 async function startPortal(t: Scope) {
   const upstream = await startUpstream(t);
   const yaml = (name: string, more = ''): string => `

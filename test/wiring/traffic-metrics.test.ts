@@ -3,26 +3,24 @@
 import { once } from 'node:events';
 import { Agent } from 'node:http';
 import t from 'tap';
-import { WebSocket, WebSocketServer } from 'ws';
-import type { AddressInfo } from 'node:net';
+import { WebSocket } from 'ws';
 import { eventually } from '../support/eventually.ts';
 import { get, named, start } from '../support/reload.ts';
 import { valueOf } from '../support/scrape.ts';
+import { startWebSocketUpstream } from '../support/websockets.ts';
 
 t.test(
   'connections, requests under way by state, readiness, 429s by limit, and operators apart',
   async (t) => {
     const holding = await named(t, 'held', true);
-    const sockets = new WebSocketServer({ port: 0, host: '127.0.0.1' });
-    t.teardown(() => sockets.close());
-    await once(sockets, 'listening');
+    const sockets = await startWebSocketUpstream(t);
     const { gateway, key, origin } = await start(
       t,
       `
 limits: { in_flight_per_tenant: 4 }
 routes:
   - { prefix: /held, upstream: "${holding.url}" }
-  - { prefix: /ws, upstream: "http://127.0.0.1:${(sockets.address() as AddressInfo).port}" }
+  - { prefix: /ws, upstream: "${sockets.url}" }
 `,
     );
     const internal = `http://127.0.0.1:${gateway.internalAddress.port}`;

@@ -2,19 +2,18 @@
 /** The lock of a folder, between processes and after kills. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { FolderInUse, lockFolder } from '../../../src/adapters/files/folder-lock.ts';
+import { tempFolder } from '../../support/process.ts';
 
 t.test('of many that want a folder exactly one gets it, after a kill too', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'lock-'));
-  t.teardown(() => rmSync(folder, { recursive: true }));
+  const folder = tempFolder(t);
   // What killed processes leave: sockets without a listener. Each is removed by the next process that asks.
   for (const name of ['lock-00000000-0000', 'lock-ffffffff-ffff']) await leaveSocket(join(folder, name));
   const tries = await Promise.allSettled(Array.from({ length: 10 }, () => lockFolder(folder)));
@@ -36,8 +35,7 @@ async function leaveSocket(path: string): Promise<void> {
 }
 
 t.test('a process that is stopped keeps its folder', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'lock-'));
-  t.teardown(() => rmSync(folder, { recursive: true }));
+  const folder = tempFolder(t);
   // Connections are accepted by the kernel, and nothing replies.
   const stopped = createServer(() => undefined).listen(join(folder, 'lock-ffffffff-ffff'));
   t.teardown(() => stopped.close());
@@ -79,8 +77,7 @@ t.test('a worker of a cluster holds a folder with a long name for as long as it 
 });
 
 t.test('a process that runs out of descriptors takes no lock of a living one', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'lock-'));
-  t.teardown(() => rmSync(folder, { recursive: true }));
+  const folder = tempFolder(t);
   const lock = await lockFolder(folder);
   const [living] = readdirSync(folder);
   const script = fileURLToPath(new URL('lock-without-descriptors.ts', import.meta.url));
