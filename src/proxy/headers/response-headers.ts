@@ -70,6 +70,8 @@ export function responseHeaderFilter(
         if (rule === 'pass') {
           headers.push(name, value);
         } else if (rule === 'content-length') {
+          if (Number(value) > Number.MAX_SAFE_INTEGER)
+            throw new Error('the upstream stated too large a length');
           if (mayStateLength(status)) length = value;
         } else if (rule === 'connection') {
           named = namedByConnection(value, named);

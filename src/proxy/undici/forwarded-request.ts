@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Client, Dispatcher } from 'undici';
 import { Fault, guarded, guardMethods, type Breakable } from '../../http/guarded.ts';
+import { hasOption } from '../../http1/fields.ts';
 import type { UsageSink } from '../../ports/usage.ts';
 import type { InFlightRequest, ResponseHandler } from '../upstream/upstream-client.ts';
 import type { Pool } from '../upstream/pool.ts';
@@ -39,6 +40,8 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
   #sending = false;
   #startBody: (() => void) | null = null;
   #over = false;
+  /** Whether the upstream has said that it will close the connection. */
+  #last = false;
   /** Tells the connection that undici has finished with the request. */
   #leave: (error: Error | null) => void = () => undefined;
 
@@ -125,7 +128,9 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
     this.progress += 1;
     this.#toProxy(null, { statusCode: status, headers: {}, body: unused });
     const version = this.#reading?.version ?? null;
-    this.#handler.onHead({ version, status, reason: plain(reason), headers: texts(controller.rawHeaders) });
+    const headers = texts(controller.rawHeaders);
+    this.#last = saysClose(headers);
+    this.#handler.onHead({ version, status, reason: plain(reason), headers });
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -145,7 +150,7 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
   onResponseEnd(controller: Dispatcher.DispatchController): void {
     this.#passOn();
     this.#reading?.release();
-    this.#leave(null);
+    this.#leave(this.#last ? new Error('the response was the last of its connection') : null);
     if (this.#over) return;
     this.#over = true;
     this.#handler.onEnd(texts(controller.rawTrailers));
@@ -221,6 +226,13 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
 
 guardMethods(ForwardedRequest, undefined, 'onRequestStart', 'onResponseStart');
 guardMethods(ForwardedRequest, undefined, 'onResponseData', 'onResponseEnd', 'onResponseError');
+
+/** undici overlooks a `close` beside `keep-alive`, or with a TAB behind it. */
+function saysClose(headers: readonly string[]): boolean {
+  return headers.some(
+    (value, at) => headers[at - 1]?.toLowerCase() === 'connection' && hasOption(value.toLowerCase(), 'close'),
+  );
+}
 
 /**
  * Stands in for the response body. If the client has left, @fastify/http-proxy destroys the stand-in. Only the exchange

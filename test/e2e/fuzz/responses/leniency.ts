@@ -39,5 +39,6 @@ export function isRejectedBy(client: Client, { status, fields }: StrictResponse,
   if (client === 'native') return false;
   const bodyless = status === 204 || status === 304;
   if (bodyless && valuesOf(fields, 'content-length').some((each) => Number(each) > 0)) return true;
-  return /\ntransfer-encoding:[^\r]*[ \t]\r/i.test(bytes);
+  const extended = /\n[\da-f]+[ \t]*;(?!\w[\w;=-]*\r\n)/i.test(bytes);
+  return extended || /\n(?:transfer-encoding:[^\r]*[ \t]|content-length:[^\r]*\t *)\r/i.test(bytes);
 }
