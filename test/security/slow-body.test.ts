@@ -7,6 +7,8 @@ import { requestText } from '../support/raw-client.ts';
 import { startRawUpstream } from '../support/upstreams.ts';
 
 const limits = { bodyIdleMs: 200 };
+/** In milliseconds; less than other limits on bodies take. */
+const soon = 20_000;
 
 for (const [what, length, heads] of [
   ['a long one, on both sides', 100_000, 1],
@@ -24,7 +26,7 @@ for (const [what, length, heads] of [
     const text = `${requestOf('POST', '/', [['Content-Length', String(length)]])}some`;
     const client = await dial(text);
     await eventually(() => bytesRead() === text.length && upstream.heads === heads, 'the request');
-    t.match(await time.until(client.response('POST')), { status: 408, code: 'request_timeout' });
+    t.match(await time.until(client.response('POST'), soon), { status: 408, code: 'request_timeout' });
     await eventually(() => aborted === heads, 'the end of the upstream request');
     t.match(finished, [{ status: 408, code: 'request_timeout', bytesIn: 4 }]);
     t.equal(upstream.heads, heads);
@@ -82,7 +84,10 @@ t.test('a client that does not read its response is given up, on both sides', as
   await client.until(() => client.text.length > 0);
   client.socket.pause();
   await standstill(() => written);
-  await time.until(eventually(() => closed, 'the end of the upstream response'));
+  await time.until(
+    eventually(() => closed, 'the end of the upstream response'),
+    soon,
+  );
   t.match(gateway.finished, [{ status: 200, code: 'request_timeout' }]);
 });
 

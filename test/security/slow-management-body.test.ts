@@ -22,7 +22,7 @@ t.test('a call whose body stops coming is given up, in both APIs', async (t) => 
       ['Transfer-Encoding', 'chunked'],
     ] as const) {
       const client = await sent(origin, requestText('POST', path, [...json(secret), length]) + half);
-      const response = await time.until(client.response('POST'));
+      const response = await time.until(client.response('POST'), 100 * bodyIdleMs);
       t.match(response, { status: 408, code: 'request_timeout', headers: { connection: 'close' } }, path);
       await client.end();
     }

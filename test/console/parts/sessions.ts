@@ -40,7 +40,8 @@ export async function sessions(t: Test, world: World): Promise<void> {
     const { page } = await signIn(t, world);
     await page.context().setOffline(true);
     await page.getByRole('link', { name: 'Accounts' }).click();
-    await page.getByText('The gateway cannot be reached.').waitFor();
+    // Each part of the page says so for itself.
+    await page.getByText('The gateway cannot be reached.').first().waitFor();
     await page.context().setOffline(false);
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByRole('region', { name: 'Accounts' }).waitFor();

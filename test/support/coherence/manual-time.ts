@@ -58,12 +58,14 @@ export class ManualTime {
     await everythingThatFollows();
   }
 
-  /** Time goes on, a millisecond at a time, until `result` is there. */
-  async until<T>(result: Promise<T>): Promise<T> {
+  /** Time goes on, a millisecond at a time, until `result` is there. Rejects if that takes longer than `mostMs`. */
+  async until<T>(result: Promise<T>, mostMs = Infinity): Promise<T> {
     let over = false;
     const end = (): void => void (over = true);
     result.then(end, end);
-    while (!over) await this.advance(1);
+    const lastMs = this.#now + mostMs;
+    while (!over && this.#now < lastMs) await this.advance(1);
+    if (!over) throw new Error(`it takes longer than ${mostMs} ms`);
     return result;
   }
 
