@@ -70,8 +70,6 @@ export function responseHeaderFilter(
         if (rule === 'pass') {
           headers.push(name, value);
         } else if (rule === 'content-length') {
-          if (Number(value) > Number.MAX_SAFE_INTEGER)
-            throw new Error('the upstream stated too large a length');
           if (mayStateLength(status)) length = value;
         } else if (rule === 'connection') {
           named = namedByConnection(value, named);
@@ -89,7 +87,11 @@ export function responseHeaderFilter(
       if (upgrade !== undefined) passed.push('upgrade', upgrade);
       passed.push('x-request-id', requestId);
       if (resolvedTenant !== null) passed.push(names.resolvedTenant, resolvedTenant);
-      return { headers: passed, contentLength: length === undefined ? undefined : Number(length), units };
+      const contentLength = length === undefined ? undefined : Number(length);
+      // undici lets it through.
+      if (contentLength !== undefined && contentLength > Number.MAX_SAFE_INTEGER)
+        throw new Error('the upstream stated too large a length');
+      return { headers: passed, contentLength, units };
     },
 
     trailers(rawTrailers) {
