@@ -7,6 +7,8 @@ import { invalidField } from '../../http/invalid-request.ts';
 
 /** Number of rows per page if the client does not send `limit`. */
 const defaultLimit = 50;
+/** Maximum size in bytes of the rows of a page, which leaves 2 KB for what is around them. */
+const mostRowBytes = 126 * 1024;
 
 /** Returns the query parameters of a list. @param most maximum number of rows per page */
 export function pageQuery(most = 100) {
@@ -56,7 +58,8 @@ function invalidCursor(): Error {
 }
 
 /**
- * Returns the response body for a page.
+ * Returns the response body for a page. It has fewer rows than were read if they are more than {@link mostRowBytes}. A
+ * row that is larger comes alone.
  *
  * @param positionOf returns a row's position in the list. The cursor contains the position of the page's last row
  */
@@ -66,11 +69,20 @@ export function writePage<Row, Body>(
   positionOf: (row: Row) => string,
   body: (row: Row) => Body,
 ): { data: Body[]; has_more: boolean; next_cursor: string | null } {
-  const last = page.rows.at(-1);
+  const data: Body[] = [];
+  let bytes = 0;
+  for (const row of page.rows) {
+    const written = body(row);
+    bytes += Buffer.byteLength(JSON.stringify(written)) + 1;
+    if (bytes > mostRowBytes && data.length > 0) break;
+    data.push(written);
+  }
+  const last = page.rows[data.length - 1];
+  const hasMore = page.hasMore || data.length < page.rows.length;
   return {
-    data: page.rows.map(body),
-    has_more: page.hasMore,
-    next_cursor: page.hasMore && last !== undefined ? cursor(positionOf(last), list) : null,
+    data,
+    has_more: hasMore,
+    next_cursor: hasMore && last !== undefined ? cursor(positionOf(last), list) : null,
   };
 }
 

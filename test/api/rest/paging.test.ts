@@ -41,6 +41,30 @@ t.test('the last page has no cursor', (t) => {
   t.end();
 });
 
+t.test('a page is at most 128 KB, and a larger row comes alone', (t) => {
+  const row = (bytes: number) => ({ id, text: 'é'.repeat(bytes / 2) });
+  const large = row(200_000);
+  for (const [rows, taken] of [
+    [Array.from({ length: 20 }, () => row(9_000)), 14],
+    [[large, row(10)], 1],
+    [[row(10), large], 1],
+    [[large], 1],
+    [[row(100_000)], 1],
+  ] as const) {
+    const { data, has_more, next_cursor } = writePage(
+      { rows, hasMore: false },
+      ['a'],
+      (row) => row.id,
+      (row) => row,
+    );
+    t.equal(data.length, taken);
+    t.same([has_more, next_cursor !== null], Array(2).fill(taken < rows.length), 'the rest follows');
+    const bytes = Buffer.byteLength(JSON.stringify({ data, has_more, next_cursor }));
+    t.ok(data.length === 1 || bytes <= 128 * 1024, `${bytes} bytes`);
+  }
+  t.end();
+});
+
 t.test('a cursor is good for the list and the filters it came from alone', (t) => {
   t.equal(refusal(cursorOf(['a', 'active', undefined]), ['a', 'active', undefined]), undefined);
   for (const list of [
