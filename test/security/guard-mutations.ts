@@ -151,6 +151,14 @@ const guards: Readonly<
     ['basic-credentials', 'if (controlCharacter.test(text)) return withControlCharacter;'],
     ['basic-credentials', 'if (encoded.length > basicMaxLength) return tooLong;'],
     ['unlisted-scheme', "if (!schemes.includes('Basic')) return (value) => plain.exec(value)?.[1] ?? other;"],
+  'src/app.ts': [
+    [
+      'reference-flood',
+      `shedStrangers(open, shedding, config.trustedProxies);
+      await open.register(parentReference,`,
+      'await open.register(parentReference,',
+    ],
+  ],
     [
       'unlisted-scheme',
       "schemes.filter((scheme) => scheme !== 'Basic').join('|')",
