@@ -34,17 +34,25 @@ export interface PortalSessionStore {
     most: number,
     caller: ChangeCaller,
   ): Promise<Date | LimitReached | null>;
+  /** Returns the keys of the MAC in links and tokens. The first one makes MACs; a new key comes last for a minute. */
+  keys(): Promise<readonly Uint8Array[]>;
   /**
    * Redeems a link. Only the first call succeeds.
    *
    * @param link SHA-256 of the link's secret
    * @param token SHA-256 of the token that the session has from now on
    * @param sessionMs milliseconds until the session expires
+   * @param network network of the visitor; networks take turns
    * @returns the session; `null` if the link has expired, was redeemed, or is unknown
    */
-  redeem(link: Uint8Array, token: Uint8Array, sessionMs: number): Promise<PortalSession | null>;
-  /** Returns the session with this token; `null` if there is none in force. */
-  find(token: Uint8Array): Promise<PortalSession | null>;
+  redeem(
+    link: Uint8Array,
+    token: Uint8Array,
+    sessionMs: number,
+    network: string,
+  ): Promise<PortalSession | null>;
+  /** Returns the session with this token; `null` if there is none in force. Networks of visitors take turns. */
+  find(token: Uint8Array, network: string): Promise<PortalSession | null>;
   /** Ends a session of a parent, redeemed or not. Waits for the changes that it is making. @returns whether there was one */
   end(id: string, parent: AccountId): Promise<boolean>;
 }

@@ -29,11 +29,18 @@ export async function portalSessionContract(
     const caller = await newCaller();
     const [late, brief] = [draft(), draft()];
     await sessions.create(late, -1, many, caller);
-    t.equal(await sessions.redeem(late.digest, randomBytes(32), minute), null);
+    t.equal(await sessions.redeem(late.digest, randomBytes(32), minute, ''), null);
     await sessions.create(brief, minute, many, caller);
     const token = randomBytes(32);
-    await sessions.redeem(brief.digest, token, -1);
-    t.equal(await sessions.find(token), null);
+    await sessions.redeem(brief.digest, token, -1, '');
+    t.equal(await sessions.find(token, ''), null);
+  });
+
+  await t.test('there is a key of their MAC', async (t) => {
+    t.same(
+      (await sessions.keys()).map(({ length }) => length),
+      [32],
+    );
   });
 
   await t.test('a parent has at most so many, without those that have expired', async (t) => {

@@ -52,7 +52,12 @@ const guards: Readonly<
     ],
   ],
   'src/adapters/postgres/sessions/portal-store.ts': [
-    ['portal-flood', "const everyVisitor = 'portal';", 'const everyVisitor = undefined;'],
+    [
+      'portal-flood',
+      `s.redeemed and portal_session_in_force(s)\`,
+        network,`,
+      "s.redeemed and portal_session_in_force(s)`, 'portal',",
+    ],
     [
       'portal-links',
       'where s.digest = ${link} and not s.redeemed and portal_session_in_force(s)',
@@ -62,6 +67,13 @@ const guards: Readonly<
       'portal-links',
       'where s.digest = ${token} and s.redeemed and portal_session_in_force(s)',
       'where s.digest = ${token} and s.redeemed',
+    ],
+  ],
+  'src/adapters/postgres/store.ts': [
+    [
+      'portal-flood',
+      "visitors: shared.withDeadline(queryMs, 'visitors', others, visitors),",
+      "visitors: shared.withDeadline(queryMs, visitors ? 'visitors' : '', others),",
     ],
   ],
   'src/adapters/postgres/tenants/changes.ts': [
@@ -129,8 +141,23 @@ const guards: Readonly<
     ],
     ['portal-reach', 'if (event.actor.portal?.sessionId === sessionId)', 'if (event.actor.portal)'],
   ],
+  'src/api/portal/secrets.ts': [
+    [
+      'portal-flood',
+      'return keys.some((key) => timingSafeEqual(macOf(random, key), mac)) ? sha256(text) : undefined;',
+      'return keys.length > 0 && random.length + mac.length > 0 ? sha256(text) : undefined;',
+    ],
+  ],
   'src/api/rest/json-body.ts': [
     ['slow-management-body', 'if (carries) watchBody(request.raw, bodyIdleMs, giveUp, intervals);'],
+  ],
+  'src/app.ts': [
+    [
+      'reference-flood',
+      `shedStrangers(open, shedding, config.trustedProxies);
+      await open.register(parentReference,`,
+      'await open.register(parentReference,',
+    ],
   ],
   'src/authz/authenticate.ts': [
     ['basic-credentials', "if (token.password !== '' && isOwnKey(token.user)) return keyWithPassword;"],
@@ -151,14 +178,6 @@ const guards: Readonly<
     ['basic-credentials', 'if (controlCharacter.test(text)) return withControlCharacter;'],
     ['basic-credentials', 'if (encoded.length > basicMaxLength) return tooLong;'],
     ['unlisted-scheme', "if (!schemes.includes('Basic')) return (value) => plain.exec(value)?.[1] ?? other;"],
-  'src/app.ts': [
-    [
-      'reference-flood',
-      `shedStrangers(open, shedding, config.trustedProxies);
-      await open.register(parentReference,`,
-      'await open.register(parentReference,',
-    ],
-  ],
     [
       'unlisted-scheme',
       "schemes.filter((scheme) => scheme !== 'Basic').join('|')",

@@ -18,7 +18,7 @@ t.test('a link of the public listener opens a session on the listener of the por
   const { portalOrigin, parent } = await startPortal(t);
   const sub = await parent.create({ name: 'Ada' });
   const { body } = await makeLink(parent);
-  t.match(body['url'], /^https:\/\/portal\.example\/keys\/#[\w-]{43}$/);
+  t.match(body['url'], /^https:\/\/portal\.example\/keys\/#[\w-]{64}$/);
   const portal = await openPortal(t, { portalOrigin }, parent, { sub_account_id: sub.id });
   const minted = await portal.call('POST', `/sub-accounts/${sub.id}/api-keys`, { body: { name: 'key' } });
   t.equal(minted.status, 201);

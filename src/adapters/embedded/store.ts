@@ -58,6 +58,7 @@ export async function openEmbedded(dataDir: string, onCreate: () => void = () =>
     facts: within(deadlineMs, 'facts'),
     queries: within(deadlineMs, 'queries'),
     reports: within(deadlineMs, 'reports'),
+    visitors: within(deadlineMs, 'visitors'),
     background: within(deadlineMs, 'background'),
     buckets: within(deadlineMs, 'buckets'),
     quotas: within(deadlineMs, 'quotas'),

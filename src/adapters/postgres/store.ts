@@ -155,12 +155,13 @@ export function openPostgres({ url, directUrl, maxConnections, deadlines }: Post
   const session = new Session(held, hints, coherenceMs, leadsToPooler(direct));
   const size = Math.max(fewestConnections, maxConnections) - 1;
   const shared = new Pool(connect(url, queryMs, { pooled: direct !== url, idleMs }), size);
-  const { facts, others, reports, background } = limits(size);
+  const { facts, others, reports, visitors, background } = limits(size);
   const migrations = new Pool(connect(direct, migrationMs, { idleMs: migrationIdleMs }), 1);
   return assembleStore({
     facts: shared.withDeadline(coherenceMs, 'facts', facts),
     queries: shared.withDeadline(queryMs, 'queries', others),
     reports: shared.withDeadline(queryMs, 'reports', others, reports),
+    visitors: shared.withDeadline(queryMs, 'visitors', others, visitors),
     background: shared.withDeadline(queryMs, 'background', others, background),
     // HTTP requests wait for tokens, so token requests do not share a connection limit with slower statements.
     buckets: shared.withDeadline(tokensMs, 'buckets', new Limit(1)),
@@ -176,21 +177,23 @@ export function openPostgres({ url, directUrl, maxConnections, deadlines }: Post
   });
 }
 
-type LimitName = 'facts' | 'others' | 'reports' | 'background';
+type LimitName = 'facts' | 'others' | 'reports' | 'visitors' | 'background';
 
 /**
  * Returns how many shared connections each kind of statement may use. Changes that wait for locks and reports that read
  * a million rows leave at least one connection for fact reads. A flood of fact reads leaves one for changes. One
- * tenant's changes and reports leave one for other tenants.
+ * tenant's changes and reports leave one for other tenants. Visitors of the portal together have what one tenant has.
  */
 function limits(shared: number): Readonly<Record<LimitName, Limit>> {
   const facts = shared - 1;
   const others = Math.floor((shared * 2) / 3);
+  const ofOne = Math.floor(others / 2);
   const reports = Math.min(Math.max(1, Math.floor(others / 4)), reportsMost);
   return {
     facts: new Limit(facts, facts - 1),
-    others: new Limit(others, Math.floor(others / 2)),
+    others: new Limit(others, ofOne),
     reports: new Limit(reports),
+    visitors: new Limit(ofOne, Math.ceil(ofOne / 2)),
     background: new Limit(1),
   };
 }
@@ -200,6 +203,8 @@ export interface StoreParts {
   readonly facts: Runner;
   readonly queries: Runner;
   readonly reports: Runner;
+  /** Runs statements of the portal's visitors, whose networks take turns. */
+  readonly visitors: Runner;
   /** Runs statements that no request waits for. */
   readonly background: Runner;
   /** Runs token requests for per-second and per-minute limits, one at a time. */
@@ -225,7 +230,7 @@ export function assembleStore(parts: StoreParts): Store {
     events: eventStore(queries, reports, background),
     erasures: erasureStore(queries, background),
     operatorSessions: sessionStore(queries),
-    portalSessions: portalStore(queries, changes),
+    portalSessions: portalStore(queries, parts.visitors, changes),
     facts: factSource(facts),
     log: coherenceLog(log, background, {
       add: (listener) => {

@@ -14,6 +14,7 @@ import { installValidation } from '../rest/validation.ts';
 import { portalKeyRoutes } from './keys.ts';
 import { requireSession, sessionOf, type PortalApp } from './portal-guard.ts';
 import { portalReads } from './reads.ts';
+import { PortalSecrets } from './secrets.ts';
 import { ownSessionRoutes, redeemRoute } from './session.ts';
 
 export interface PortalApiDeps extends Omit<ManagementDeps, 'destinationOf' | 'onOperations'> {
@@ -26,7 +27,8 @@ export interface PortalApiDeps extends Omit<ManagementDeps, 'destinationOf' | 'o
  */
 export function portalApi(app: FastifyInstance, deps: PortalApiDeps, done: () => void): void {
   const { config } = deps;
-  const guard = { ...deps, addressOf: clientAddresses(config.trustedProxies) };
+  const secrets = new PortalSecrets(deps);
+  const guard = { ...deps, secrets, addressOf: clientAddresses(config.trustedProxies) };
   installJsonBodies(app, config.limits, deps.timers);
   installValidation(app);
   app.register((open, _options, registered) => {

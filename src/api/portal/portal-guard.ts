@@ -6,12 +6,12 @@ import { noSuch } from '../../domain/no-such.ts';
 import type { PortalPermission, PortalSession } from '../../domain/portal.ts';
 import { ProblemError, type Problem } from '../../domain/problem.ts';
 import { noteOutcome } from '../../http/outcome.ts';
-import type { ClientAddress } from '../../http/trusted-proxies.ts';
+import { networkOf, type ClientAddress } from '../../http/trusted-proxies.ts';
 import { overloaded, shedsStranger, type Shedding } from '../../limits/load-shedding.ts';
 import type { ChangeCaller, RequestOrigin } from '../../ports/changes.ts';
 import type { PortalSessionStore } from '../../ports/portal-sessions.ts';
 import type { RoutesWith } from '../rest/typebox.ts';
-import { digestOfSecret } from './secrets.ts';
+import type { PortalSecrets } from './secrets.ts';
 
 declare module 'fastify' {
   /** Members of a route's `config` that {@link requireSession} reads. */
@@ -33,6 +33,7 @@ export type PortalApp = RoutesWith<PortalAccess>;
 /** Dependencies of {@link requireSession}. */
 export interface PortalGuardDeps {
   readonly portalSessions: Pick<PortalSessionStore, 'find'>;
+  readonly secrets: Pick<PortalSecrets, 'digestOf'>;
   readonly addressOf: ClientAddress;
   readonly shedding: Shedding;
 }
@@ -51,11 +52,10 @@ export function requireSession(app: FastifyInstance, deps: PortalGuardDeps): voi
   app.decorateRequest(originDecorator, null);
   app.addHook('onRequest', async (request) => {
     const address = deps.addressOf(request.raw);
-    const digest = tokenDigest(request);
-    if (digest === null) throw new ProblemError(noSession);
+    const token = tokenOf(request);
+    if (token === undefined) throw new ProblemError(noSession);
     admitStranger(deps.shedding, address);
-    const session = digest && (await deps.portalSessions.find(digest));
-    if (!session) throw new ProblemError(callerProblems.sessionEnded);
+    const session = await sessionInForce(token, address, deps);
     noteOutcome(request, { caller: callerOfSession(session) });
     request.setDecorator<PortalSession | null>(decorator, session);
     request.setDecorator<RequestOrigin | null>(originDecorator, { requestId: request.id, address });
@@ -64,10 +64,20 @@ export function requireSession(app: FastifyInstance, deps: PortalGuardDeps): voi
   });
   app.addHook('preHandler', async (request) => {
     if (request.method === 'GET' || request.method === 'HEAD') return;
-    const digest = tokenDigest(request);
-    const session = digest ? await deps.portalSessions.find(digest) : null;
-    if (session === null) throw new ProblemError(callerProblems.sessionEnded);
+    await sessionInForce(tokenOf(request) ?? '', deps.addressOf(request.raw), deps);
   });
+}
+
+/** @throws ProblemError `invalid_api_key` unless the token is that of a session in force */
+async function sessionInForce(
+  token: string,
+  address: string | undefined,
+  { secrets, portalSessions }: PortalGuardDeps,
+): Promise<PortalSession> {
+  const digest = await secrets.digestOf(token);
+  const session = digest && (await portalSessions.find(digest, networkOf(address)));
+  if (!session) throw new ProblemError(callerProblems.sessionEnded);
+  return session;
 }
 
 /**
@@ -98,11 +108,10 @@ export function changeCallerOf(request: FastifyRequest): ChangeCaller {
   return { accountId: account.id, keyId, portalSession: id, ...origin };
 }
 
-/** Digest of the token that a request carries; `undefined` if it has not the form of one, `null` if there is none. */
-function tokenDigest({ raw: { rawHeaders } }: FastifyRequest): Buffer | undefined | null {
+/** Returns the token that a request carries; `undefined` if there is none. */
+function tokenOf({ raw: { rawHeaders } }: FastifyRequest): string | undefined {
   const values = headerValues(rawHeaders, 'authorization');
-  const sent = values.length === 1 ? bearer.exec(values[0] ?? '')?.[1] : undefined;
-  return sent === undefined ? null : digestOfSecret(sent);
+  return values.length === 1 ? bearer.exec(values[0] ?? '')?.[1] : undefined;
 }
 
 /** Returns the problem if a session may not call the route of `request`. Routes that reject every call have none. */

@@ -14,7 +14,7 @@ import type { ManagementApp } from '../operations.ts';
 import { withinLimit } from '../rest/changes.ts';
 import { displayName } from '../rest/display-name.ts';
 import { closed, noQuery, timestamp } from '../rest/typebox.ts';
-import { newSecret } from './secrets.ts';
+import { PortalSecrets } from './secrets.ts';
 
 /** Milliseconds in which a link has to be redeemed. */
 const linkMs = 5 * 60_000;
@@ -41,10 +41,9 @@ export function portalSessionRoutes(app: ManagementApp, deps: ManagementDeps): v
   endRoute(app, deps);
 }
 
-function createRoute(
-  app: ManagementApp,
-  { config, portalSessions, clock, randomBytes }: ManagementDeps,
-): void {
+function createRoute(app: ManagementApp, deps: ManagementDeps): void {
+  const { config, portalSessions, clock, randomBytes } = deps;
+  const secrets = new PortalSecrets(deps);
   app.post(
     '/portal-sessions',
     {
@@ -64,7 +63,7 @@ function createRoute(
       const returnUrl = readReturnUrl(request.body.return_url, portal);
       const subAccountId = subId === undefined ? null : found(parseAccountId(subId), 'sub-account');
       const id = uuidV7(clock.wallMs(), randomBytes(10));
-      const { secret, digest } = newSecret(randomBytes);
+      const { secret, digest } = await secrets.make();
       // A parent has at most as many open sessions as sub-accounts.
       const most = config.limits.subAccountsPerParent;
       const session = { id, subAccountId, permissions, scopes, user, returnUrl, digest };

@@ -4,11 +4,12 @@ import type { PortalConfig } from '../../config.ts';
 import { portalPermissions, type PortalSession } from '../../domain/portal.ts';
 import { ProblemError } from '../../domain/problem.ts';
 import type { ClientAddress } from '../../http/trusted-proxies.ts';
+import { networkOf } from '../../http/trusted-proxies.ts';
 import type { Shedding } from '../../limits/load-shedding.ts';
 import type { PortalSessionStore } from '../../ports/portal-sessions.ts';
 import { closed, noQuery, nullableText, timestamp, type TypeBoxProvider } from '../rest/typebox.ts';
 import { admitStranger, sessionOf, type PortalApp } from './portal-guard.ts';
-import { digestOfSecret, newSecret } from './secrets.ts';
+import type { PortalSecrets } from './secrets.ts';
 
 const path = '/session';
 
@@ -35,8 +36,7 @@ export interface RedeemDeps {
   readonly portalSessions: Pick<PortalSessionStore, 'redeem'>;
   readonly addressOf: ClientAddress;
   readonly shedding: Shedding;
-  /** Cryptographically secure source of random bytes. */
-  readonly randomBytes: (size: number) => Uint8Array;
+  readonly secrets: PortalSecrets;
 }
 
 /** Adds `POST /redeem`, which exchanges a link for the token of its session, once. It needs no token. */
@@ -53,11 +53,14 @@ export function redeemRoute(app: FastifyInstance, deps: RedeemDeps): void {
       },
     },
     async (request, reply) => {
-      admitStranger(deps.shedding, deps.addressOf(request.raw));
-      const link = digestOfSecret(request.body.link);
-      const { secret: token, digest } = newSecret(deps.randomBytes);
-      const session = link && (await deps.portalSessions.redeem(link, digest, deps.portal.sessionMs));
-      if (!session) throw new ProblemError(linkSpent);
+      const { portal, portalSessions, secrets } = deps;
+      const address = deps.addressOf(request.raw);
+      admitStranger(deps.shedding, address);
+      const link = await secrets.digestOf(request.body.link);
+      if (link === undefined) throw new ProblemError(linkSpent);
+      const { secret: token, digest } = await secrets.make();
+      const session = await portalSessions.redeem(link, digest, portal.sessionMs, networkOf(address));
+      if (session === null) throw new ProblemError(linkSpent);
       reply.code(201).header('cache-control', 'no-store');
       return { token, session: sessionToBody(session) };
     },

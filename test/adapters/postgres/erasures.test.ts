@@ -63,7 +63,7 @@ async function canaries({ tenants, portalSessions }: Store): Promise<Record<'par
   };
   const link = { ...session, user: 'canary user', permissions: ['keys:write'] } as const;
   await portalSessions.create(link, 60_000, 10, caller);
-  await portalSessions.redeem(session.digest, randomBytes(32), 60_000);
+  await portalSessions.redeem(session.digest, randomBytes(32), 60_000, '');
   const inPortal = { ...caller, portalSession: session.id };
   await tenants.createKey(sub, keyDraft({ name: 'canary' }), most, null, inPortal, parent);
   const changed = { externalId: 'canary-2', metadata: { canary: 'canary 2' } };

@@ -21,19 +21,21 @@ interface SessionRow {
   readonly expires_at: Date;
 }
 
-/**
- * Stands in for the tenant while the session is not known. All visitors wait in one line, so a flood of wrong tokens
- * keeps neither tenants nor operators from the store.
- */
-const everyVisitor = 'portal';
-
-/** Sessions of the portal in PostgreSQL. */
-export function portalStore(db: Runner, changes: Changes): PortalSessionStore {
+/** Sessions of the portal in PostgreSQL. @param visitors runs statements of visitors, whose networks are the tenants */
+export function portalStore(db: Runner, visitors: Runner, changes: Changes): PortalSessionStore {
   return {
     create: (...asked) => createSession(changes, ...asked),
 
-    async redeem(link, token, sessionMs) {
+    async keys() {
       const rows = await db.run(
+        (sql) => sql<{ readonly key: Uint8Array }[]>`
+          select key from portal_key order by made_at > now() - interval '1 minute', made_at desc`,
+      );
+      return rows.map(({ key }) => key);
+    },
+
+    async redeem(link, token, sessionMs, network) {
+      const rows = await visitors.run(
         (sql) => sql<SessionRow[]>`
           with redeemed as (
             update portal_session s
@@ -42,16 +44,16 @@ export function portalStore(db: Runner, changes: Changes): PortalSessionStore {
               returning s.*
           )
           ${sessions(sql, sql`redeemed`)}`,
-        everyVisitor,
+        network,
       );
       return toSession(rows);
     },
 
-    async find(token) {
-      const rows = await db.run(
+    async find(token, network) {
+      const rows = await visitors.run(
         (sql) => sql<SessionRow[]>`
           ${sessions(sql, sql`portal_session`)} where s.digest = ${token} and s.redeemed and portal_session_in_force(s)`,
-        everyVisitor,
+        network,
       );
       return toSession(rows);
     },
