@@ -12,13 +12,20 @@ function spellings(char: string): string {
   return `(?:${char}|%${char.charCodeAt(0).toString(16)})`;
 }
 
+/** Most characters of a path in the log. */
+const loggedLength = 1_024;
+/** More than a key has, so that a key which is cut, and not recognised by what is left of it, is cut off. */
+const keyLength = 64;
+
 /**
  * Returns the target of a management call, or of a request that the ingress rejects, as the log has it: without its
  * query, without the `external_id` that such a path may end with, and without keys that a caller took for ids. Lines in
- * the log outlive a deleted account.
+ * the log outlive a deleted account. It is cut before it is searched, because strangers may send long ones.
  */
 export function loggedPath(target: string): string {
-  const path = withoutQuery(target);
+  const whole = withoutQuery(target);
+  const path = whole.slice(0, loggedLength + keyLength);
   const start = byExternalId.exec(path)?.[0];
-  return (start === undefined ? path : `${start}:external_id`).replaceAll(secrets, '[secret]');
+  const shown = (start === undefined ? path : `${start}:external_id`).replaceAll(secrets, '[secret]');
+  return start === undefined && path !== whole ? `${shown.slice(0, -keyLength)}…` : shown;
 }
