@@ -23,12 +23,15 @@ export class FileFault extends Error {
  * of the file into one cell.
  */
 export const longestRow = 1024 * 1024;
+/** Maximum number of cells in a row. Empty cells have no length, but take memory. */
+const mostCells = 1_000;
 
 /**
  * Reads CSV (RFC 4180): commas between cells, doubled quotes inside quoted cells, and lines ending in CRLF or LF. Empty
  * lines are skipped.
  *
- * @throws {FileFault} with the row's first line, if the row is not valid CSV or is longer than {@link longestRow}
+ * @throws {FileFault} with the row's first line, if the row is not valid CSV, is longer than {@link longestRow}, or has
+ * more than {@link mostCells} cells
  */
 export async function* readCsv(text: AsyncIterable<string>): AsyncGenerator<CsvRow> {
   const lines = new LineCount();
@@ -38,6 +41,10 @@ export async function* readCsv(text: AsyncIterable<string>): AsyncGenerator<CsvR
     relax_column_count: true,
     skip_empty_lines: true,
     max_record_size: longestRow,
+    cast: (cell, info) => {
+      if (info.index < mostCells) return cell;
+      throw new FileFault(lines.beginning(info), 'The row has too many cells.');
+    },
     on_record: (cells, info) => {
       begun.push(lines.next(cells, info));
       return cells;

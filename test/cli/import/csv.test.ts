@@ -64,6 +64,7 @@ t.test('a quote out of place ends the reading, with its line', async (t) => {
     ['a\n"b\n\n', 2],
     ['a\n\n"b\r\nc"\n\n"d"e\n', 6],
     [`"${'x'.repeat(2_000_000)}`, 1],
+    [`a\n${','.repeat(1_000)}\n`, 2],
   ] as const) {
     const error: unknown = await read(text).catch((thrown: unknown) => thrown);
     t.ok(error instanceof FileFault && error.line === line, text.slice(0, 20));
