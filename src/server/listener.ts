@@ -194,6 +194,10 @@ function peerOf({ remoteAddress, remotePort, localAddress, localPort }: Socket):
  */
 const ALPNProtocols = ['http/1.1', 'http/1.0'];
 
-function readTls({ certFile, keyFile }: NonNullable<ListenConfig['tls']>): { cert: Buffer; key: Buffer } {
-  return { cert: readFileSync(certFile), key: readFileSync(keyFile) };
+/** Cipher suites of TLS 1.3, and those of TLS 1.2 with forward secrecy and AEAD (RFC 9325 §4.2), so none with CBC. */
+const ciphers =
+  'TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256:TLS_AES_128_GCM_SHA256:ECDHE+AESGCM:ECDHE+CHACHA20';
+
+function readTls({ certFile, keyFile }: NonNullable<ListenConfig['tls']>) {
+  return { cert: readFileSync(certFile), key: readFileSync(keyFile), ciphers };
 }
