@@ -287,7 +287,10 @@ export class ClientConnection implements ServingConnection, Breakable {
     } else if (!this.#reader.complete && waitedMs > requestTimeoutMs) this.#rejectWith(tooLate, false);
   }
 
-  /** The client sends no more. It waits for no response either, as far as can be told. */
+  /**
+   * The client sends no more. It waits for no response either, as far as can be told, but a request that the gateway
+   * itself carries out is answered.
+   */
   readonly #onEnd = guarded(this, () => {
     if (this.#over) return;
     if (this.#rests) {
@@ -296,7 +299,8 @@ export class ClientConnection implements ServingConnection, Breakable {
     }
     const current = this.#current;
     if (this.#discarded !== null) this.hangUp();
-    else if (current?.response.isEnded === true) current.response.last = true;
+    else if (current?.response.isEnded === true || (current?.isAnsweredAnyway && this.#reader.complete))
+      current.response.last = true;
     else if (current !== null) this.socket.destroy();
     else if (this.#reader.inHead) this.#rejectWith(unreadable, this.#reader.readsHead);
     else this.socket.end();

@@ -92,9 +92,9 @@ export class NodeLane extends Duplex implements BodyReader, Breakable {
     if (this.#response !== null || !readsTheSame(message, request))
       return void this.destroy(new Error('a request was read in two ways'));
     this.#response = response;
-    let keeps = !this.#own.last;
+    let keeps = true;
     Object.defineProperty(response, 'shouldKeepAlive', {
-      get: () => keeps && !this.#own.continues && !this.#connection.leavesNow,
+      get: () => keeps && !this.#own.last && !this.#own.continues && !this.#connection.leavesNow,
       set: (value: boolean) => (keeps = value),
     });
     // Node is still reading the head, so the body must not come before this call has returned.

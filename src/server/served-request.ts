@@ -29,6 +29,7 @@ export class ServedRequest implements ClientRequest {
   readonly #ahead: Buffer[] = [];
   #bytesAhead = 0;
   #isDiscarded = false;
+  #isServedByNode = false;
 
   constructor(connection: ServingConnection, head: RequestHead) {
     this.#connection = connection;
@@ -61,6 +62,11 @@ export class ServedRequest implements ClientRequest {
 
   get complete(): boolean {
     return this.#connection.isComplete;
+  }
+
+  /** Whether the response is to be sent even if the client has closed its direction of the connection. */
+  get isAnsweredAnyway(): boolean {
+    return this.#isServedByNode && !this.response.isBegun;
   }
 
   header(lowerName: string): string | undefined {
@@ -150,6 +156,7 @@ export class ServedRequest implements ClientRequest {
 
   serveByNode(handler: RequestListener): void {
     const { fault } = this.#head;
+    this.#isServedByNode = true;
     if (fault === null) return void new NodeLane(this.#connection, this.response, handler);
     const { application } = this.#connection.served;
     const text = application.rawProblem(fault, this.method === 'HEAD', this.url);

@@ -1,6 +1,7 @@
 // class: app
 /** A client's connection, as its requests and responses see it: what becomes of them when clients or services break off. */
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import type { ClientRequest, ClientResponse } from '../../src/http/client-request.ts';
@@ -48,6 +49,27 @@ t.test('a response that its client did not take is not whole, and nothing behind
   await eventually(() => log.length === 2);
   await everythingThatFollows();
   t.same(log, ['served /1', '/1 cut']);
+});
+
+t.test('what Node serves is answered although its client sends no more, if all of it is there', async (t) => {
+  for (const [name, text, isAnswered] of [
+    ['whole', requestText('POST', '/', [], 'body'), true],
+    ['half a body', requestText('POST', '/', [], 'body').slice(0, -1), false],
+  ] as const) {
+    const held: ServerResponse[] = [];
+    const sockets: Socket[] = [];
+    const client = await served(t, (request) => {
+      sockets.push(request.socket);
+      request.serveByNode((_message, response) => held.push(response));
+    });
+    let received = '';
+    client.on('data', (chunk) => (received += String(chunk)));
+    client.end(text);
+    await eventually(() => held.length === 1 && sockets[0]?.readableEnded === true);
+    held[0]?.end('done');
+    await eventually(() => client.closed);
+    t.match(received, isAnswered ? /^HTTP\/1.1 200 [^]*\r\nConnection: close\r\n[^]*done$/ : /^$/, name);
+  }
 });
 
 t.test('a write behind the end of a connection comes to nothing', async (t) => {
