@@ -135,6 +135,19 @@ chartTest(
   },
 );
 
+chartTest(
+  'there is one unless it is switched off, since the internal port is open to all pods',
+  async (t) => {
+    for (const [file, { networkPolicy = {} }] of valuesFiles() as Map<string, { networkPolicy?: object }>) {
+      const isOff = 'enabled' in networkPolicy && networkPolicy.enabled === false;
+      const policies = cases
+        .find((one) => one.file === file)
+        ?.all.filter(({ kind }) => kind === 'NetworkPolicy');
+      t.equal(policies?.length, isOff ? 0 : 1, file);
+    }
+  },
+);
+
 chartTest('a pod has time to leave: longer than preStop and the drain together', async (t) => {
   for (const { file, all } of cases) {
     const { spec } = podOf(only(all, 'Deployment')) ?? {};
