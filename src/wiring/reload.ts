@@ -16,13 +16,14 @@ export function warn(logger: Pick<Logger, 'warn'>, warnings: readonly Fault[]): 
  * Makes the function that reloads a gateway's configuration, all or nothing. It logs the outcome and every fault.
  *
  * Only one reload runs at a time. All calls during a reload share one further reload. The further reload reads the file
- * after the running reload has finished.
+ * after the running reload has finished, in a turn of the event loop of its own: signals that arrived meanwhile come one
+ * by one in the turn before.
  */
 export function reloader(env: NodeJS.ProcessEnv, logger: Logger): (gateway: Reloaded) => Promise<void> {
   let reading = Promise.resolve();
   let next: Promise<void> | undefined;
   return (gateway) =>
-    (next ??= reading.then(() => {
+    (next ??= reading.then(nextTurn).then(() => {
       next = undefined;
       return (reading = reload(gateway, env, logger));
     }));
@@ -53,3 +54,7 @@ async function reload(gateway: Reloaded, env: NodeJS.ProcessEnv, logger: Logger)
 }
 
 const rejected = 'the configuration was not reloaded, and the previous one stays in use:';
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => void setImmediate(resolve));
+}
