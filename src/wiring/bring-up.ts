@@ -4,7 +4,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Timers } from '../ports/timers.ts';
 import { sayCause, storeCause } from '../adapters/postgres/connection/causes.ts';
 import { mismatchIn, UnusableDatabase } from '../adapters/postgres/schema/applied.ts';
-import type { MigrationWait } from '../adapters/postgres/schema/migrate.ts';
+import type { MigrationEvents, MigrationWait } from '../adapters/postgres/schema/migrate.ts';
 import { Backoff } from '../timing/backoff.ts';
 import { KeyPrefixTaken } from './key-prefix.ts';
 import type { Store } from './store.ts';
@@ -52,7 +52,7 @@ export function bringUp({ store, migrate, alone, timers, clock, logger, begin }:
 
   async function attempt(): Promise<void> {
     try {
-      await (migrate ? store.migrate({ onStep, onWait }) : store.ping());
+      await prepare({ store, migrate, logger }, { onStep, onWait });
       if (stopped) return;
       await begin();
       missing = null;
@@ -116,6 +116,17 @@ export function bringUp({ store, migrate, alone, timers, clock, logger, begin }:
       finish();
     },
   };
+}
+
+/** Migrates the store, if this process does that, and checks whether this version can work with it. */
+async function prepare(
+  { store, migrate, logger }: Pick<BringUpParts, 'store' | 'migrate' | 'logger'>,
+  events: MigrationEvents,
+): Promise<void> {
+  if (migrate) await store.migrate(events);
+  const { jit } = await store.ping();
+  if (jit)
+    logger.warn('jit is on for pooled connections: set `jit = off` for their role (docs/operating.md)');
 }
 
 function reasonFor(error: unknown): Unreadiness {

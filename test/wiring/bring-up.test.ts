@@ -6,11 +6,11 @@ import type { MigrationEvents } from '../../src/adapters/postgres/schema/migrate
 import { ManualTime } from '../support/coherence/manual-time.ts';
 
 /** A process that begins with `migrate`, and the lines of its log. */
-function bringingUp(migrate: (events?: MigrationEvents) => Promise<number>) {
+function bringingUp(migrate: (events?: MigrationEvents) => Promise<number>, jit = false) {
   const time = new ManualTime();
   const lines: { level: number }[] = [];
   const up = bringUp({
-    store: { migrate, ping: () => Promise.resolve() },
+    store: { migrate, ping: () => Promise.resolve({ jit }) },
     ...{ migrate: true, alone: false, timers: time.timers, clock: time.clock },
     logger: pino(
       { base: null },
@@ -78,3 +78,13 @@ for (const [what, waits, levels] of [
       levels,
     );
   });
+
+t.test('where a pooler keeps jit on, the log says what to set', async (t) => {
+  for (const jit of [false, true]) {
+    const { lines, up } = bringingUp(() => Promise.resolve(9), jit);
+    up.start();
+    await up.done;
+    t.match(lines, jit ? [{ level: 40, msg: /`jit = off`/ }] : []);
+    t.equal(lines.length, jit ? 1 : 0);
+  }
+});

@@ -83,7 +83,7 @@ export async function openEmbedded(dataDir: string, onCreate: () => void = () =>
     },
     ping: async () => {
       await open();
-      await store.ping();
+      return store.ping();
     },
   };
 }

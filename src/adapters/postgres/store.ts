@@ -69,8 +69,12 @@ export interface Store {
    * may succeed, and with a {@link SchemaMismatch} if no retry can succeed.
    */
   migrate(events?: MigrationEvents): Promise<number>;
-  /** Resolves if the store is reachable and this version can work with its schema. */
-  ping(): Promise<void>;
+  /**
+   * Resolves if the store is reachable and this version can work with its schema and settings.
+   *
+   * @returns whether PostgreSQL compiles statements (`jit`), which makes reports cost many times as much
+   */
+  ping(): Promise<{ readonly jit: boolean }>;
   /**
    * Returns the number of active imported keys that may begin with `prefix` followed by `_`. The store keeps only the
    * start of each key. If that start is shorter than `prefix` and `_`, only its characters are compared. Keys that were
@@ -250,7 +254,11 @@ export function assembleStore(parts: StoreParts): Store {
     migrate: (events) => migrate(migrations, events, queries).catch(unwrapMismatch),
     ping: async () => {
       const files = await readSchemaFiles();
-      await queries.run((sql) => checkSchema(sql, files));
+      const [settings] = await queries.run(async (sql) => {
+        await checkSchema(sql, files);
+        return sql<[{ readonly jit: boolean }]>`select pg_jit_available() as jit, require_settings()`;
+      });
+      return settings;
     },
     importedKeysLike: (prefix) => importedKeysLike(migrations, prefix),
     markRestored: async () => {

@@ -87,6 +87,18 @@ const causes: Readonly<Record<string, Words>> = {
   ],
   '57P03': ['PostgreSQL is starting up or shutting down', 'Wait: this usually ends by itself.'],
   '42501': rights,
+  '3F000': [
+    'No schema of the search_path is there',
+    'Set the search_path of the role to the schema of the tables.',
+  ],
+  '08P01': [
+    'What DATABASE_URL leads to refuses parameters of the connection',
+    'If it is a pooler, set DATABASE_DIRECT_URL too, or add ?prepare=false.',
+  ],
+  TG003: [
+    'The settings of the role or database break changes',
+    'Reset session_replication_role, standard_conforming_strings, bytea_output, DateStyle, extra_float_digits and default_transaction_isolation; enable the triggers; let the role bypass row security.',
+  ],
   ECONNREFUSED: [
     'Nothing listens at the address in DATABASE_URL',
     'Start PostgreSQL, or correct the address.',

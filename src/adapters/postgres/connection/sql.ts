@@ -72,6 +72,13 @@ export function connectByUrl(url: string, statementMs: number, options: ConnectO
         // Changes must see everything that was committed while they waited for a lock (`require_read_committed`),
         // whatever the server's default is.
         default_transaction_isolation: 'read committed' as const,
+        // What rows look like must not depend on defaults of the server, database or role (`require_settings`).
+        bytea_output: 'hex',
+        DateStyle: 'ISO',
+        extra_float_digits: 1,
+        standard_conforming_strings: 'on',
+        // A statement fails if a policy would hide rows from it: an API key must not be taken for an unknown one.
+        row_security: 'off',
         // With `jit`, PostgreSQL would compile statements that it expects to be expensive. A lease renewal cannot wait
         // for the compilation.
         jit: 'off',

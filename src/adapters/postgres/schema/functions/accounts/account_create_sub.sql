@@ -16,11 +16,8 @@ declare
   made account;
   limited account;
 begin
-  select b.outcome, b.made into outcome, account from change_begin(request) b;
+  select b.outcome, b.made, b.seq into outcome, account, seq from change_begin(request) b;
   if outcome is not null then
-    -- 'again': an earlier request made this change, and some replicas may not have confirmed it yet. So this request
-    -- waits for the current position, which is at least as new as the change's position.
-    seq := case outcome when 'again' then coherence_position() end;
     return;
   end if;
   limited := account_limited(limited, request -> 'limits');
@@ -64,7 +61,7 @@ begin
   -- changes instead: one that gave the parent an active sub-account, or one by which another account gave up the
   -- external_id. Some replicas may not have confirmed these changes yet.
   seq := coalesce(
-    change_end(request, account),
+    change_end(request, account, nullif(parent.active_sub_accounts = 0, false)),
     coherence_awaited(array['n:' || new_parent, external_id_log_key(made)])
   );
 end $$;

@@ -48,5 +48,5 @@ begin
   update account a set sub_accounts = a.sub_accounts - 1 where a.id = of_parent;
   insert into erasure (account_id, parent_id, deleted_at) values (of_id, of_parent, now());
   outcome := 'done';
-  seq := change_end(request, null);
+  seq := change_end(request, null, true);
 end $$;

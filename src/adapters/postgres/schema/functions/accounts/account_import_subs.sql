@@ -16,9 +16,8 @@ declare
   list jsonb[];
   awaited text[] := '{}';
 begin
-  select b.outcome, b.made into outcome, results from change_begin(request) b;
+  select b.outcome, b.made, b.seq into outcome, results, seq from change_begin(request) b;
   if outcome is not null then
-    seq := case outcome when 'again' then coherence_position() end;
     return;
   end if;
   if not is_plan then

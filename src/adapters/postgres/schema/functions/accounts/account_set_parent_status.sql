@@ -5,12 +5,10 @@ create or replace function account_set_parent_status(
 #variable_conflict use_column
 declare
   made account;
+  wrote boolean;
 begin
-  select b.outcome, b.made into outcome, account from change_begin(request) b;
+  select b.outcome, b.made, b.seq into outcome, account, seq from change_begin(request) b;
   if outcome is not null then
-    if outcome = 'again' then
-      seq := coherence_position();
-    end if;
     return;
   end if;
   perform change_fence(of_id);
@@ -19,10 +17,11 @@ begin
     outcome := 'none';
     return;
   end if;
-  if made.status <> new_status then
+  wrote := made.status <> new_status;
+  if wrote then
     update account a set status = new_status, updated_at = now() where a.id = of_id returning * into made;
   end if;
   outcome := 'done';
   account := account_shown(made);
-  seq := coalesce(change_end(request, account), coherence_position());
+  seq := change_end(request, account, wrote);
 end $$;

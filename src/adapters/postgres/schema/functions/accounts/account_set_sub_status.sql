@@ -5,12 +5,10 @@ create or replace function account_set_sub_status(
 #variable_conflict use_column
 declare
   made account;
+  wrote boolean;
 begin
-  select b.outcome, b.made into outcome, account from change_begin(request) b;
+  select b.outcome, b.made, b.seq into outcome, account, seq from change_begin(request) b;
   if outcome is not null then
-    if outcome = 'again' then
-      seq := coherence_position();
-    end if;
     return;
   end if;
   perform from account a where a.id = of_parent for no key update;
@@ -19,7 +17,8 @@ begin
     outcome := 'none';
     return;
   end if;
-  if made.status <> new_status then
+  wrote := made.status <> new_status;
+  if wrote then
     update account a
       set status = new_status, updated_at = now(),
         deactivated_at = case when new_status = 'deactivated' then now() end
@@ -29,5 +28,5 @@ begin
   end if;
   outcome := 'done';
   account := to_jsonb(made);
-  seq := coalesce(change_end(request, account), coherence_position());
+  seq := change_end(request, account, wrote);
 end $$;

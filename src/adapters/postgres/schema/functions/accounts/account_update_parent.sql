@@ -9,6 +9,8 @@ create or replace function account_update_parent(
 declare
   old account;
   made account;
+  -- Columns that no fact shows.
+  unlogged constant text[] := array['name', 'metadata', 'updated_at', 'max_sub_accounts', 'max_api_keys'];
 begin
   select b.outcome into outcome from change_begin(request) b;
   if outcome is not null then
@@ -82,8 +84,7 @@ begin
   end if;
   outcome := 'done';
   account := account_shown(made);
-  seq := change_end(request, null);
-  if seq is null and change ?| array['external_id', 'limits', 'plan'] then
-    seq := coherence_position();
-  end if;
+  seq := change_end(request, null, case when change ?| array['external_id', 'limits', 'plan'] then
+    to_jsonb(made) - unlogged is distinct from to_jsonb(old) - unlogged
+  end);
 end $$;

@@ -9,6 +9,8 @@ create or replace function account_update_sub(
 declare
   old account;
   made account;
+  -- Columns that no fact shows.
+  unlogged constant text[] := array['name', 'metadata', 'updated_at'];
 begin
   select b.outcome into outcome from change_begin(request) b;
   if outcome is not null then
@@ -60,8 +62,7 @@ begin
   end if;
   outcome := 'done';
   account := to_jsonb(made);
-  seq := change_end(request, null);
-  if seq is null and change ?| array['external_id', 'limits'] then
-    seq := coherence_position();
-  end if;
+  seq := change_end(request, null, case when change ?| array['external_id', 'limits'] then
+    to_jsonb(made) - unlogged is distinct from to_jsonb(old) - unlogged
+  end);
 end $$;

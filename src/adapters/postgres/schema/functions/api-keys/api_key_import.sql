@@ -20,13 +20,10 @@ create or replace function api_key_import(
 declare
   made jsonb;
 begin
-  select b.outcome, b.made into outcome, made from change_begin(request) b;
+  select b.outcome, b.made, b.seq into outcome, made, seq from change_begin(request) b;
   if outcome is not null then
-    if outcome = 'again' then
-      seq := coherence_position();
-      imported := (made ->> 'imported')::int;
-      keys := made -> 'keys';
-    end if;
+    imported := (made ->> 'imported')::int;
+    keys := made -> 'keys';
     return;
   end if;
   -- Only one import runs at a time, because two imports may contain the same keys for different accounts.
@@ -94,5 +91,5 @@ begin
     from jsonb_array_elements(new_keys) with ordinality k (key, n)
       join api_key there on there.digest = (k.key ->> 'digest')::bytea;
   outcome := 'done';
-  seq := coalesce(change_end(request, jsonb_build_object('imported', imported, 'keys', keys)), coherence_position());
+  seq := change_end(request, jsonb_build_object('imported', imported, 'keys', keys), imported > 0);
 end $$;

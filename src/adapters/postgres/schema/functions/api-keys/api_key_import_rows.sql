@@ -16,9 +16,8 @@ declare
   of_id uuid;
   list jsonb[];
 begin
-  select b.outcome, b.made into outcome, results from change_begin(request) b;
+  select b.outcome, b.made, b.seq into outcome, results, seq from change_begin(request) b;
   if outcome is not null then
-    seq := case outcome when 'again' then coherence_position() end;
     return;
   end if;
   if not is_plan then
@@ -96,6 +95,6 @@ begin
   outcome := 'done';
   results := to_jsonb(list);
   if not is_plan then
-    seq := coalesce(change_end(request, results), coherence_position());
+    seq := change_end(request, results, results @> '[{"outcome": "created"}]');
   end if;
 end $$;

@@ -6,12 +6,10 @@ create or replace function api_key_revoke(
 #variable_conflict use_column
 declare
   made api_key;
+  wrote boolean;
 begin
-  select b.outcome, b.made into outcome, key from change_begin(request) b;
+  select b.outcome, b.made, b.seq into outcome, key, seq from change_begin(request) b;
   if outcome is not null then
-    if outcome = 'again' then
-      seq := coherence_position();
-    end if;
     return;
   end if;
   perform change_fence(of_account);
@@ -20,10 +18,11 @@ begin
     outcome := 'none';
     return;
   end if;
-  if made.revoked_at is null then
+  wrote := made.revoked_at is null;
+  if wrote then
     update api_key k set revoked_at = now() where k.id = of_id returning * into made;
   end if;
   outcome := 'done';
   key := api_key_json(made);
-  seq := coalesce(change_end(request, key), coherence_position());
+  seq := change_end(request, key, wrote);
 end $$;

@@ -7,12 +7,9 @@ create or replace function api_key_revoke_all(
 declare
   made jsonb;
 begin
-  select b.outcome, b.made into outcome, made from change_begin(request) b;
+  select b.outcome, b.made, b.seq into outcome, made, seq from change_begin(request) b;
   if outcome is not null then
-    if outcome = 'again' then
-      seq := coherence_position();
-      revoked := (made ->> 'revoked')::int;
-    end if;
+    revoked := (made ->> 'revoked')::int;
     return;
   end if;
   -- A rotation takes this fence, too, and creating or importing keys locks the account. So this call waits for
@@ -29,5 +26,5 @@ begin
   update api_key k set revoked_at = now() where k.account_id = of_account and k.revoked_at is null;
   get diagnostics revoked = row_count;
   outcome := 'done';
-  seq := coalesce(change_end(request, jsonb_build_object('revoked', revoked)), coherence_position());
+  seq := change_end(request, jsonb_build_object('revoked', revoked), revoked > 0);
 end $$;

@@ -22,11 +22,8 @@ declare
   lineage uuid;
   others uuid[];
 begin
-  select b.outcome, b.made into outcome, key from change_begin(request) b;
+  select b.outcome, b.made, b.seq into outcome, key, seq from change_begin(request) b;
   if outcome is not null then
-    -- 'again': an earlier request made this change, and some replicas may not have confirmed it yet. So this request
-    -- waits for the current position, which is at least as new as the change's position.
-    seq := case outcome when 'again' then coherence_position() end;
     return;
   end if;
   perform change_fence(of_account);
@@ -75,5 +72,5 @@ begin
   end if;
   outcome := 'done';
   key := api_key_json(made);
-  seq := change_end(request, key);
+  seq := change_end(request, key, nullif(overlap_s = 0 or ends is distinct from old.expires_at, false));
 end $$;

@@ -39,8 +39,6 @@ begin
   end if;
   outcome := 'done';
   key := api_key_json(made);
-  seq := change_end(request, null);
-  if seq is null and change ?| array['expires_at', 'limits'] then
-    seq := coherence_position();
-  end if;
+  old.name := made.name;
+  seq := change_end(request, null, case when change ?| array['expires_at', 'limits'] then made is distinct from old end);
 end $$;

@@ -4,7 +4,8 @@
 -- - 'no-account' if the owner in `request` does not exist, or if everything that an earlier request with the same claim
 --   made belongs to accounts that have been deleted since;
 -- - 'again' if an earlier request with the same claim already made the change; `made` is the record that the change
---   created or changed, or the keys that it imported, those of deleted accounts without their names;
+--   created or changed, or the keys that it imported, those of deleted accounts without their names. Some replicas may
+--   not have confirmed that change yet, so the 2xx waits for `seq`, the newest position;
 -- - 'mismatch' or 'in-flight', as in `idempotency_claim`.
 --
 -- A repeated request is never carried out again, because another request may have deliberately undone its effect.
@@ -33,7 +34,7 @@
 -- Every change function that calls this one returns an `outcome` and a `seq`. Its `outcome` is 'done' or 'again', or says
 -- why nothing happened. Its `seq` is the log position that the change's 2xx waits for, or null if no replica can have
 -- cached an outdated fact.
-create or replace function change_begin(request jsonb, out outcome text, out made jsonb) language plpgsql as $$
+create or replace function change_begin(request jsonb, out outcome text, out made jsonb, out seq bigint) language plpgsql as $$
 #variable_conflict use_column
 declare
   claim constant jsonb := request -> 'claim';
@@ -41,7 +42,7 @@ declare
   key_name text;
   session portal_session;
 begin
-  perform require_read_committed();
+  perform require_settings();
   if caller is not null then
     perform pg_advisory_xact_lock_shared(change_fence_key((caller ->> 'account')::uuid));
     -- This query's snapshot is newer than the lock, so it sees any commit that took the key's rights away before the
@@ -98,6 +99,7 @@ begin
       made := null;
     else
       made := result_erased(made);
+      seq := coherence_position();
     end if;
   end if;
 end $$;

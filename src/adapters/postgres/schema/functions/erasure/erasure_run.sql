@@ -14,7 +14,7 @@ begin
   if not pg_try_advisory_xact_lock(7311970461) then
     return null;
   end if;
-  perform require_read_committed();
+  perform require_settings();
   job := erasure_next(settled);
   if job.account_id is null then
     return null;

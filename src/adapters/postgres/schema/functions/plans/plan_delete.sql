@@ -26,5 +26,5 @@ begin
   end if;
   delete from plan p where p.name = of_name;
   outcome := 'done';
-  seq := change_end(request, null);
+  seq := change_end(request, null, true);
 end $$;
