@@ -23,7 +23,7 @@ import { installErrorReplies, problemOf, replyToError } from './http/errors.ts';
 import { notFound } from './http/not-found.ts';
 import { usualProblemForm } from './http/problem-body.ts';
 import { fastifyOptions, quiet } from './http/fastify-options.ts';
-import { requestIds, trustedPeers } from './http/trusted-proxies.ts';
+import { clientAddresses, requestIds, trustedPeers } from './http/trusted-proxies.ts';
 import { shedLoad, shedStrangers, type Pressure } from './limits/load-shedding.ts';
 import { healthRoutes, type Unreadiness } from './ops/health.ts';
 import type { Logger } from './ops/logger.ts';
@@ -195,6 +195,7 @@ export async function publicServer(
       broke: broken(logger),
     }),
     rawProblem: rawProblems(newRequestId, typeBase),
+    addressOf: clientAddresses(config.trustedProxies),
     broke: broken(logger),
     destinationOf,
     close: async () => {
@@ -241,6 +242,7 @@ export async function internalServer(
   return {
     request: (request) => request.serveByNode((message, reply) => app.routing(message, reply)),
     rawProblem: rawProblems(newRequestId, config.problems.typeBase),
+    addressOf: clientAddresses([]),
     broke: broken(deps.logger),
     close: () => app.close(),
   };
@@ -275,6 +277,7 @@ export async function portalServer(
   return {
     request: (request) => request.serveByNode((message, reply) => app.routing(message, reply)),
     rawProblem: rawProblems(newRequestId, config.problems.typeBase),
+    addressOf: clientAddresses(config.trustedProxies),
     broke: broken(deps.logger),
     close: () => app.close(),
   };

@@ -40,7 +40,7 @@ export const limits = section('Limits of one client, one tenant or one process.'
     'Largest body of a management call; larger ones get 413. Proxied bodies are not limited.',
     { minimum: 1_024, maximum: 16_777_216, default: 131_072 },
   ),
-  max_connections: integer('Most open client connections; more are closed at once.', {
+  max_connections: integer('Most open client connections, divided among client networks.', {
     minimum: 1,
     maximum: 10_000_000,
     default: 10_000,

@@ -19,6 +19,8 @@ export interface ClientRequest {
   readonly upgrade: string | null;
   /** Reason to reject the request, found while reading its head; `null` if there is none. */
   readonly fault: RequestFault | null;
+  /** Whether the caller is known. Set by whoever authenticates the request. */
+  isCallerKnown: boolean;
   /** Whether the body has arrived in full. */
   readonly complete: boolean;
   /** Returns the values of a header, joined by commas (RFC 9110 §5.3); `undefined` if it is absent. */

@@ -25,6 +25,7 @@ const outcomes = new WeakMap<FastifyRequest['raw'], Outcome>();
 /** Adds members to the outcome of a request. */
 export function noteOutcome(request: FastifyRequest, more: Outcome): void {
   outcomes.set(request.raw, { ...outcomes.get(request.raw), ...more });
+  if (more.caller ?? more.operator) Object.assign(request.raw.socket, { isCallerKnown: true });
 }
 
 /** Returns what is known about a request's outcome so far; empty if nothing has been noted. */

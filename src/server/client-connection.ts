@@ -6,6 +6,7 @@ import { mostChunksInARow } from '../http1/chunked-body.ts';
 import { HeadTooLong } from '../http1/head-text.ts';
 import { MessageFault } from '../http1/message-fault.ts';
 import { RequestReader } from '../http1/request-reader.ts';
+import type { ReceivedHead } from '../ports/request-record.ts';
 import { freeBytes } from './free-bytes.ts';
 import type { Served, ServingConnection } from './served.ts';
 import { ServedRequest } from './served-request.ts';
@@ -78,6 +79,23 @@ export class ClientConnection implements ServingConnection, Breakable {
   /** Whether no request, and no part of one, has arrived that is not answered. */
   get isIdle(): boolean {
     return !this.#isReleased && this.#current === null && !this.#reader.inHead && this.#bytes === null;
+  }
+
+  /**
+   * Request that the connection would lose if it were closed now: one of a stranger, one to keep (of a known caller, a
+   * stream or a WebSocket), or none. A request whose response has been sent counts no longer.
+   */
+  get use(): 'none' | 'stranger' | 'kept' {
+    const current = this.#current;
+    if (current === null || this.#isReleased) return this.#isReleased ? 'kept' : 'none';
+    if (current.isCallerKnown) return 'kept';
+    if (this.#over || this.#discarded !== null) return 'none';
+    return current.response.isStream ? 'kept' : 'stranger';
+  }
+
+  /** Request under way, or the one that opened a WebSocket; otherwise only the connection. */
+  get latest(): ReceivedHead {
+    return this.#current ?? { rawHeaders: [], socket: this.socket };
   }
 
   get leavesNow(): boolean {
@@ -261,7 +279,7 @@ export class ClientConnection implements ServingConnection, Breakable {
     this.#letGo();
     this.socket.off('close', this.#onClose);
     const rest = this.#bytes === null ? Buffer.alloc(0) : this.#bytes.subarray(this.#at);
-    [this.#bytes, this.#current] = [null, null];
+    this.#bytes = null;
     return rest;
   }
 

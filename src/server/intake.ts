@@ -1,4 +1,4 @@
-import type { Server, Socket } from 'node:net';
+import type { Server } from 'node:net';
 
 /** Decides whether a worker's listeners accept the connections that Node's cluster hands to them. */
 export class Intake {
@@ -14,20 +14,9 @@ export class Intake {
    *
    * Node passes a new connection on to another worker if `server.maxConnections` is reached. With a `maxConnections` of
    * -1, Node passes every connection on. Node never sees the configured limit, because a connection would go round
-   * forever if all workers were full. Instead, a connection beyond the limit is closed.
+   * forever if all workers were full.
    */
   control(server: Server): void {
-    let most = server.maxConnections;
-    let open = 0;
-    Object.defineProperty(server, 'maxConnections', {
-      get: () => (this.taking ? undefined : -1),
-      // A reload sets the new configuration's limit.
-      set: (limit: number) => (most = limit),
-    });
-    server.prependListener('connection', (socket: Socket) => {
-      open += 1;
-      socket.once('close', () => (open -= 1));
-      if (open > most) socket.destroy();
-    });
+    Object.defineProperty(server, 'maxConnections', { get: () => (this.taking ? undefined : -1) });
   }
 }

@@ -6,6 +6,7 @@ import { guarded, guardedConnection, guardedOn, reportFaults } from '../http/gua
 import { systemClock, type Clock } from '../ports/clock.ts';
 import { checkEvery, systemTimers, type AllTimers } from '../ports/timers.ts';
 import { ClientConnection } from './client-connection.ts';
+import { ConnectionPlaces } from './connection-places.ts';
 import { SendBuffer } from './send-buffer.ts';
 import type { Application, Served } from './served.ts';
 
@@ -52,6 +53,9 @@ export function createListener(
   const server =
     tls === null ? createServer(options) : createTlsServer({ ...options, ALPNProtocols, ...readTls(tls) });
   const connections = new Set<ClientConnection>();
+  const places = new ConnectionPlaces(limits.maxConnections, (head) => served.application.addressOf(head));
+  const entered = (socket: Socket): void => places.enter(socket);
+  server.on('connection', guardedConnection(entered));
 
   const opened = (socket: Socket): void => {
     reportFaults(socket, (error) => served.application.broke(error));
@@ -60,17 +64,18 @@ export function createListener(
     void socket.remoteAddress;
     const connection = new ClientConnection(socket, served);
     connections.add(connection);
+    places.serve(served.below(socket), connection);
     const closed = (): void => void connections.delete(connection);
     socket.once('close', guardedOn(socket, closed));
   };
   server.on(tls === null ? 'connection' : 'secureConnection', guardedConnection(opened));
   if (tls !== null) secureSockets.follow(server as TlsServer);
-  server.maxConnections = limits.maxConnections;
 
   let stopChecking = (): void => undefined;
   const broke = (error: unknown): void => served.application.broke(error);
   const check = guarded({ broke }, (nowMs: number) => {
     for (const connection of connections) connection.check(nowMs);
+    places.check();
     secureSockets.check(nowMs, served.limits.headTimeoutMs);
   });
   const startChecking = ({ headTimeoutMs, keepAliveMs }: Served['limits']): void => {
@@ -92,7 +97,7 @@ export function createListener(
       if (renewed !== null) createSecureContext(renewed);
       return (next, nextLimits) => {
         if (renewed !== null) (server as TlsServer).setSecureContext(renewed);
-        server.maxConnections = nextLimits.maxConnections;
+        places.most = nextLimits.maxConnections;
         served.replace(next, nextLimits);
         startChecking(nextLimits);
       };

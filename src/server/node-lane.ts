@@ -78,6 +78,11 @@ export class NodeLane extends Duplex implements BodyReader, Breakable {
     return this.#connection.socket.remoteAddress;
   }
 
+  /** Set by `noteOutcome`, to which the lane is a request's socket. */
+  set isCallerKnown(isKnown: boolean) {
+    this.#request.isCallerKnown = isKnown;
+  }
+
   get encrypted(): boolean {
     return 'encrypted' in this.#connection.socket;
   }

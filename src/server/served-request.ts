@@ -20,6 +20,7 @@ export class ServedRequest implements ClientRequest {
   readonly url: string;
   readonly rawHeaders: readonly string[];
   readonly response: ServedResponse;
+  isCallerKnown = false;
   /** Whether bytes of the body are to be read now. */
   wantsBody = false;
   readonly #head: RequestHead;

@@ -41,6 +41,11 @@ export class ServedResponse implements ClientResponse {
     return this.unsentBytes > 0 && (this.isEnded || this.#isWrittenByNode);
   }
 
+  /** Whether a response is under way whose bytes are written as they come. */
+  get isStream(): boolean {
+    return this.isBegun && !this.isEnded && !this.#isWrittenByNode;
+  }
+
   get unsentBytes(): number {
     return this.#connection.socket.writableLength;
   }

@@ -3,6 +3,7 @@ import type { LimitsConfig } from '../config.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { ClientRequest, ClientResponse } from '../http/client-request.ts';
 import type { Breakable } from '../http/guarded.ts';
+import type { ClientAddress } from '../http/trusted-proxies.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { SendBuffer } from './send-buffer.ts';
 
@@ -18,6 +19,8 @@ export interface Application {
    * @param target of the request, if there is one
    */
   readonly rawProblem: (problem: Problem, toHead: boolean, target?: string) => string;
+  /** Determines the address of a request's client, for its share of the connections. */
+  readonly addressOf: ClientAddress;
   /** Logs an exception that ended a connection. */
   readonly broke: (error: unknown) => void;
 }

@@ -396,6 +396,7 @@ const guards: Readonly<
       `const current = this.#reader.complete ? null : this.#current;
     if (current === null) {`,
     ],
+    ['crowding-connections', "if (current.isCallerKnown) return 'kept';"],
     ['pipelined-flood', 'const mostInARow = 32;', 'const mostInARow = Infinity;'],
     [
       'pipelined-memory',
@@ -407,6 +408,14 @@ const guards: Readonly<
       'if (nowMs - latestMs > mostDiscarded.silentMs || nowMs - sinceMs > mostDiscarded.ms) this.hangUp();',
     ],
     ['slow-loris-head', 'if (waitedMs > headTimeoutMs) this.#rejectWith(tooLate, this.#reader.readsHead);'],
+  ],
+  'src/server/connection-places.ts': [
+    [
+      'crowding-connections',
+      'if (free < Math.floor(this.most * keptPart) && network.places.size > free + 1) this.#makeRoom(place);',
+      'if (free < 0) this.#close(place);',
+    ],
+    ['crowding-connections', 'if (this.#places.size < this.most * usualPart) return;', 'return;'],
   ],
   'src/server/listener.ts': [
     ['slow-handshake', 'if (nowMs - sinceMs > mostMs) socket.destroy();', 'void sinceMs;'],

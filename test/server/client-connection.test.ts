@@ -20,7 +20,8 @@ type Serve = (request: ClientRequest, response: ClientResponse) => void;
 
 /** Starts a listener, and connects to it. */
 async function served(t: Test, serve: Serve): Promise<Socket> {
-  const application = { request: serve, rawProblem: () => '', broke: (error: unknown) => t.error(error) };
+  const broke = (error: unknown) => t.error(error);
+  const application = { request: serve, rawProblem: () => '', addressOf: () => '', broke };
   const { server, connections } = createListener(application, defaultLimits, null);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

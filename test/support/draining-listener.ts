@@ -63,6 +63,7 @@ export async function drainingListener(
       upgraded.push(request.takeConnection().socket);
     },
     rawProblem: () => '',
+    addressOf: () => '',
     broke: (error) => {
       throw error;
     },

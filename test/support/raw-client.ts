@@ -133,9 +133,9 @@ export class RawClient {
   }
 }
 
-/** Connects; the connection ends with the test. */
-export async function rawClient(t: Scope, port: number): Promise<RawClient> {
-  const socket = connect(port, '127.0.0.1');
+/** Connects; the connection ends with the test. @param localAddress address of the client, in 127.0.0.0/8 */
+export async function rawClient(t: Scope, port: number, localAddress?: string): Promise<RawClient> {
+  const socket = connect({ port, host: '127.0.0.1', ...(localAddress && { localAddress }) });
   t.teardown(() => socket.destroy());
   await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject));
   socket.removeAllListeners('error');
