@@ -28,7 +28,7 @@ const address = parseRedisAddress(server.url);
 if (address === undefined) throw new Error(server.url);
 let away = 0;
 const fleet = Array.from({ length: replicas }, () => {
-  const buckets = redisBuckets({ address });
+  const buckets = redisBuckets({ address, history: () => 'bench' });
   teardowns.push(() => buckets.close());
   return new SharedRateLimiter({
     ...{ buckets, quotas: { ask: async () => [] }, clock: systemClock, timers: systemTimers },

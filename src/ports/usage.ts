@@ -129,6 +129,8 @@ export interface PrunedDays {
 export interface UsageBatch {
   /** Unique name of the journal. */
   readonly journal: string;
+  /** The store had all rows below this number, as far as the sender knows; 0 by default. */
+  readonly after?: number;
   /** Number of the first row. */
   readonly from: number;
   /** One more than the number of the last row. */
@@ -171,7 +173,7 @@ export interface UsageCompleteness {
   readonly throughMs: number;
   /**
    * Whether counts of the period may be lost for good: a replica that may have had such counts was given up, so reports
-   * no longer wait for them.
+   * no longer wait for them, or the database went back in time and lost counts that it had.
    */
   readonly incomplete: boolean;
   /**

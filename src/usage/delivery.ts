@@ -34,7 +34,7 @@ const positionsPerBatch = 2 ** 20;
  * @param number the batch's number
  * @param index the row's index within the batch
  */
-function positionOf(number: number, index: number): number {
+export function positionOf(number: number, index: number): number {
   return number * positionsPerBatch + index;
 }
 
@@ -73,6 +73,7 @@ async function deliverRange(
     const { rowsIn } = await parts.clock.during(() =>
       parts.store.add({
         ...{ journal, from: positionOf(number, from), to: positionOf(number, to), rows: some },
+        after: from > 0 ? positionOf(number, from) : positionOf(number - 1, 0),
         keysPerAccountHour,
         throughMs: to === rows.length ? throughMs : null,
       }),

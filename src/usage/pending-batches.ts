@@ -1,5 +1,5 @@
 import type { UsageStore } from '../ports/usage.ts';
-import { deliver, type DeliveryParts, type SealedBatch } from './delivery.ts';
+import { deliver, positionOf, type DeliveryParts, type SealedBatch } from './delivery.ts';
 import type { Journal } from './journal/journal.ts';
 import type { OpenRow } from './journal/batch.ts';
 import type { Logger } from 'pino';
@@ -26,6 +26,8 @@ export class PendingBatches {
   readonly #parts: PendingBatchesParts;
   readonly #batches: PendingBatch[] = [];
   #throughMs = 0;
+  /** Name of the last journal of which the store has a batch, and the number of that batch. */
+  #delivered = { id: '', number: 0 };
   #failing = false;
 
   constructor(parts: PendingBatchesParts) {
@@ -64,6 +66,7 @@ export class PendingBatches {
         // If the id has changed, another process has taken the journal meanwhile.
         if (journal.id !== id) return;
         this.#throughMs = batch.throughMs;
+        this.#delivered = { id, number: batch.number };
         this.#batches.shift();
         await journal.remove(batch.number);
         this.#noteSuccess();
@@ -79,8 +82,11 @@ export class PendingBatches {
    */
   async announce(throughMs: number): Promise<void> {
     const { store, clock, journal, host, keysPerAccountHour } = this.#parts;
+    const { id, number } = this.#delivered;
+    const after = positionOf(id === journal.id ? number : 0, 0);
+    const nothing = { after, from: after, to: after, rows: [] };
     await clock.during(() =>
-      store.add({ journal: journal.id, from: 0, to: 0, rows: [], keysPerAccountHour, throughMs, host }),
+      store.add({ journal: journal.id, ...nothing, keysPerAccountHour, throughMs, host }),
     );
     this.#throughMs = throughMs;
     this.#noteSuccess();

@@ -6,6 +6,8 @@ import { watchReachability, type RedisEvents } from './reachability.ts';
 
 export interface RedisBucketsOptions extends RedisEvents {
   readonly address: RedisAddress;
+  /** Returns the name of the database's history, so that a copy of the database has buckets of its own. */
+  readonly history: () => string | null;
 }
 
 /**
@@ -68,7 +70,10 @@ export function redisBuckets(options: RedisBucketsOptions): RedisBuckets {
       const parts = Array.from({ length: Math.ceil(questions.length / most) }, (_, i) =>
         questions.slice(i * most, (i + 1) * most),
       );
-      const answers = await Promise.all(parts.map((part) => askTogether(client, part)));
+      const history = options.history();
+      if (history === null) throw new Error('the store has not answered yet');
+      const prefix = `${noKey}${history.slice(0, historyLength)}:`;
+      const answers = await Promise.all(parts.map((part) => askTogether(client, prefix, part)));
       const failed = answers.filter((each) => each instanceof Error);
       for (const error of failed) trouble(error);
       // This error has no `cause`, because ioredis errors contain the command's arguments.
@@ -84,11 +89,15 @@ export function redisBuckets(options: RedisBucketsOptions): RedisBuckets {
 /** Maximum number of limits per script call. While a script is running, Redis serves no other client. */
 const mostTogether = 100;
 
+/** Number of characters of a history's name in keys. Histories are UUIDs, and few of them share a Redis. */
+const historyLength = 8;
+
 async function askTogether(
   client: RedisClient,
+  prefix: string,
   questions: readonly TokenQuestion[],
 ): Promise<TokenAnswer[] | Error> {
-  const keys = questions.map(({ limit }) => `tg:bucket:${limit}`);
+  const keys = questions.map(({ limit }) => prefix + limit);
   const args = questions.flatMap(({ capacity, perSecond, back, needed, ahead }) =>
     [capacity, perSecond, back, needed, ahead].map(String),
   );

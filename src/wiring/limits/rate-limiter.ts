@@ -40,7 +40,8 @@ export async function openLimiter(parts: LimiterParts): Promise<OpenLimiter> {
   const { config, store, clock, timers, logger, registry, randomId, patience, snapshot } = parts;
   // Only this process can use an embedded store, so the buckets need not be shared.
   const isShared = config.store.kind !== 'embedded';
-  const redis = isShared && config.redisUrl !== null ? await openRedis(config.redisUrl) : null;
+  const history = () => snapshot()?.incarnation ?? null;
+  const redis = isShared && config.redisUrl !== null ? await openRedis(config.redisUrl, history) : null;
   const buckets = isShared ? (redis ?? store.buckets) : embeddedBuckets(clock);
   const events = limiterMetrics(registry, () => limiter, logger);
   const limiter = new SharedRateLimiter({
@@ -58,12 +59,12 @@ export async function openLimiter(parts: LimiterParts): Promise<OpenLimiter> {
   };
 }
 
-async function openRedis(url: string): Promise<RedisBuckets> {
+async function openRedis(url: string, history: () => string | null): Promise<RedisBuckets> {
   const address = parseRedisAddress(url);
   if (address === undefined) throw new Error('redis.url is not the address of a Redis');
   // The import is dynamic for the same reason as the cache's.
   const { redisBuckets } = await import('../../adapters/redis/buckets.ts');
-  return redisBuckets({ address });
+  return redisBuckets({ address, history });
 }
 
 /** Returns the number of running replicas, including this one; `null` while it is unknown. */

@@ -1,8 +1,9 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Registry } from 'prom-client';
 import { FolderInUse, lockFolder } from '../../adapters/files/folder-lock.ts';
 import type { UsageConfig } from '../../config.ts';
+import { uuidV7 } from '../../domain/ids.ts';
 import type { Logger } from '../../ops/logger.ts';
 import { counter, gauge } from '../../ops/metrics.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -52,7 +53,7 @@ const lastStepsMs = 1_000;
 /** Makes the parts that count requests, and their metrics. */
 export function makeCounting(parts: CountingParts): Counting {
   const { config, store, registry } = parts;
-  const id = randomUUID();
+  const id = uuidV7(parts.clock.wallMs(), randomBytes(10));
   const { journalDir: dir, journalMaxBytes: mostBytes, keysPerAccountHour } = config;
   const journal = new Journal({ dir, id, mostBytes, lock });
   const { onSetAside, ...onFault } = countedFaults(registry);

@@ -2,9 +2,18 @@
 /** Events in PostgreSQL: what only several connections, or SQL behind the store's back, can show. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import t from 'tap';
+import { eventStore } from '../../../src/adapters/postgres/events/event-store.ts';
 import type { TenantStore } from '../../../src/ports/tenant-store.ts';
 import { newAccountId, newKeyId } from '../../support/drafts.ts';
-import { createKey, createParent, createSub, freshStore, rawSql, storeAt } from '../../support/store.ts';
+import {
+  createKey,
+  createParent,
+  createSub,
+  freshStore,
+  over,
+  rawSql,
+  storeAt,
+} from '../../support/store.ts';
 
 t.test(
   'of one parent, what is committed later has a greater id, whatever is changed by how many',
@@ -118,4 +127,36 @@ t.test('changes by hand-written SQL have events, of the system and without diges
   t.notMatch(text, /digest/);
   for (const form of ['hex', 'base64', 'base64url'] as const)
     for (const bytes of [digest, secret]) t.notOk(text.includes(bytes.toString(form)), form);
+});
+
+t.test('a list of events of one type reads no others, however many there are', async (t) => {
+  const { store, sql } = await freshStore(t);
+  const parent = (await createParent(store.tenants)).id;
+  const sub = (await createSub(store.tenants, parent)).value.id;
+  await sql`insert into event (id, account_id, sub_account_id, type, created_at, actor_kind, object)
+    select event_floor(now() - n * interval '1 second'), ${parent}, ${sub}, 'sub_account.updated', now(), 'system', '{}'
+    from generate_series(1, 50000) n`;
+  await sql`analyze event`;
+  const events = eventStore(over(sql), over(sql), over(sql));
+  /** Rows that this connection has read of the table and of its indexes. */
+  const read = async (): Promise<number> => {
+    await sql`select pg_stat_force_next_flush()`;
+    await sql`select pg_stat_clear_snapshot()`;
+    const [row] = await sql<[{ n: number }]>`
+      select (t.seq_tup_read + t.idx_tup_fetch + (select sum(i.idx_tup_read) from pg_stat_user_indexes i where i.relname = 'event'))::int as n
+      from pg_stat_user_tables t where t.relname = 'event'`;
+    return row.n;
+  };
+  for (const filter of [{}, { account: parent }, { subAccount: sub }, { account: parent, subAccount: sub }])
+    for (const type of ['plan.deleted', 'sub_account.created', undefined] as const) {
+      const before = await read();
+      const { rows } = await events.list({ ...filter, ...(type && { type }) }, { limit: 10 });
+      t.equal(
+        rows.length,
+        type === undefined ? 10 : Number(type !== 'plan.deleted'),
+        `${Object.keys(filter).join(' ')} ${type}`,
+      );
+      const looked = (await read()) - before;
+      t.ok(looked < 100, `${looked} rows`);
+    }
 });

@@ -10,11 +10,15 @@ import type { Scope } from '../../support/servers.ts';
 
 const question = bucketQuestion('parent:a', 10, 0.001);
 
-async function open(t: Scope, url: string) {
+/** The history of a database, and how keys show it. */
+const history = '0198c9a4-0000-4000-8000-000000000001';
+const prefix = 'tg:bucket:0198c9a4:';
+
+async function open(t: Scope, url: string, of: string | null = history) {
   const address = parseRedisAddress(url);
   if (address === undefined) throw new Error(url);
   const troubles: string[] = [];
-  const store = redisBuckets({ address, onTrouble: (code) => troubles.push(code) });
+  const store = redisBuckets({ address, history: () => of, onTrouble: (code) => troubles.push(code) });
   t.teardown(() => store.close());
   const works = () =>
     eventually(() =>
@@ -37,8 +41,8 @@ t.test('a bucket expires a second after it is full', async (t) => {
   const { store } = await open(t, url);
   const redis = redisClient(t, url);
   await store.ask([{ ...question, perSecond: 0.002, needed: 4 }]);
-  t.same(await redis.keys('*'), ['tg:bucket:parent:a']);
-  const ttl = await redis.pttl('tg:bucket:parent:a');
+  t.same(await redis.keys('*'), [`${prefix}parent:a`]);
+  const ttl = await redis.pttl(`${prefix}parent:a`);
   t.ok(ttl > 1_941_000 && ttl <= 2_001_000, `${ttl} ms for 4 tokens at 0.002 a second`);
 });
 
@@ -46,7 +50,7 @@ t.test('a value that no replica wrote counts as a full bucket, and is replaced',
   const url = await freshRedis(t);
   const { store } = await open(t, url);
   const redis = redisClient(t, url);
-  const key = 'tg:bucket:parent:a';
+  const key = `${prefix}parent:a`;
   const values = [
     '',
     'x',
@@ -82,7 +86,7 @@ t.test('a limit whose server is gone is told apart; the others are answered', as
   // As of a part of the cluster that was lost.
   await admin.config('SET', 'cluster-require-full-coverage', 'no');
   const lost = questions[3] as TokenQuestion;
-  await admin.cluster('DELSLOTS', await admin.cluster('KEYSLOT', `tg:bucket:${lost.limit}`));
+  await admin.cluster('DELSLOTS', await admin.cluster('KEYSLOT', prefix + lost.limit));
   const answers = await store.ask(questions);
   t.same(
     answers.map((answer) => answer instanceof Error),
@@ -108,4 +112,13 @@ t.test('a Redis that is gone costs no wait, and is used again', async (t) => {
   await server.kill();
   await t.rejects(store.ask([question]));
   await t.rejects(store.ask([]));
+});
+
+t.test('a copy of a database takes no tokens of the original from a Redis that both use', async (t) => {
+  const url = await freshRedis(t);
+  const [original, copy] = [await open(t, url), await open(t, url, 'f198c9a4-0000-4000-8000-000000000001')];
+  await copy.store.ask([{ ...question, needed: 10 }]);
+  t.match(await original.store.ask([question]), [{ granted: 1, left: 9 }]);
+  const early = await open(t, url, null);
+  await t.rejects(early.store.ask([question]), 'whose database has not answered yet');
 });

@@ -127,7 +127,8 @@ export const usage: Subject = {
     from: 'The start of the period, inclusive.',
     granularity: 'The length of the period of a row.',
     group_by: 'How rows are grouped.',
-    incomplete: 'Whether counts of a lost replica may be missing.',
+    incomplete:
+      'Whether counts may be missing for good: of a lost replica, or because the database went back in time.',
     period_start: 'When the period of the row starts.',
     reads: 'Requests with GET, HEAD and OPTIONS.',
     replica: 'The host of the replica, or its id in `silent`.',

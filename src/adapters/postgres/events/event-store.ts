@@ -28,23 +28,6 @@ interface EventRow {
   readonly previous: object | null;
 }
 
-const columns = [
-  'id',
-  'account_id',
-  'sub_account_id',
-  'type',
-  'created_at',
-  'actor_kind',
-  'actor_key_id',
-  'actor_name',
-  'actor_session_id',
-  'actor_user',
-  'request_id',
-  'address',
-  'object',
-  'previous',
-] as const satisfies (keyof EventRow)[];
-
 /**
  * Events in PostgreSQL. Functions in `schema/functions/events/` write the events for changes, and `quota_note` writes
  * those for quotas.
@@ -62,7 +45,7 @@ export function eventStore(db: Runner, reports: Runner, background: Runner): Eve
     async get(id, account) {
       const [row] = await db.run(
         (sql) => sql<EventRow[]>`
-          select ${sql(columns)} from event
+          select * from event
           where id = ${id} ${account === undefined ? sql`` : sql`and account_id = ${account}`}`,
         account,
       );
@@ -84,7 +67,8 @@ const dayMs = 86_400_000;
 
 /**
  * Lists the events on a page, plus the first event of the next page, if any. The query reads a range of an index;
- * `aboveEveryId` in `page.ts` explains how.
+ * `aboveEveryId` in `page.ts` explains how. From the range alone, PostgreSQL does not conclude that `sub_account_id` is not
+ * null, as it is in indexes of sub-accounts.
  */
 function listEvents(
   sql: Sql,
@@ -94,22 +78,20 @@ function listEvents(
   const { type, account, subAccount, fromMs, toMs } = filter;
   const least = firstIdOf(fromMs ?? 0);
   const below = earlier(after ?? aboveEveryId, toMs === undefined ? aboveEveryId : firstIdOf(toMs));
-  const rest = type === undefined ? sql`` : sql`and type = ${type}`;
-  if (subAccount !== undefined) {
-    return sql<EventRow[]>`
-      select ${sql(columns)} from event
-      where (sub_account_id, id) >= (${subAccount}, ${least}) and (sub_account_id, id) < (${subAccount}, ${below})
-        ${account === undefined ? sql`` : sql`and account_id = ${account}`} ${rest}
-      order by sub_account_id desc, id desc limit ${limit + 1}`;
-  }
-  if (account !== undefined) {
-    return sql<EventRow[]>`
-      select ${sql(columns)} from event
-      where (account_id, id) >= (${account}, ${least}) and (account_id, id) < (${account}, ${below}) ${rest}
-      order by account_id desc, id desc limit ${limit + 1}`;
-  }
+  const owner = subAccount ?? account;
+  const index = [
+    ...(owner === undefined ? [] : [subAccount === undefined ? 'account_id' : 'sub_account_id']),
+    ...(type === undefined ? [] : ['type']),
+    'id',
+  ];
+  const position = (id: string) =>
+    [type, owner].reduce((rest, value) => (value === undefined ? rest : sql`${value}, ${rest}`), sql`${id}`);
   return sql<EventRow[]>`
-    select ${sql(columns)} from event where id >= ${least} and id < ${below} ${rest} order by id desc limit ${limit + 1}`;
+    select * from event
+    where (${sql(index)}) >= (${position(least)}) and (${sql(index)}) < (${position(below)})
+      ${subAccount === undefined ? sql`` : sql`and sub_account_id is not null`}
+      ${subAccount === undefined || account === undefined ? sql`` : sql`and account_id = ${account}`}
+    order by ${sql.unsafe(index.map((column) => `${column} desc`).join(', '))} limit ${limit + 1}`;
 }
 
 /** Returns the lower of two ids. As text, ids sort in the same order as UUIDs. */

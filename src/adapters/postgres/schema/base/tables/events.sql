@@ -37,6 +37,10 @@ create table event (
 );
 create index event_of_account on event (account_id, id);
 create index event_of_sub_account on event (sub_account_id, id) where sub_account_id is not null;
+-- A list of one type may have to look for rare events among millions of others.
+create index event_of_type on event (type, id);
+create index event_of_account_type on event (account_id, type, id);
+create index event_of_sub_account_type on event (sub_account_id, type, id) where sub_account_id is not null;
 
 -- One row: events up to this id have no addresses any more, because they are older than their retention.
 create table event_addresses (

@@ -76,7 +76,10 @@ create table usage_journal (
   host text,
   -- True if an operator told reports to stop waiting for the journal's counts (`usage_forget`). It becomes false again
   -- when the journal's next batch arrives.
-  forgotten boolean not null default false
+  forgotten boolean not null default false,
+  -- The database went back in time, for example to a backup, and lost counts that it had: from between these times.
+  lost_from timestamptz,
+  lost_until timestamptz
 );
 
 -- Counts in one row of a batch.

@@ -18,7 +18,7 @@ returns table (through timestamptz, incomplete boolean, silent text[]) language 
     exists (
       select from silent s
       where s.given_up and s.through < period_to and s.at + interval '1 hour' > period_from
-    ),
+    ) or exists (select from usage_journal j where j.lost_from < period_to and j.lost_until > period_from),
     array(
       select coalesce(s.host, s.id) from silent s
       where s.through < period_to and (not s.given_up or s.at + interval '1 hour' > period_from)
