@@ -12,6 +12,7 @@ import { httpClient } from './http-client.ts';
 import { freshDatabase } from './postgres.ts';
 import type { Scope } from './servers.ts';
 import { migrated } from './store.ts';
+import { unhurried } from './unhurried.ts';
 import { startRawUpstream } from './upstreams.ts';
 
 /** A gateway in this process, on a database of its own, with `yaml` for its file; everything ends with the test. */
@@ -22,9 +23,17 @@ export async function start(t: Scope, yaml: string, { callers = true } = {}) {
     INTERNAL_PORT: '0',
     DATABASE_URL: databaseUrl,
     ADMIN_TOKEN: operatorToken,
+    // A machine that stands still for seconds ends a shorter lease, and requests are judged again.
+    COHERENCE_LEASE_MS: '60000',
     CONFIG: configFile(t, content),
   });
-  const gateway: RunningGateway = await startGateway(goodConfig(settings(yaml)), openLog('silent').logger);
+  const gateway: RunningGateway = await startGateway(
+    goodConfig(settings(yaml)),
+    openLog('silent').logger,
+    undefined,
+    null,
+    unhurried,
+  );
   t.teardown(() => gateway.stop());
   await gateway.begun;
   const { port } = gateway.publicAddress;

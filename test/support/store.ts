@@ -14,6 +14,7 @@ import { keyDraft, newAccountId, subAccountDraft } from './drafts.ts';
 import { eventually } from './eventually.ts';
 import { freshDatabase, type Template } from './postgres.ts';
 import type { Scope } from './servers.ts';
+import { unhurried } from './unhurried.ts';
 
 /** A database with the present schema, copied rather than migrated anew. */
 export const migrated: Template = {
@@ -52,7 +53,7 @@ export async function freshStore(
 
 /** A store over a database that is there, closed with the test. */
 export function storeAt(t: Scope, url: string, options: Partial<PostgresOptions> = {}): Store {
-  const store = openPostgres({ url, maxConnections: 4, ...options });
+  const store = openPostgres({ url, maxConnections: 4, deadlines: unhurried.deadlines, ...options });
   t.teardown(() => store.close());
   return store;
 }

@@ -7,6 +7,7 @@ t.test('no decision by what was before a 2xx, whatever is killed, paused or cut'
   const outcome = await runFaults(t, {
     seed: 1,
     durationMs: 28_000,
+    atLeast: { decisions: 200, mutations: 15 },
     replicas: 3,
     leases: [800, 400, 800],
     clockError: 0.1,
@@ -29,6 +30,4 @@ t.test('no decision by what was before a 2xx, whatever is killed, paused or cut'
   t.same(outcome.stale, []);
   t.same(outcome.odd, []);
   t.ok(outcome.recovered, 'every replica recovers by itself');
-  t.ok(outcome.decisions > 200, `${outcome.decisions} decisions were looked at`);
-  t.ok(outcome.mutationMs.length > 15, `${outcome.mutationMs.length} mutations got a 2xx`);
 });

@@ -14,9 +14,12 @@ import { startPooler, withoutPgbouncer } from '../../support/pgbouncer.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 import type { Scope } from '../../support/servers.ts';
 import { migrated, rawSql } from '../../support/store.ts';
+import { unhurried } from '../../support/unhurried.ts';
 import { startUpstream } from '../../support/upstreams.ts';
 
 const skip = withoutPgbouncer;
+
+const { deadlines } = unhurried;
 
 /** A renewal every 15 s: what is learnt sooner was heard by NOTIFY. */
 const longLease = 'coherence: {lease_ms: 60000}\n';
@@ -26,7 +29,7 @@ const neverShed = 'limits: {max_event_loop_delay_ms: 0}\n';
 t.test('every statement of the store works through a transaction pooler', { skip }, async (t) => {
   const directUrl = await freshDatabase(t);
   const { url } = await startPooler(t, directUrl);
-  const store = openPostgres({ url, directUrl, maxConnections: 4 });
+  const store = openPostgres({ url, directUrl, maxConnections: 4, deadlines });
   t.teardown(() => store.close());
   await store.migrate();
   await storeContracts(t, store);
@@ -34,7 +37,7 @@ t.test('every statement of the store works through a transaction pooler', { skip
 
 t.test('a pooler alone will do to migrate and to store', { skip }, async (t) => {
   const { url } = await startPooler(t, await freshDatabase(t));
-  const store = openPostgres({ url: `${url}?prepare=false`, maxConnections: 4 });
+  const store = openPostgres({ url: `${url}?prepare=false`, maxConnections: 4, deadlines });
   t.teardown(() => store.close());
   await store.migrate();
   await storeContracts(t, store);
@@ -45,7 +48,7 @@ t.test(
   { skip },
   async (t) => {
     const { url } = await startPooler(t, await freshDatabase(t, migrated));
-    const store = openPostgres({ url: `${url}?prepare=false`, maxConnections: 4 });
+    const store = openPostgres({ url: `${url}?prepare=false`, maxConnections: 4, deadlines });
     t.teardown(() => store.close());
     const readings = await Promise.all(
       Array.from({ length: 50 }, async (_, i) =>
@@ -163,7 +166,13 @@ async function startTwo(t: Scope, env: Readonly<Record<string, string>>) {
   const upstream = await startUpstream(t);
   const start = async () => {
     const own = { PORT: '0', INTERNAL_PORT: '0', UPSTREAM_URL: upstream.url, ADMIN_TOKEN: operatorToken };
-    const gateway = await startGateway(goodConfig({ ...own, ...env }), openLog('silent').logger);
+    const gateway = await startGateway(
+      goodConfig({ ...own, ...env }),
+      openLog('silent').logger,
+      undefined,
+      null,
+      unhurried,
+    );
     t.teardown(() => gateway.stop());
     await gateway.begun;
     const call = httpClient(t, `http://127.0.0.1:${gateway.publicAddress.port}`);

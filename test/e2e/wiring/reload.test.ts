@@ -186,8 +186,8 @@ t.test(
 t.test('what a running process cannot exchange refuses the reload, and names it', async (t) => {
   const [before, after] = [await named(t, 'before'), await named(t, 'after')];
   const { gateway, key, settings, origin } = await start(t, `upstream_url: ${before.url}`);
-  const wanted = `upstream_url: ${after.url}\nheaders: { prefix: X-Other- }\ncoherence: { lease_ms: 2000 }`;
-  const refused = gateway.reload(goodConfig(settings(wanted)));
+  const wanted = `upstream_url: ${after.url}\nheaders: { prefix: X-Other- }`;
+  const refused = gateway.reload(goodConfig({ ...settings(wanted), COHERENCE_LEASE_MS: '2000' }));
   await t.rejects(refused, new NeedsRestart('takes effect only with a restart: coherence; headers'));
   const unreadable = { ...goodConfig(settings(`upstream_url: ${after.url}`)) };
   const routes = unreadable.routes.map((route) => ({ ...route, tls: { ...route.tls, caFile: '/nowhere' } }));

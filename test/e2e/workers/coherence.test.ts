@@ -7,6 +7,7 @@ t.test('no worker decides by what was before a 2xx, whatever becomes of the othe
   const outcome = await runFaults(t, {
     seed: 1,
     durationMs: 15_000,
+    atLeast: { decisions: 200, mutations: 10 },
     replicas: 2,
     workers: 2,
     leases: [800],
@@ -24,6 +25,4 @@ t.test('no worker decides by what was before a 2xx, whatever becomes of the othe
   t.same(outcome.stale, []);
   t.same(outcome.odd, []);
   t.ok(outcome.recovered, 'every gateway recovers by itself');
-  t.ok(outcome.decisions > 200, `${outcome.decisions} decisions were looked at`);
-  t.ok(outcome.mutationMs.length > 10, `${outcome.mutationMs.length} mutations got a 2xx`);
 });

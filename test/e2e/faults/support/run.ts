@@ -18,6 +18,8 @@ import { startUpstream } from './upstream.ts';
 export interface RunPlan {
   readonly seed: number;
   readonly durationMs: number;
+  /** What has to be seen before the run ends, however long that takes (nothing). */
+  readonly atLeast?: { readonly decisions: number; readonly mutations: number };
   readonly replicas: number;
   /** Processes that share the listeners of each, each of them a replica (1). */
   readonly workers?: number;
@@ -93,7 +95,9 @@ export async function runFaults(t: Scope, plan: RunPlan): Promise<RunOutcome> {
 
   const history = new History();
   const until = performance.now() + durationMs;
-  const stopped = (): boolean => performance.now() >= until;
+  const { decisions, mutations } = plan.atLeast ?? { decisions: 0, mutations: 0 };
+  const stopped = (): boolean =>
+    performance.now() >= until && history.decisions >= decisions && history.mutationMs.length >= mutations;
   const prober = new Prober(replicas, history, random, stopped);
   const tenants = new Tenants(replicas, random, stopped);
   const burst = (probes: Parameters<Prober['burst']>[0]): void => prober.burst(probes);
