@@ -45,6 +45,7 @@ import type { Tracer } from './ports/tracer.ts';
 import type { UsageSink } from './ports/usage.ts';
 import type { UsageReplay } from './ports/usage/replay.ts';
 import { portalPage } from './portal/portal-page.ts';
+import { cachingOf } from './proxy/headers/caching.ts';
 import { corsPolicy } from './proxy/headers/cors.ts';
 import { headerRules } from './proxy/headers/header-rules.ts';
 import { dispatcher, ingressReader, type IngressReader } from './proxy/ingress/ingress.ts';
@@ -127,11 +128,14 @@ export async function publicServer(
   const rules = headerRules(config.headers);
   const ingress = ingressReader(config, rules);
   const nameOf = targetNames(config.routes.map((route) => route.prefix));
-  const cors = config.routes.map((route) => corsPolicy(route.cors));
-  const corsOf = (target: Target) => (target.kind === 'route' ? (cors[target.route] ?? null) : null);
+  const routes = config.routes.map((route) => ({
+    cors: corsPolicy(route.cors),
+    caching: cachingOf(route, config.headers),
+  }));
+  const rulesOf = (target: Target) => (target.kind === 'route' ? routes[target.route] : undefined);
   const { typeBase } = config.problems;
   const problemForm = { typeBase, challenges: challengesOf(config.authentication.schemes) };
-  const reject = rejecter({ clock, newRequestId, problemForm, observe, tracer, nameOf, corsOf });
+  const reject = rejecter({ clock, newRequestId, problemForm, observe, tracer, nameOf, rulesOf });
 
   // 2. Management handles every method and every path under its prefix. The ingress makes sure that the proxy gets no
   // request whose path could be read as a path under that prefix.

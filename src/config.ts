@@ -148,6 +148,8 @@ export interface RouteConfig {
    * identity.
    */
   readonly preflight: 'authenticate' | 'pass';
+  /** Whether shared caches may keep responses, if the upstream allows it (`allow`). Has no effect on an open route. */
+  readonly sharedCache: 'deny' | 'allow';
   /** CORS headers that the gateway sets; `null` to pass on the upstream's headers unchanged. */
   readonly cors: CorsConfig | null;
   /** Scopes that a caller must hold: `read` for reads, `write` for writes. Each is `null` if no scope is needed. */

@@ -165,6 +165,7 @@ function makeRoute(route: RouteFile, names: HeaderNames): RouteConfig {
     open: makeOpen(route),
     underscoreHeaders: route.underscore_headers.map((name) => name.toLowerCase()),
     preflight: route.preflight,
+    sharedCache: route.shared_cache,
     cors: makeCors(route.cors, names),
     scopes: { read: scopes.read ?? null, write: scopes.write ?? null },
     timeouts: {

@@ -31,6 +31,11 @@ export const routeSettings = {
     ['authenticate', 'pass'],
     { default: 'authenticate' },
   ),
+  shared_cache: oneOf(
+    'Whether caches that several clients share may keep responses: `deny` adds `private` to `Cache-Control` and removes what speaks to such caches alone, `allow` passes on what the upstream says. With `allow`, only `Vary` keeps tenants apart: CloudFront and Azure Front Door do not honour it, Cloudflare only by a rule, Akamai may remove it, and a cache goes on serving after a key is revoked. It has no effect on an open route.',
+    ['deny', 'allow'],
+    { default: 'deny' },
+  ),
   cors: optionalSection(
     "Lets pages of other origins use the route (CORS): the gateway responds to preflights, without a key, and sets the CORS headers of every response, problems included. It replaces the upstream's CORS headers.",
     {

@@ -7,13 +7,14 @@ import { fieldFaults } from './field-faults.ts';
 import { invalidRequest } from './invalid-request.ts';
 
 /**
- * Adds the request id to every response of `app`, and a problem body to every error. Call this on the root
+ * Adds the request id to every response of `app`, and a problem body to every error. No cache keeps a response that does
+ * not say otherwise itself. Call this on the root
  * instance before registering plugins, because plugins inherit only the handlers that are already set.
  */
 export function installErrorReplies(app: FastifyInstance, form: ProblemForm = usualProblemForm): void {
   app.decorate(formDecorator, form);
   app.addHook('onRequest', (request, reply, done) => {
-    reply.header(requestIdHeader, request.id);
+    reply.headers({ [requestIdHeader]: request.id, 'cache-control': 'no-store' });
     done();
   });
   app.setErrorHandler(replyToError);

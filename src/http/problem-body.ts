@@ -64,7 +64,8 @@ export function problemHeaders(
   problem: Problem,
   { challenges }: Pick<ProblemForm, 'challenges'>,
 ): Record<string, string | string[]> {
-  const headers: Record<string, string | string[]> = {};
+  // Some caches keep rejections by default, such as 404 and 405 (RFC 9110 §15.1).
+  const headers: Record<string, string | string[]> = { 'cache-control': 'no-store' };
   if (catalogue[problem.code].status === 401) headers['www-authenticate'] = [...challenges];
   if (problem.code === 'upgrade_required') Object.assign(headers, webSocketWanted);
   if (problem.retryAfter !== undefined) headers['retry-after'] = String(problem.retryAfter);

@@ -19,7 +19,7 @@ export function rawProblems(
     return (
       `HTTP/1.1 ${status} ${reasonOf(status)}\r\n` +
       `Content-Type: ${problemContentType}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
-      `X-Request-Id: ${requestId}\r\nConnection: close\r\n\r\n${toHead ? '' : body}`
+      `X-Request-Id: ${requestId}\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n${toHead ? '' : body}`
     );
   };
 }

@@ -21,7 +21,7 @@ export interface Unreadiness {
  * @param unready returns the reasons why the process should get no requests; an empty list if it is ready
  */
 export function healthRoutes(app: FastifyInstance, unready: () => readonly Unreadiness[]): void {
-  app.get('/livez', (_request, reply) => reply.header('cache-control', 'no-store').send({ status: 'live' }));
+  app.get('/livez', (_request, reply) => reply.send({ status: 'live' }));
   app.get('/readyz', (_request, reply) => respond(reply, unready()));
   app.get('/readyz/listening', (_request, reply) =>
     respond(
@@ -34,6 +34,5 @@ export function healthRoutes(app: FastifyInstance, unready: () => readonly Unrea
 function respond(reply: FastifyReply, reasons: readonly Unreadiness[]): FastifyReply {
   return reply
     .code(reasons.length === 0 ? 200 : 503)
-    .header('cache-control', 'no-store')
     .send(reasons.length === 0 ? { status: 'ready' } : { status: 'unready', reasons });
 }

@@ -8,6 +8,6 @@ export function metricsRoute(
 ): void {
   app.get('/metrics', async (_request, reply) => {
     const text = await registry.metrics();
-    return reply.header('content-type', registry.contentType).header('cache-control', 'no-store').send(text);
+    return reply.header('content-type', registry.contentType).send(text);
   });
 }

@@ -91,6 +91,7 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
       requestId: this.requestId,
       form: problemForm,
       headers: this.withOwn(headers),
+      vary: this.route.caching.vary,
     });
     this.#limit = problem.limit;
     this.finish(problemStatus(problem.code), problem.code, cause);

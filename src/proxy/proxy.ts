@@ -16,6 +16,7 @@ import type { UsageSink } from '../ports/usage.ts';
 import { checkEvery, systemTimers, type AllTimers } from '../ports/timers.ts';
 import type { ActiveExchanges } from './active-exchanges.ts';
 import { FailureLog, type FailureLogger } from './failure-log.ts';
+import { cachingOf } from './headers/caching.ts';
 import { corsPolicy } from './headers/cors.ts';
 import type { HeaderRules } from './headers/header-rules.ts';
 import { outboundHeaders } from './headers/request-headers.ts';
@@ -165,12 +166,14 @@ async function openRoutes(
       const rules = { scopes: config.scopes, actingHeader: headers.acting };
       const { unitsHeader } = usage;
       const units = unitsHeader === null ? null : { name: unitsHeader, passes: config.passUnitsHeader };
+      const caching = cachingOf(config, headers);
       opened.push({
         config,
         rules,
         open: config.open && openRoute(config.open.perSecond, deps.clock),
         cors: corsPolicy(config.cors),
-        responseHeaders: responseHeaderFilter(headers, units),
+        caching,
+        responseHeaders: responseHeaderFilter(headers, units, caching),
         upstream: await openUpstream(config, deps),
         deps,
       });

@@ -16,6 +16,7 @@ import type { Tracer } from '../ports/tracer.ts';
 import type { UsageSink } from '../ports/usage.ts';
 import type { ActiveExchanges } from './active-exchanges.ts';
 import type { FailureLog } from './failure-log.ts';
+import type { Caching } from './headers/caching.ts';
 import type { CorsPolicy } from './headers/cors.ts';
 import type { OutboundHeaders } from './headers/request-headers.ts';
 import type { ResponseHeaderFilter } from './headers/response-headers.ts';
@@ -60,6 +61,7 @@ export interface Route {
   readonly open: OpenRoute | null;
   /** `null` if the route has no `cors`. */
   readonly cors: CorsPolicy | null;
+  readonly caching: Caching;
   readonly responseHeaders: ResponseHeaderFilter;
   readonly upstream: Upstream;
   readonly deps: RouteDeps;

@@ -19,6 +19,8 @@ export function writeProblem(
     readonly form: ProblemForm;
     /** Additional headers, as a flat list of names and values. */
     readonly headers: readonly string[];
+    /** Value of `Vary`; empty if there is none. */
+    readonly vary: string;
   },
 ): number {
   const body = problemBody(problem, {
@@ -29,6 +31,7 @@ export function writeProblem(
   const headers = ['content-type', problemContentType, 'x-request-id', about.requestId, ...about.headers];
   for (const [name, value] of Object.entries(problemHeaders(problem, about.form)))
     for (const one of typeof value === 'string' ? [value] : value) headers.push(name, one);
+  if (about.vary !== '') headers.push('vary', about.vary);
   const status = problemStatus(problem.code);
   const bytes = Buffer.from(body);
   response.send(status, reasonOf(status), headers, bytes.length, bytes.toString('latin1'));

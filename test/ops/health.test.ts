@@ -1,6 +1,7 @@
 // class: pure
 import t from 'tap';
 import Fastify from 'fastify';
+import { installErrorReplies } from '../../src/http/errors.ts';
 import { healthRoutes, type Unreadiness } from '../../src/ops/health.ts';
 
 const because = (reason: Unreadiness['reason']): Unreadiness => ({ reason, detail: `because of ${reason}` });
@@ -11,6 +12,7 @@ t.test(
     let unready: readonly Unreadiness[] = [];
     const app = Fastify();
     t.teardown(() => app.close());
+    installErrorReplies(app);
     healthRoutes(app, () => unready);
     const statuses = async (...reasons: Unreadiness['reason'][]) => {
       unready = reasons.map(because);

@@ -210,6 +210,13 @@ const guards: Readonly<
     ['external-id-in-log', '(start === undefined ? path : `${start}:external_id`)', 'path'],
     ['key-as-id', ".replaceAll(secrets, '[secret]')"],
   ],
+  'src/http/errors.ts': [
+    [
+      'shared-cache',
+      "reply.headers({ [requestIdHeader]: request.id, 'cache-control': 'no-store' });",
+      'reply.header(requestIdHeader, request.id);',
+    ],
+  ],
   'src/http/static-page.ts': [
     [
       'console-page',
@@ -291,6 +298,12 @@ const guards: Readonly<
       'this.#passesAuthorization = !(await isKnown.catch(() => false));',
     ],
   ],
+  'src/proxy/headers/caching.ts': [
+    ['browser-cache', "if (vary !== '') headers.push('vary',", "if (vary === '') headers.push('vary',"],
+    ['shared-cache', "open === null && sharedCache === 'deny'", 'false'],
+    ['two-acting-headers', "[names.acting, 'Authorization',", "['Authorization',"],
+    ['two-acting-headers', "'Authorization', ...names.apiKey]", "'Authorization']"],
+  ],
   'src/proxy/headers/request-headers.ts': [
     [
       'connection-strips-trusted-header',
@@ -304,6 +317,7 @@ const guards: Readonly<
   ],
   'src/proxy/headers/response-headers.ts': [
     ['hop-by-hop-from-upstream', 'reserved || hopByHop.has(folded) ||', 'reserved ||'],
+    ['shared-cache', "if (isPrivate && speaksToSharedCaches(rawName)) return 'drop';"],
     ['trailers', "if (ruleFor(name) !== 'pass' || neverTrailers.has(name.toLowerCase())) continue;"],
   ],
   'src/proxy/http-exchange.ts': [

@@ -308,6 +308,7 @@ const defaultRoute: Omit<RouteConfig, 'prefix' | 'upstream'> = {
   open: null,
   underscoreHeaders: [],
   preflight: 'authenticate',
+  sharedCache: 'deny',
   cors: null,
   scopes: { read: null, write: null },
   timeouts: { connectMs: 5_000, headersMs: 10_000, bodyMs: 10_000 },

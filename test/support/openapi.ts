@@ -103,6 +103,8 @@ const usual = new Set([
   'connection',
   'keep-alive',
   'date',
+  // The rest is for responses with secrets, of which the document says so.
+  'cache-control',
   'transfer-encoding',
 ]);
 

@@ -107,7 +107,7 @@ export async function rotateKey(
     stillActive(found(await deps.tenants.rotateKey(account, id, stored, claim, caller, parent), 'API key')),
   );
   const key = await enforced(made, deps.barrier, reply, deps.enforcedHeader, countChange);
-  reply.code(201).header('cache-control', 'no-store');
+  reply.code(201);
   noteReplay(reply, made);
   // Secrets are not stored, so a replay cannot return them.
   return made.replayed

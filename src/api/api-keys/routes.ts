@@ -104,7 +104,7 @@ function mintRoute<Access>(
         ),
         'API keys',
       );
-      reply.code(201).header('cache-control', 'no-store');
+      reply.code(201);
       noteReplay(reply, key);
       // Secrets are not stored, so a replay cannot return them.
       const secrets = key.replayed ? {} : { api_key: apiKey, client_secret: clientSecret };

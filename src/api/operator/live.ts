@@ -59,7 +59,7 @@ export function liveRoute(app: OperatorApp, deps: LiveDeps): void {
 function send(reply: FastifyReply, events: Readable | string): never {
   return reply
     .type('text/event-stream; charset=utf-8')
-    .headers({ 'cache-control': 'no-store', 'x-accel-buffering': 'no' })
+    .header('x-accel-buffering', 'no')
     .send(events) as never;
 }
 

@@ -62,10 +62,10 @@ export function sessionRoutes(app: OperatorApp, { operatorSessions }: SessionDep
  */
 function setCookie(request: FastifyRequest, reply: FastifyReply, secret: string, seconds: number): void {
   const secure = /\bhttps\b/i.test(String(request.headers['x-forwarded-proto'])) ? '; Secure' : '';
-  reply.headers({
-    'cache-control': 'no-store',
-    'set-cookie': `${sessionCookie}=${secret}; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`,
-  });
+  reply.header(
+    'set-cookie',
+    `${sessionCookie}=${secret}; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`,
+  );
 }
 
 function toBody({

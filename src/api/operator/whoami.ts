@@ -26,10 +26,9 @@ export function whoamiRoute(app: OperatorApp, { version, ownReplicaId }: WhoamiD
   app.get(
     '/whoami',
     { schema: { querystring: noQuery, response: { 200: body } }, config: { role: 'viewer' } },
-    async (request, reply) => {
+    async (request) => {
       const { operator, role } = operatorOf(request);
       const session = sessionOf(request);
-      reply.header('cache-control', 'no-store');
       return {
         operator,
         role,

@@ -69,7 +69,7 @@ function createRoute(app: ManagementApp, deps: ManagementDeps): void {
       const session = { id, subAccountId, permissions, scopes, user, returnUrl, digest };
       const made = await portalSessions.create(session, linkMs, most, callerOf(request));
       const expiresAt = withinLimit(found(made, 'sub-account'), 'sessions of the portal');
-      reply.code(201).header('cache-control', 'no-store');
+      reply.code(201);
       // Browsers send no fragment, so the secret is in no log of a server.
       return { id, url: `${portal.url}#${secret}`, expires_at: expiresAt.toISOString() };
     },

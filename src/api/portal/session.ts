@@ -61,7 +61,7 @@ export function redeemRoute(app: FastifyInstance, deps: RedeemDeps): void {
       const { secret: token, digest } = await secrets.make();
       const session = await portalSessions.redeem(link, digest, portal.sessionMs, networkOf(address));
       if (session === null) throw new ProblemError(linkSpent);
-      reply.code(201).header('cache-control', 'no-store');
+      reply.code(201);
       return { token, session: sessionToBody(session) };
     },
   );

@@ -14,7 +14,7 @@ export interface CorsPolicy {
   preflight(origin: string | undefined): string[];
   /**
    * Returns the headers of a response to any request but a preflight. The gateway's CORS headers replace the
-   * upstream's.
+   * upstream's. `Vary` names `Origin` already ({@link Caching}).
    *
    * @param headers flat list of names and values; the result has the same form
    * @param origin the page's origin; `undefined` if the request has none
@@ -42,26 +42,15 @@ export function corsPolicy(config: CorsConfig | null): CorsPolicy | null {
 
   return {
     preflight: (origin) => ['vary', 'Origin', ...grant(origin, forPreflight)],
-    replace: (given, origin) => [...withVaryOrigin(given), ...grant(origin, forOthers)],
+    replace: (given, origin) => [...withoutCors(given), ...grant(origin, forOthers)],
   };
 }
 
-/**
- * Removes CORS headers, and adds `Vary: Origin`. Without `Vary`, a cache could give a page of one origin a response
- * meant for another origin.
- */
-function withVaryOrigin(headers: readonly string[]): string[] {
+function withoutCors(headers: readonly string[]): string[] {
   const kept: string[] = [];
-  let vary = '';
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i] as string;
-    const value = headers[i + 1] as string;
-    const lower = name.toLowerCase();
-    if (lower === 'vary') vary = vary === '' ? value : `${vary}, ${value}`;
-    else if (!lower.startsWith('access-control-')) kept.push(name, value);
+    if (!name.toLowerCase().startsWith('access-control-')) kept.push(name, headers[i + 1] as string);
   }
-  kept.push('vary', vary === '' ? 'Origin' : variesByOrigin.test(vary) ? vary : `${vary}, Origin`);
   return kept;
 }
-
-const variesByOrigin = /(?:^|,)[\t ]*(?:origin|\*)[\t ]*(?:,|$)/i;

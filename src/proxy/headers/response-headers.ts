@@ -1,9 +1,10 @@
 import { foldHeaderName, type HeaderNames } from '../../domain/header-names.ts';
+import { pushCaching, speaksToSharedCaches, type Caching } from './caching.ts';
 import { HeaderNameMemo, namedByConnection, withoutNamed } from './header-rules.ts';
 
 /** Rule for a header of the upstream's response. It depends only on the name. */
-type ResponseRule =
-  'pass' | 'drop' | 'units' | 'connection' | 'content-length' | 'transfer-encoding' | 'upgrade';
+type ResponseRule = 'pass' | 'drop' | 'units' | 'vary' | 'cache-control' | FramingRule;
+type FramingRule = 'connection' | 'content-length' | 'transfer-encoding' | 'upgrade';
 
 /** Response headers for the client. */
 export interface FilteredHeaders {
@@ -52,9 +53,10 @@ export interface UnitsHeader {
  */
 export function responseHeaderFilter(
   names: HeaderNames,
-  unitsHeader: UnitsHeader | null = null,
+  unitsHeader: UnitsHeader | null,
+  caching: Caching,
 ): ResponseHeaderFilter {
-  const ruleFor = responseRules(names, unitsHeader?.name.toLowerCase());
+  const ruleFor = responseRules(names, unitsHeader?.name.toLowerCase(), caching);
   return {
     headers(status, rawHeaders, requestId, resolvedTenant) {
       const headers: string[] = [];
@@ -62,6 +64,8 @@ export function responseHeaderFilter(
       let length: string | undefined;
       let upgrade: string | undefined;
       let units: string | null = null;
+      let { vary } = caching;
+      let control = '';
       for (let i = 0; i < rawHeaders.length; i += 2) {
         const name = rawHeaders[i] as string;
         const rule = ruleFor(name);
@@ -79,6 +83,10 @@ export function responseHeaderFilter(
           // A repeated header is read as a list (RFC 9110 §5.3), which is not a number.
           units = units === null ? value : `${units}, ${value}`;
           if (unitsHeader?.passes === true) headers.push(name, value);
+        } else if (rule === 'vary') {
+          vary += `, ${value}`;
+        } else if (rule === 'cache-control') {
+          control += `, ${value}`;
         } else if (value.toLowerCase() !== 'chunked') {
           throw new Error('the upstream used an unknown transfer coding');
         }
@@ -87,6 +95,8 @@ export function responseHeaderFilter(
       if (upgrade !== undefined) passed.push('upgrade', upgrade);
       passed.push('x-request-id', requestId);
       if (resolvedTenant !== null) passed.push(names.resolvedTenant, resolvedTenant);
+      // Nobody keeps an interim response.
+      if (status >= 200) pushCaching(passed, caching, vary, control);
       const contentLength = length === undefined ? undefined : Number(length);
       // undici lets it through.
       if (contentLength !== undefined && contentLength > Number.MAX_SAFE_INTEGER)
@@ -127,6 +137,7 @@ const neverTrailers = new Set([
   'content-range',
   'set-cookie',
   'cache-control',
+  'vary',
 ]);
 
 const hopByHop = new Set(['keep-alive', 'te', 'trailer', 'upgrade']);
@@ -134,6 +145,7 @@ const hopByHop = new Set(['keep-alive', 'te', 'trailer', 'upgrade']);
 function responseRules(
   names: HeaderNames,
   unitsHeader: string | undefined,
+  { vary, isPrivate }: Caching,
 ): (rawName: string) => ResponseRule {
   const reservedPrefixes = ['x-service-', foldHeaderName(names.prefix)];
   const rules = new HeaderNameMemo(decideRule);
@@ -142,6 +154,9 @@ function responseRules(
   function decideRule(rawName: string): ResponseRule {
     const lower = rawName.toLowerCase();
     if (lower === unitsHeader) return 'units';
+    if (lower === 'vary' && vary !== '') return lower;
+    if (isPrivate && speaksToSharedCaches(rawName)) return 'drop';
+    if (isPrivate && lower === 'cache-control') return lower;
     switch (lower) {
       case 'content-length':
       case 'transfer-encoding':

@@ -4,7 +4,7 @@ import { bodyMayBeLong } from '../../http/problem-reply.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { clientGone, type RequestObserver, type RequestRecord } from '../../ports/request-record.ts';
 import type { Tracer } from '../../ports/tracer.ts';
-import type { CorsPolicy } from '../headers/cors.ts';
+import type { Route } from '../route.ts';
 import { writeProblem } from '../write-problem.ts';
 import type { Destinations } from './ingress.ts';
 import { loggedPath } from '../../domain/logged-path.ts';
@@ -20,8 +20,8 @@ export interface RejectDeps {
   readonly tracer: Tracer | null;
   /** Returns a target's name for logs and metrics. The name never contains text from the client. */
   readonly nameOf: (target: Target) => string;
-  /** Returns the CORS policy of the target's route; `null` if there is no route, or if it has no policy. */
-  readonly corsOf: (target: Target) => CorsPolicy | null;
+  /** Returns the header rules of the target's route; `undefined` if there is no route. */
+  readonly rulesOf: (target: Target) => Pick<Route, 'cors' | 'caching'> | undefined;
 }
 
 /**
@@ -35,7 +35,7 @@ export function rejecter({
   observe,
   tracer,
   nameOf,
-  corsOf,
+  rulesOf,
 }: RejectDeps): Destinations['reject'] {
   return (response, { problem, target, ambiguous }) => {
     const { request } = response;
@@ -62,8 +62,10 @@ export function rejecter({
       trace?.end(record);
     };
     if (ambiguous || bodyMayBeLong(request)) response.last = true;
-    const headers = corsOf(target)?.replace([], request.header('origin')) ?? [];
-    writeProblem(response, problem, { target: request.url, requestId, form: problemForm, headers });
+    const { cors, caching } = rulesOf(target) ?? {};
+    const headers = cors?.replace([], request.header('origin')) ?? [];
+    const vary = caching?.vary ?? '';
+    writeProblem(response, problem, { target: request.url, requestId, form: problemForm, headers, vary });
   };
 }
 

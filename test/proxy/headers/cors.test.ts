@@ -22,6 +22,9 @@ function preflight(origin: string, method: string): [string, string][] {
   ];
 }
 
+/** The `Vary` of each response but a preflight's. */
+const vary = 'X-Service-Acting-Tenant, Authorization, Origin';
+
 /** What a response says about CORS. */
 function granted(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return Object.fromEntries(
@@ -82,7 +85,7 @@ t.test('an origin that is not listed gets 204, and nothing that lets its page go
     t.strictSame(granted(response.headers), { vary: 'Origin' }, origin);
     const other = await call('GET', '/', { headers: [['Origin', origin]] });
     t.equal(other.status, 200);
-    t.strictSame(granted(other.headers), { vary: 'Origin' }, origin);
+    t.strictSame(granted(other.headers), { vary }, origin);
   }
   const twice = await call('OPTIONS', '/', {
     key: null,
@@ -97,19 +100,17 @@ t.test('what the upstream says about CORS is replaced, and Vary names the origin
     response.writeHead(200, says).end('body');
   });
   const { call } = await startGateway(t, { routes: { '/': { upstream: upstream.url, cors } } });
-  for (const [vary, expected] of [
-    [undefined, 'Origin'],
-    ['Accept-Encoding', 'Accept-Encoding, Origin'],
-    ['accept, origin', 'accept, origin'],
+  for (const [said, expected] of [
+    [undefined, vary],
+    ['Accept-Encoding, Origin', `${vary}, Accept-Encoding`],
     ['*', '*'],
-    [['Accept', 'X-Origin'], 'Accept, X-Origin, Origin'],
   ] as const) {
     Object.assign(says, {
       'Access-Control-Allow-Origin': '*',
       'access-control-allow-credentials': 'true',
       'Access-Control-Expose-Headers': 'X-Secret',
       'X-Kept': 'yes',
-      ...(vary !== undefined && { Vary: vary }),
+      ...(said !== undefined && { Vary: said }),
     });
     const response = await call('GET', '/', { headers: [['Origin', app]] });
     t.equal(response.body, 'body');
@@ -146,7 +147,7 @@ t.test('a page may read the problems of its route, whoever found them', async (t
     t.equal(response.status, status);
     t.match(response.headers['content-type'], /problem/);
     t.strictSame(granted(response.headers), {
-      vary: 'Origin',
+      vary,
       'access-control-allow-origin': app,
       'access-control-expose-headers': 'X-Request-Id, Retry-After',
     });
@@ -190,7 +191,10 @@ t.test('a route without cors leaves CORS to its upstream', async (t) => {
     routes: { '/': upstream.url, '/with': { upstream: upstream.url, cors } },
   });
   const { headers } = await call('GET', '/', { headers: [['Origin', app]] });
-  t.strictSame(granted(headers), { 'access-control-allow-origin': '*' });
+  t.strictSame(granted(headers), {
+    vary: 'X-Service-Acting-Tenant, Authorization',
+    'access-control-allow-origin': '*',
+  });
   t.equal((await call('OPTIONS', '/', { key: null, headers: preflight(app, 'GET') })).status, 401);
 });
 
