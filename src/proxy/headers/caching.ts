@@ -1,5 +1,6 @@
 import type { RouteConfig } from '../../config.ts';
 import { foldHeaderName, type HeaderNames } from '../../domain/header-names.ts';
+import { HeaderNameMemo } from './header-rules.ts';
 
 /** What a route's responses tell caches (RFC 9111), so that no cache gives a response to anybody else. */
 export interface Caching {
@@ -19,10 +20,17 @@ export function cachingOf(
   return { vary: chosenBy.join(', '), isPrivate: open === null && sharedCache === 'deny' };
 }
 
-/** Adds `Vary` and `Cache-Control` to a response. @param vary the route's names, and then those of the upstream */
-export function pushCaching(headers: string[], caching: Caching, vary: string, control: string): void {
-  if (vary !== '') headers.push('vary', vary === caching.vary ? vary : withoutRepeats(vary));
-  if (caching.isPrivate) headers.push('cache-control', control === '' ? 'private' : privately(control));
+/**
+ * Creates the function that adds `Vary` and `Cache-Control` to a response's headers. It gets what the upstream said,
+ * with a comma before each value, and remembers the results: upstreams say the same again and again.
+ */
+export function cachingHeaders({ vary, isPrivate }: Caching) {
+  const varies = new HeaderNameMemo((said) => withoutRepeats(vary + said));
+  const controls = new HeaderNameMemo(privately);
+  return (headers: string[], said: { readonly vary: string; readonly 'cache-control': string }): void => {
+    if (vary !== '') headers.push('vary', varies.learn(said.vary));
+    if (isPrivate) headers.push('cache-control', controls.learn(said['cache-control']));
+  };
 }
 
 /** Drops repeated names from `Vary`. `*` stands for all names (RFC 9110 §12.5.5). */
@@ -36,13 +44,12 @@ function withoutRepeats(vary: string): string {
 function privately(control: string): string {
   const all = (control.match(directives) ?? []).map((directive) => directive.trim());
   const kept = all.filter((directive) => directive !== '' && !forSharedCaches.test(directive));
-  return (kept.some((directive) => forNoSharedCache.test(directive)) ? kept : ['private', ...kept]).join(
-    ', ',
-  );
+  if (!kept.some((directive) => forNoSharedCache.test(directive))) kept.unshift('private');
+  return kept.join(', ');
 }
 
 /** A comma in quotes separates no directives. A quote that never ends takes everything behind it. */
-const directives = /(?:[^",]+|"(?:[^"\\]+|\\[^])*(?:"|\\?$))+/g;
+const directives = /(?:[^",]+|"(?:[^"\\]|\\[^])*(?:"|\\?$))+/g;
 const forSharedCaches = /^(?:public|s-maxage)[\t ]*(?:=|$)/i;
 const forNoSharedCache = /^(?:private|no-store)$/i;
 

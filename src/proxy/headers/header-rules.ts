@@ -2,8 +2,8 @@ import { copyOf } from '../../http/copy-of.ts';
 import { headerRule, type HeaderNames, type HeaderRule } from '../../domain/header-names.ts';
 
 /**
- * Caches a result for each spelling of a header name. Without the cache, computing the results would be most of the
- * work on headers.
+ * Caches a result for each spelling of a header name, or for each short value. Without the cache, computing the results
+ * would be most of the work on headers.
  *
  * Callers can make up any number of names. So only names from admitted requests and from responses are cached, and none
  * of more than 100 characters. The cache consists of two maps of at most 1,000 names each. New names go into the recent

@@ -1,5 +1,5 @@
 import { foldHeaderName, type HeaderNames } from '../../domain/header-names.ts';
-import { pushCaching, speaksToSharedCaches, type Caching } from './caching.ts';
+import { cachingHeaders, speaksToSharedCaches, type Caching } from './caching.ts';
 import { HeaderNameMemo, namedByConnection, withoutNamed } from './header-rules.ts';
 
 /** Rule for a header of the upstream's response. It depends only on the name. */
@@ -57,6 +57,7 @@ export function responseHeaderFilter(
   caching: Caching,
 ): ResponseHeaderFilter {
   const ruleFor = responseRules(names, unitsHeader?.name.toLowerCase(), caching);
+  const pushCaching = cachingHeaders(caching);
   return {
     headers(status, rawHeaders, requestId, resolvedTenant) {
       const headers: string[] = [];
@@ -64,8 +65,7 @@ export function responseHeaderFilter(
       let length: string | undefined;
       let upgrade: string | undefined;
       let units: string | null = null;
-      let { vary } = caching;
-      let control = '';
+      const said = { vary: '', 'cache-control': '' };
       for (let i = 0; i < rawHeaders.length; i += 2) {
         const name = rawHeaders[i] as string;
         const rule = ruleFor(name);
@@ -83,10 +83,8 @@ export function responseHeaderFilter(
           // A repeated header is read as a list (RFC 9110 §5.3), which is not a number.
           units = units === null ? value : `${units}, ${value}`;
           if (unitsHeader?.passes === true) headers.push(name, value);
-        } else if (rule === 'vary') {
-          vary += `, ${value}`;
-        } else if (rule === 'cache-control') {
-          control += `, ${value}`;
+        } else if (rule === 'vary' || rule === 'cache-control') {
+          said[rule] += `, ${value}`;
         } else if (value.toLowerCase() !== 'chunked') {
           throw new Error('the upstream used an unknown transfer coding');
         }
@@ -96,7 +94,7 @@ export function responseHeaderFilter(
       passed.push('x-request-id', requestId);
       if (resolvedTenant !== null) passed.push(names.resolvedTenant, resolvedTenant);
       // Nobody keeps an interim response.
-      if (status >= 200) pushCaching(passed, caching, vary, control);
+      if (status >= 200) pushCaching(passed, said);
       const contentLength = length === undefined ? undefined : Number(length);
       // undici lets it through.
       if (contentLength !== undefined && contentLength > Number.MAX_SAFE_INTEGER)
