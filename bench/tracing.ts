@@ -3,6 +3,7 @@
  *
  *     npm run bench:tracing -- [--requests 200000]
  */
+import { lookup } from 'node:dns';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -54,6 +55,7 @@ async function compare(): Promise<void> {
       version: '0',
       clock: systemClock,
       timers: systemTimers,
+      lookup,
       logger: openLog('silent').logger,
     });
     const cost = await least(tracing.tracer);

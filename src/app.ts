@@ -62,6 +62,7 @@ export interface AppDeps
     WhoamiDeps,
     Pick<ExplainDeps, 'factsAge'>,
     Pick<LiveDeps, 'liveTails'>,
+    Pick<ProxyDeps, 'lookup'>,
     Pick<AdminDeps, 'operatorTokens' | 'operatorSessions' | 'tokenGuesses'> {
   readonly config: Config;
   readonly directory: Directory;
@@ -201,6 +202,7 @@ export async function publicServer(
     rawProblem: rawProblems(newRequestId, typeBase),
     addressOf: clientAddresses(config.trustedProxies),
     broke: broken(logger),
+    isTrusted: trustedPeers(config.trustedProxies),
     destinationOf,
     close: async () => {
       // WebSockets do not end on their own, and neither of the two `close` calls below ends them.
@@ -248,6 +250,7 @@ export async function internalServer(
     rawProblem: rawProblems(newRequestId, config.problems.typeBase),
     addressOf: clientAddresses([]),
     broke: broken(deps.logger),
+    isTrusted: trustedPeers(config.trustedProxies),
     close: () => app.close(),
   };
 }
@@ -283,6 +286,7 @@ export async function portalServer(
     rawProblem: rawProblems(newRequestId, config.problems.typeBase),
     addressOf: clientAddresses(config.trustedProxies),
     broke: broken(deps.logger),
+    isTrusted: trustedPeers(config.trustedProxies),
     close: () => app.close(),
   };
 }

@@ -232,6 +232,10 @@ export interface LimitsConfig {
   readonly keepAliveMs: number;
   readonly managementBodyBytes: number;
   readonly maxConnections: number;
+  /** Age, give or take a fifth, from which a client's connection ends with its next response. */
+  readonly clientConnectionAgeMs: number;
+  /** Age, give or take half, from which a connection to an upstream carries no further request. */
+  readonly upstreamConnectionAgeMs: number;
   readonly inFlightPerTenant: number;
   /**
    * Maximum number of changes per second for one parent; 0 turns the limit off. Applies only to changes that every

@@ -20,6 +20,7 @@ import { usage } from './usage/usage-file.ts';
 import { routeFile, routeSettings, type RouteFile } from './route-file.ts';
 
 const port = { minimum: 0, maximum: 65_535 };
+const age = { minimum: 1, maximum: 31_536_000 };
 
 /**
  * Schema of the file that `CONFIG` names, and the only place that states each setting's name, meaning, range, default
@@ -156,6 +157,18 @@ export const gatewayFile = Type.Object(
       require_acting_header: flag(
         'Require the acting header on management writes too, once the caller has active sub-accounts.',
         { default: false },
+      ),
+    }),
+    server: section('Connections of clients, to every listener.', {
+      max_connection_age_s: integer(
+        'Age in seconds, give or take a fifth, from which a connection ends: its next response says `Connection: close`. Clients thus reach new replicas. Streams and WebSockets go on. Connections from `trusted_proxies` have no limit.',
+        { ...age, default: 300 },
+      ),
+    }),
+    upstream: section('Connections to upstreams, of every route.', {
+      max_connection_age_s: integer(
+        "Age in seconds, give or take half of it, from which a connection carries no further request, so that new addresses of an upstream's name come into use. Responses, streams and WebSockets go on.",
+        { ...age, default: 30 },
       ),
     }),
     upstream_url: Type.Optional(

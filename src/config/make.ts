@@ -101,7 +101,7 @@ function makeStore({ database, data_dir }: GatewayFile): Config['store'] {
       };
 }
 
-function makeLimits({ limits }: GatewayFile): Config['limits'] {
+function makeLimits({ limits, server, upstream }: GatewayFile): Config['limits'] {
   const maxHeapBytes = limits.max_heap_bytes ?? Math.floor(getHeapStatistics().heap_size_limit * heapShare);
   return {
     maxHeaders: limits.max_headers,
@@ -112,6 +112,8 @@ function makeLimits({ limits }: GatewayFile): Config['limits'] {
     keepAliveMs: limits.keep_alive_ms,
     managementBodyBytes: limits.management_body_bytes,
     maxConnections: limits.max_connections,
+    clientConnectionAgeMs: server.max_connection_age_s * 1000,
+    upstreamConnectionAgeMs: upstream.max_connection_age_s * 1000,
     inFlightPerTenant: limits.in_flight_per_tenant,
     changesPerSecond: limits.changes_per_second,
     readsPerSecond: limits.reads_per_second,

@@ -129,6 +129,13 @@ function listenerMetrics(registry: Registry, name: string, where: string): Reque
   };
 }
 
+/** Measures look-ups of host names of upstreams. */
+export function lookupMetrics(registry: Registry): (ms: number, isFound: boolean) => void {
+  const help = 'Time of look-ups of host names of upstreams, by whether an address was found.';
+  const times = new Histogram(registry, `${prefix}name_lookup_seconds`, help, durationBounds);
+  return (ms, isFound) => times.series({ found: String(isFound) })(ms / 1000);
+}
+
 /** One route's counts. */
 interface RouteCounts {
   /** Duration observers by status class: 2 for 2xx. */

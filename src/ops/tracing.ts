@@ -1,3 +1,4 @@
+import type { LookupFunction } from 'node:net';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import {
@@ -20,6 +21,7 @@ export interface TracingParts {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly logger: Logger;
+  readonly lookup: LookupFunction;
 }
 
 /** A tracer that sends spans to a collector. */
@@ -43,8 +45,9 @@ const closeMs = 1_000;
  * whether the request is traced. Other requests are sampled by ratio. The exporter reads the variables
  * `OTEL_EXPORTER_OTLP_HEADERS`, `…_CERTIFICATE` and `…_COMPRESSION` itself.
  */
-export function startTracing({ config, version, clock, timers, logger }: TracingParts): Tracing {
-  const exporter = new OTLPTraceExporter({ url: config.endpoint, timeoutMillis: giveUpMs });
+export function startTracing({ config, version, clock, timers, logger, lookup }: TracingParts): Tracing {
+  const otlp = new OTLPTraceExporter({ url: config.endpoint, timeoutMillis: giveUpMs });
+  const exporter = afterLookup(otlp, config.endpoint, lookup);
   const provider = new TracerProvider({
     resource: resourceFromAttributes({ 'service.name': config.serviceName, 'service.version': version }),
     sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(config.sampleRatio) }),
@@ -68,6 +71,19 @@ export function startTracing({ config, version, clock, timers, logger }: Tracing
           .then(callOff)
           .then(resolve);
       }),
+  };
+}
+
+/** Looks a collector's name up before its exporter does, which holds threads that PostgreSQL and Redis need. */
+function afterLookup(exporter: SpanExporter, url: string, lookup: LookupFunction): SpanExporter {
+  const host = new URL(url).hostname.replace(/^\[|\]$/g, '');
+  return {
+    export: (spans, done) =>
+      lookup(host, { all: true }, (error) =>
+        error === null ? exporter.export(spans, done) : done({ code: exportSucceeded + 1, error }),
+      ),
+    forceFlush: () => exporter.forceFlush?.() ?? Promise.resolve(),
+    shutdown: () => exporter.shutdown(),
   };
 }
 

@@ -39,6 +39,7 @@ export interface ProxyDeps {
   >;
   readonly directory: Directory;
   readonly usage: UsageSink;
+  readonly lookup: RouteDeps['lookup'];
   readonly clock: Clock;
   /** If omitted, the machine's. */
   readonly timers?: AllTimers;

@@ -35,6 +35,7 @@ export interface RouteDeps {
   readonly handOvers: HandOvers;
   /** Buffers that the connections to all upstreams read into. */
   readonly readBuffers: ReadBuffers;
+  readonly lookup: Upstream['lookup'];
   /** `null` if requests are not traced. */
   readonly tracer: Tracer | null;
   readonly observe: RequestObserver;

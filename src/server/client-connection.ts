@@ -65,6 +65,9 @@ export class ClientConnection implements ServingConnection, Breakable {
   #sinceMs: number | null = null;
   /** Bytes that the operating system had taken by the latest {@link check}, if bytes were waiting then. */
   #taken = noneTaken;
+  /** Monotonic time from which the connection is old; `null` until the first {@link check}. */
+  #oldAtMs: number | null = null;
+  #isOld = false;
   /** Progress of a body that is discarded after its response; `null` otherwise. */
   #discarded: { bytes: number; latestMs: number; readonly sinceMs: number } | null = null;
 
@@ -99,7 +102,7 @@ export class ClientConnection implements ServingConnection, Breakable {
   }
 
   get leavesNow(): boolean {
-    return this.served.leaving && (this.#bytes === null || !this.#reader.complete);
+    return (this.served.leaving || this.#isOld) && (this.#bytes === null || !this.#reader.complete);
   }
 
   get isComplete(): boolean {
@@ -286,7 +289,9 @@ export class ClientConnection implements ServingConnection, Breakable {
   /** Ends the connection if the client has kept it waiting for too long. @param nowMs monotonic time */
   check(nowMs: number): void {
     if (this.#over) return;
-    const { headTimeoutMs, keepAliveMs, bodyIdleMs } = this.served.limits;
+    const { headTimeoutMs, keepAliveMs, bodyIdleMs, clientConnectionAgeMs } = this.served.limits;
+    this.#oldAtMs ??= nowMs + clientConnectionAgeMs * (0.8 + 0.4 * Math.random());
+    this.#isOld = nowMs >= this.#oldAtMs && !this.served.application.isTrusted(this.socket);
     this.#sinceMs ??= nowMs;
     const waitedMs = nowMs - this.#sinceMs;
     // The client is awaited from the first check that finds bytes waiting for it.

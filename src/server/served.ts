@@ -3,7 +3,7 @@ import type { LimitsConfig } from '../config.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { ClientRequest, ClientResponse } from '../http/client-request.ts';
 import type { Breakable } from '../http/guarded.ts';
-import type { ClientAddress } from '../http/trusted-proxies.ts';
+import type { ClientAddress, TrustedPeers } from '../http/trusted-proxies.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { SendBuffer } from './send-buffer.ts';
 
@@ -23,12 +23,17 @@ export interface Application {
   readonly addressOf: ClientAddress;
   /** Logs an exception that ended a connection. */
   readonly broke: (error: unknown) => void;
+  /** Whether connections of this peer may grow old: it is a proxy in front of the gateway, with connections of many. */
+  readonly isTrusted: TrustedPeers;
 }
 
 /** Parts of a listener that its connections share. A reload replaces their values. */
 export interface Served {
   readonly application: Application;
-  readonly limits: Pick<LimitsConfig, 'maxHeaderBytes' | 'headTimeoutMs' | 'keepAliveMs' | 'bodyIdleMs'>;
+  readonly limits: Pick<
+    LimitsConfig,
+    'maxHeaderBytes' | 'headTimeoutMs' | 'keepAliveMs' | 'bodyIdleMs' | 'clientConnectionAgeMs'
+  >;
   /** Whether clients are to connect elsewhere, because the listener is about to close. */
   readonly leaving: boolean;
   /** Header line that says for how long an idle connection is kept, with its CRLF. */
@@ -44,8 +49,8 @@ export interface ServingConnection extends Breakable {
   readonly socket: Socket;
   readonly served: Served;
   /**
-   * Whether the response under way ends the connection, because the listener is about to close. If bytes of another
-   * request have arrived, the response to that one will be the last.
+   * Whether the response under way ends the connection, because the listener is about to close or the connection is old.
+   * If bytes of another request have arrived, the response to that one will be the last.
    */
   readonly leavesNow: boolean;
   /** Whether the request under way has arrived in full. */

@@ -21,7 +21,7 @@ import { refuseTakenPrefix } from './key-prefix.ts';
 import { openLimiter } from './limits/rate-limiter.ts';
 import { openCache } from './cache.ts';
 import { makeCounting, UsageLeft } from './usage/counting.ts';
-import { makeExporting } from './usage/export.ts';
+import { makeExporting, type ExportingParts } from './usage/export.ts';
 import { lateCoherence } from './late-coherence.ts';
 import type { Patience } from './patience.ts';
 import { makeReadiness, type Readiness } from './readiness.ts';
@@ -29,7 +29,7 @@ import { makeRetention } from './retention.ts';
 import type { Store } from './store.ts';
 import { version } from './version.ts';
 
-export interface EngineParts {
+export interface EngineParts extends Pick<ExportingParts, 'lookup'> {
   readonly config: Config;
   readonly store: Store;
   readonly clock: Clock;

@@ -12,6 +12,7 @@ import type { TailCollector } from '../ops/live/tail-collector.ts';
 import { buildInfo, createRegistry } from '../ops/metrics.ts';
 import {
   operatorRequestMetrics,
+  lookupMetrics,
   portalRequestMetrics,
   requestMetrics,
   connectionWaitMetrics,
@@ -21,6 +22,8 @@ import {
 import { systemClock } from '../ports/clock.ts';
 import type { RequestObserver } from '../ports/request-record.ts';
 import { systemTimers, type Timers } from '../ports/timers.ts';
+import { Names } from '../proxy/upstream/names.ts';
+import { resolver } from '../proxy/upstream/resolver.ts';
 import type { ConnectionWaits } from '../ports/connection-waits.ts';
 import type { WorkerGroup } from './worker-group.ts';
 import { EchoRoute } from './echo/echo-route.ts';
@@ -86,14 +89,15 @@ export async function openServices(
   const complete = (read: Config): Promise<Config> => echo.into(withOperatorToken(read));
   const config = await complete(given);
   buildInfo(registry, version());
+  const { lookup } = namesBy(logger, registry);
   const tracing = await stages.open(
     'tracing',
-    () => openTracing(config, { clock, timers, logger }),
+    () => openTracing(config, { clock, timers, logger, lookup }),
     (tracing) => tracing?.close(),
   );
   const engine = await stages.open(
     'engine',
-    () => makeEngine({ config, store, clock, timers, logger, registry, patience }),
+    () => makeEngine({ config, store, clock, timers, logger, registry, patience, lookup }),
     (engine) => engine.stop(),
   );
   const operatorTokens = new OperatorTokens(config.operators);
@@ -111,8 +115,7 @@ export async function openServices(
     ownReplicaId: () => engine.replicaId(),
     factsAge: () => engine.factsAge(),
     usageReplay: engine.usageReplay,
-    counting: engine.usage,
-    rateLimiter: engine.limiter,
+    ...{ counting: engine.usage, rateLimiter: engine.limiter, lookup },
     clock: engine.clock,
     randomBytes,
     logger,
@@ -122,6 +125,12 @@ export async function openServices(
   };
   const made = { given, complete, store, engine, deps, operatorTokens, timers, registry, collector };
   return { ...made, waitsOf: connectionWaitMetrics(registry), ...observers(registry, logger, collector) };
+}
+
+function namesBy(logger: Logger, registry: Registry): Names {
+  const report = (err: unknown): void => logger.error({ err }, 'an exception ended a look-up of a name');
+  const observe = lookupMetrics(registry);
+  return new Names({ resolve: resolver(systemTimers), clock: systemClock, observe, report });
 }
 
 /** Makes the request observers: metrics, if configured the access log, and open tails. */

@@ -379,6 +379,9 @@ const guards: Readonly<
   'src/proxy/problems.ts': [
     ['error-body-leak', 'timedOut : unreachable;', 'timedOut : { ...unreachable, detail: String(error) };'],
   ],
+  'src/proxy/upstream/connect.ts': [
+    ['slow-names', 'lookup: (...asked: Parameters<Lookup>) => void (forget = lookup(...asked)),'],
+  ],
   'src/proxy/upstream/message-head.ts': [
     [
       'response-splitting-by-upstream',

@@ -21,7 +21,13 @@ type Serve = (request: ClientRequest, response: ClientResponse) => void;
 /** Starts a listener, and connects to it. */
 async function served(t: Test, serve: Serve): Promise<Socket> {
   const broke = (error: unknown) => t.error(error);
-  const application = { request: serve, rawProblem: () => '', addressOf: () => '', broke };
+  const application = {
+    request: serve,
+    rawProblem: () => '',
+    addressOf: () => '',
+    isTrusted: () => false,
+    broke,
+  };
   const { server, connections } = createListener(application, defaultLimits, null);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -24,6 +24,7 @@ import type { ManualTime } from './coherence/manual-time.ts';
 import { DirectDirectory } from './direct-directory.ts';
 import { httpClient, type HttpResponse, type Call, type CallOptions } from './http-client.ts';
 import { listening } from './listening.ts';
+import { lookupWith } from './names.ts';
 import { OneReplicaLimiter } from './one-replica-limiter.ts';
 import type { Scope } from './servers.ts';
 import { freshStore } from './store.ts';
@@ -188,6 +189,7 @@ export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Ap
     tracer: null,
     unready: () => [],
     rateLimiter: new OneReplicaLimiter(),
+    lookup: lookupWith(),
     ...options.deps,
     directory: around(Object.assign(new DirectDirectory(store.facts), options.deps?.directory)),
   };

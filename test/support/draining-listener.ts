@@ -64,6 +64,7 @@ export async function drainingListener(
     },
     rawProblem: () => '',
     addressOf: () => '',
+    isTrusted: () => false,
     broke: (error) => {
       throw error;
     },

@@ -32,10 +32,12 @@ import type { Plans } from '../../src/ports/plans.ts';
 import type { TenantStore } from '../../src/ports/tenant-store.ts';
 import type { UsageStore } from '../../src/ports/usage.ts';
 import { ActiveExchanges } from '../../src/proxy/active-exchanges.ts';
+import type { Lookup } from '../../src/proxy/upstream/names.ts';
 import type { ManualTime } from './coherence/manual-time.ts';
 import { acceptedSchemes, authorizationOf } from './credential-forms.ts';
 import { listening } from './listening.ts';
 import { MemoryDirectory, type Holder } from './memory-directory.ts';
+import { lookupWith } from './names.ts';
 import { OneReplicaLimiter } from './one-replica-limiter.ts';
 import { countedIn, type UsageEvent } from './usage-sinks.ts';
 import {
@@ -77,6 +79,8 @@ export interface GatewayOptions {
   readonly pressure?: () => Pressure;
   /** Counts requests against limits; by default as one replica does by itself. */
   readonly rateLimiter?: RateLimiter;
+  /** Looks up the host names of upstreams; by default as this machine does. */
+  readonly lookup?: Lookup;
   /** Certificate and key of a listener that speaks TLS, both PEM. */
   readonly tls?: { readonly cert: string; readonly key: string };
 }
@@ -146,6 +150,7 @@ export async function startGateway(t: Scope, options: GatewayOptions): Promise<T
     pressure: options.pressure ?? (() => ({ delayMs: 0, heapBytes: 0, memoryBytes: 0 })),
     concurrency: new TenantConcurrency(config.limits),
     rateLimiter: options.rateLimiter ?? new OneReplicaLimiter(),
+    lookup: options.lookup ?? lookupWith(),
   });
   const { server, port, bytesRead } = await listening(t, app, config, options.time);
 
@@ -326,6 +331,8 @@ export const defaultLimits: LimitsConfig = {
   keepAliveMs: 60_000,
   managementBodyBytes: 65_536,
   maxConnections: 1_000,
+  clientConnectionAgeMs: 1e9,
+  upstreamConnectionAgeMs: 1e9,
   inFlightPerTenant: 1_000,
   changesPerSecond: 0,
   readsPerSecond: 0,

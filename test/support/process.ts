@@ -27,11 +27,13 @@ class Program {
     env: Readonly<Record<string, string>>,
     folder = dist,
     stdin: 'ignore' | 'pipe' = 'ignore',
+    below: readonly string[] = [],
   ) {
     // Nothing of the runner's own environment: a variable of the machine must not configure the program under test.
     const base = { PATH: process.env['PATH'] ?? '', NO_COLOR: '1', USAGE_JOURNAL_DIR: usageFolder() };
     const flags = script === 'main.js' ? v8Flags : [];
-    this.child = spawn(process.execPath, [...flags, join(folder, script), ...args], {
+    const [command = '', ...rest] = [...below, process.execPath, ...flags, join(folder, script), ...args];
+    this.child = spawn(command, rest, {
       env: { ...base, ...env },
       stdio: [stdin, 'pipe', 'pipe'],
     });
@@ -83,15 +85,17 @@ export interface GatewayProcess {
  * Starts `dist/main.js` on free ports, to be killed with the test at the latest.
  *
  * @param folder where another version was built
+ * @param below command that becomes the program, such as `env`
  */
 export async function startProcess(
   t: Scope,
   env: Readonly<Record<string, string>>,
   folder?: string,
+  below?: readonly string[],
 ): Promise<GatewayProcess & { readonly env: Readonly<Record<string, string>> }> {
   const [port, internalPort] = [await unusedPort(), await unusedPort()];
   const all = { PORT: String(port), INTERNAL_PORT: String(internalPort), ...env };
-  const program = new Program('main.js', [], all, folder);
+  const program = new Program('main.js', [], all, folder, 'ignore', below);
   t.teardown(() => program.kill('SIGKILL'));
   return {
     program,

@@ -9,6 +9,7 @@ import { Pool } from '../../src/proxy/upstream/pool.ts';
 import { ReadBuffers } from '../../src/proxy/upstream/read-buffers.ts';
 import type { AdmittedAs, OutgoingRequest } from '../../src/proxy/upstream/message-head.ts';
 import { certificate } from './config-certificates.ts';
+import { lookupWith } from './names.ts';
 import type { Scope } from './servers.ts';
 
 const tls = {
@@ -21,19 +22,19 @@ const tls = {
 export function openConnections(
   t: Scope,
   url: string,
-  { most = 8, connectMs = 5_000, shares = new Shares() } = {},
+  { most = 8, connectMs = 5_000, ageMs = 1e9, shares = new Shares(), lookup = lookupWith() } = {},
 ) {
   const clock = { nowMs: 0, wallMs: () => 0, monotonicMs: () => clock.nowMs };
   const origin = new URL(url);
   const report = (error: unknown): void => {
     throw error;
   };
-  const connect = connector({ origin, socketPath: null, tls }, connectMs, {
+  const connect = connector({ origin, socketPath: null, tls, lookup }, connectMs, {
     handOvers: new HandOvers(noCounting, report),
     report,
     buffers: new ReadBuffers(),
   });
-  const connections = new Pool({ connect, most, shares, connectMs, clock, report });
+  const connections = new Pool({ connect, most, shares, connectMs, ageMs, clock, report });
   t.teardown(() => connections.close());
   return { connections, clock };
 }

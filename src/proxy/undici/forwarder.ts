@@ -4,15 +4,13 @@ import type { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
 import { servedMethods } from '../../domain/acting-decision.ts';
-import { guardedOn } from '../../http/guarded.ts';
 import { http } from '../../http1/node-http.ts';
 import type { UsageSink } from '../../ports/usage.ts';
-import { openConnection, type Address } from '../upstream/connect.ts';
-import { UpstreamTimeout } from '../upstream/errors.ts';
+import { dial, type Address } from '../upstream/connect.ts';
 import { Pool } from '../upstream/pool.ts';
 import { maxResponseHeadBytes } from '../upstream/response-parser.ts';
 import type { PoolOptions, UpstreamClient } from '../upstream/upstream-client.ts';
-import { systemTimers, type Timers } from '../../ports/timers.ts';
+import { systemTimers } from '../../ports/timers.ts';
 import { ClientConnection, type Connector } from './client-connection.ts';
 import { ForwardedRequest } from './forwarded-request.ts';
 
@@ -41,7 +39,10 @@ export async function openForwarder(
   { usage, report }: { readonly usage: Pick<UsageSink, 'commit'>; readonly report: (error: unknown) => void },
 ): Promise<UpstreamClient> {
   const { hostname } = address.origin;
-  const connect = connectorOf(address, options.connectMs, options.timers);
+  const connect: Connector = (_options, done) => {
+    const settle = (error: Error | null): void => done(error, error === null ? socket : null);
+    const socket = dial(address, {}, options.connectMs, options.timers ?? systemTimers, settle);
+  };
   const pool = new Pool<ForwardedRequest>({
     ...options,
     report,
@@ -119,33 +120,4 @@ function send(pool: Pool<ForwardedRequest>) {
  */
 function viewOf(method: string): IncomingMessage {
   return Object.assign(new http.IncomingMessage(new Socket()), { method, url: '/', headers: {} });
-}
-
-/**
- * Creates the function that undici uses to open connections. It opens them and verifies certificates in the same way as
- * the gateway's own client.
- */
-function connectorOf(address: Address, connectMs: number, timers: Timers = systemTimers): Connector {
-  return (_options, done) => {
-    const { socket, ready } = openConnection(address, {});
-    const late = guardedOn(socket, () => void socket.destroy(new UpstreamTimeout('accept a connection')));
-    const callOff = timers.after(connectMs, late);
-    let over = false;
-    const failed = guardedOn(socket, (error: Error) => {
-      callOff();
-      if (over) return;
-      over = true;
-      done(error, null);
-    });
-    const connected = (): void => {
-      callOff();
-      done(null, socket);
-      over = true;
-      socket.off('error', failed);
-    };
-    socket.once('error', failed);
-    const closed = (): void => failed(new Error('the upstream closed the connection'));
-    socket.once('close', guardedOn(socket, closed));
-    socket.once(ready, guardedOn(socket, connected));
-  };
 }

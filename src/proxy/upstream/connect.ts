@@ -5,6 +5,7 @@ import { systemTimers, type Timers } from '../../ports/timers.ts';
 import { Connection } from './connection.ts';
 import { UpstreamTimeout } from './errors.ts';
 import type { ConnectionParts } from './hand-overs.ts';
+import type { Lookup } from './names.ts';
 import { ReadBuffer, type ReadBuffers } from './read-buffers.ts';
 import type { ConnectionOwner, PooledConnection, ResponseHandler } from './upstream-client.ts';
 
@@ -30,13 +31,8 @@ export interface Address {
   readonly origin: URL;
   readonly socketPath: string | null;
   readonly tls: UpstreamTls;
-}
-
-/** A connection that is being opened. */
-export interface Connecting {
-  readonly socket: Socket;
-  /** Event after which the connection can be used. If the connection fails before that, the socket emits `error`. */
-  readonly ready: 'connect' | 'secureConnect';
+  /** Looks up the host name of `origin`. */
+  readonly lookup: Lookup;
 }
 
 /** Options of a connection. */
@@ -48,24 +44,48 @@ export interface Use {
   readonly session?: Buffer | undefined;
 }
 
-/** Opens a connection to an upstream. */
-export function openConnection({ origin, socketPath, tls }: Address, { session, ...use }: Use): Connecting {
-  if (socketPath !== null) return { socket: connectTcp({ path: socketPath, ...use }), ready: 'connect' };
+/**
+ * Opens a connection to an upstream, and verifies its certificate.
+ *
+ * @param connectMs maximum number of milliseconds for that
+ * @param done called once: when the connection can be used, or with the error if it failed before that
+ */
+export function dial(
+  { origin, socketPath, tls, lookup }: Address,
+  { session, ...use }: Use,
+  connectMs: number,
+  timers: Timers,
+  done: (error: Error | null) => void,
+): Socket {
   const secure = origin.protocol === 'https:';
+  let forget = (): unknown => undefined;
   const tcp = {
     host: origin.hostname.replace(/^\[|\]$/g, ''),
     port: origin.port === '' ? (secure ? 443 : 80) : Number(origin.port),
     noDelay: true,
     keepAlive: true,
     keepAliveInitialDelay: 60_000,
+    lookup: (...asked: Parameters<Lookup>) => void (forget = lookup(...asked)),
     ...use,
   };
-  if (!secure) return { socket: connectTcp(tcp), ready: 'connect' };
   const resumed = session === undefined ? {} : { session };
-  return {
-    socket: connectTls({ ...tcp, ...tls, ...resumed, ALPNProtocols: ['http/1.1'] }),
-    ready: 'secureConnect',
-  };
+  const socket = secure
+    ? connectTls({ ...tcp, ...tls, ...resumed, ALPNProtocols: ['http/1.1'] })
+    : connectTcp(socketPath === null ? tcp : { path: socketPath, ...use });
+  let over = false;
+  const settle = guardedOn(socket, (error: Error | null) => {
+    callOff();
+    if (over) return;
+    over = true;
+    forget();
+    done(error);
+  });
+  const late = guardedOn(socket, () => void socket.destroy(new UpstreamTimeout('accept a connection')));
+  const callOff = timers.after(connectMs, late);
+  socket.once(secure ? 'secureConnect' : 'connect', () => settle(null));
+  socket.once('error', settle);
+  socket.once('close', () => settle(new Error('the upstream closed the connection')));
+  return socket;
 }
 
 /**
@@ -95,26 +115,15 @@ export function connector(
     done: (made: PooledConnection<ResponseHandler> | Error) => void,
   ): (() => void) => {
     const reading = new ReadBuffer(buffers);
-    const { socket, ready } = openConnection(address, { onread: reading.onread, session });
+    const use = { onread: reading.onread, session };
+    const socket = dial(address, use, connectMs, timers, (error) =>
+      done(error ?? new Connection(socket, reading, { host, owner, ...parts })),
+    );
     const renewed = (latest: Buffer): void => void (session = latest);
     socket.on('session', guardedOn(socket, renewed));
     // The upstream may have rejected the session, so the next connection starts without one.
     const rejected = (): void => void (session = undefined);
-    socket.on('error', guardedOn(socket, rejected));
-    let over = false;
-    const settle = (made: Connection | Error): void => {
-      callOff();
-      if (over) return;
-      over = true;
-      done(made);
-    };
-    const late = guardedOn(socket, () => void socket.destroy(new UpstreamTimeout('accept a connection')));
-    const callOff = timers.after(connectMs, late);
-    const made = (): void => settle(new Connection(socket, reading, { host, owner, ...parts }));
-    const closed = (): void => settle(new Error('the upstream closed the connection'));
-    socket.once(ready, guardedOn(socket, made));
-    socket.once('error', guardedOn(socket, settle));
-    socket.once('close', guardedOn(socket, closed));
+    socket.prependListener('error', guardedOn(socket, rejected));
     return () => socket.destroy();
   };
 }

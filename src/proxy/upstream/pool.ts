@@ -24,6 +24,8 @@ const idle = { mostMs: 4000, marginMs: 2000 };
  * against the sub-account's share. Idle connections are kept, but may be closed to make room for another owner. A
  * connection that carried a request without a key has no tenant, and is closed after that one request.
  *
+ * Old connections are closed between two requests, so that new addresses of the upstream's name come into use.
+ *
  * A request takes its owner's most recently used idle connection. The request waits if its tenant or parent has used up
  * its share, or if all connections are taken. Waiting owners are served in turn.
  */
@@ -222,6 +224,8 @@ export class Pool<Handler extends Failing> implements SharingPool {
       return this.ended(slot);
     }
     slot.connection = made;
+    const { ageMs, clock } = this.#options;
+    slot.retiresAtMs = clock.monotonicMs() + ageMs * (0.5 + Math.random());
     if (next === undefined) this.freed(slot);
     else this.#carry(slot, next.request, next.handler);
   }
@@ -249,8 +253,8 @@ export class Pool<Handler extends Failing> implements SharingPool {
     }
   }
 
-  #tooOld({ idleSinceMs, connection }: Slot<Handler>): boolean {
+  #tooOld({ idleSinceMs, retiresAtMs, connection }: Slot<Handler>): boolean {
     const most = Math.min(idle.mostMs, (connection?.keepAliveMs ?? Infinity) - idle.marginMs);
-    return this.#options.clock.monotonicMs() - idleSinceMs >= most;
+    return this.#options.clock.monotonicMs() >= Math.min(idleSinceMs + most, retiresAtMs);
   }
 }

@@ -34,6 +34,8 @@ export class Slot<Handler extends Failing> {
   isSurplus = false;
   isIdle = false;
   idleSinceMs = 0;
+  /** Monotonic time from which the connection carries no further request. */
+  retiresAtMs = Infinity;
   /** Slot that became idle just before this slot. Only {@link IdleOrder} writes it. */
   older: Slot<Handler> | null = null;
   /** Slot that became idle just after this slot. Only {@link IdleOrder} writes it. */

@@ -115,6 +115,8 @@ export interface PoolOptions<Handler> {
   readonly shares: Shares;
   /** Maximum number of milliseconds that a request waits for a connection. */
   readonly connectMs: number;
+  /** Age in milliseconds, give or take half of it, at which a connection carries no further request. */
+  readonly ageMs: number;
   readonly clock: Clock;
   /** If omitted, the machine's. */
   readonly timers?: AllTimers;

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { isIP, type Socket } from 'node:net';
+import { isIP } from 'node:net';
 import type { LimitsConfig, RouteConfig } from '../../config.ts';
 import type { TenantConcurrency } from '../../limits/concurrency.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { AllTimers } from '../../ports/timers.ts';
 import type { UsageSink } from '../../ports/usage.ts';
 import type { FailureLog } from '../failure-log.ts';
-import { connector, type Address, type UpstreamTls, openConnection } from './connect.ts';
+import { connector, type Address, type UpstreamTls } from './connect.ts';
 import { Pool } from './pool.ts';
 import { MessageFault } from '../../http1/message-fault.ts';
 import type { HandOvers } from './hand-overs.ts';
@@ -54,7 +54,8 @@ export interface UpstreamDeps {
   readonly clock: Clock;
   readonly timers: AllTimers;
   readonly concurrency: TenantConcurrency;
-  readonly limits: Pick<LimitsConfig, 'maxConnections'>;
+  readonly limits: Pick<LimitsConfig, 'maxConnections' | 'upstreamConnectionAgeMs'>;
+  readonly lookup: Address['lookup'];
   /** Buffers that all connections read into. */
   readonly readBuffers: ReadBuffers;
   /** Counts and sends each tick's requests together, at the end of the tick. */
@@ -75,14 +76,15 @@ export interface UpstreamDeps {
 export async function openUpstream(route: RouteConfig, deps: UpstreamDeps): Promise<Upstream> {
   const socketPath = route.upstream.startsWith('unix:') ? new URL(route.upstream).pathname : null;
   const origin = new URL(socketPath === null ? route.upstream : 'http://localhost');
-  const address = { origin, socketPath, tls: tlsOf(route.tls, origin.hostname) };
+  const address = { origin, socketPath, tls: tlsOf(route.tls, origin.hostname), lookup: deps.lookup };
   const shares = deps.concurrency.sharesOf(route);
   const { connectMs } = route.timeouts;
   const report = (error: unknown): void =>
     deps.failures.writeException(error, { route: route.prefix, requestId: null, code: null });
   const most = route.connections;
   const { clock, timers, handOvers, readBuffers: buffers } = deps;
-  const options = { most, shares: shares.connections, connectMs, clock, timers };
+  const { upstreamConnectionAgeMs: ageMs } = deps.limits;
+  const options = { most, shares: shares.connections, connectMs, ageMs, clock, timers };
   const places = new WebSocketPlaces(shares.webSockets, route.webSockets ?? deps.limits.maxConnections);
   const upstream = { ...address, version: null, webSockets: places };
   if (route.client === 'undici') {
@@ -111,15 +113,4 @@ function tlsOf(tls: RouteConfig['tls'], hostname: string): UpstreamTls {
     ...(tls.certFile === null ? {} : { cert: readFileSync(tls.certFile) }),
     ...(tls.keyFile === null ? {} : { key: readFileSync(tls.keyFile) }),
   };
-}
-
-/**
- * Opens a connection that does not belong to the pool. The upstream's certificate is verified as for the pool. Each
- * direction of the connection can end on its own.
- *
- * @param ready called when the connection can be written to; if the connection fails first, the socket emits `error`
- */
-export function connectTo(upstream: Upstream, ready: () => void): Socket {
-  const connecting = openConnection(upstream, { allowHalfOpen: true });
-  return connecting.socket.once(connecting.ready, ready);
 }

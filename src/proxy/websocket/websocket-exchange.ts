@@ -10,8 +10,8 @@ import { withRateLimit } from '../headers/rate-limit.ts';
 import type { FilteredHeaders } from '../headers/response-headers.ts';
 import type { RequestHead } from '../ingress/framing.ts';
 import { tooManyWebSockets, tooSlow, upstreamProblem } from '../problems.ts';
+import { dial } from '../upstream/connect.ts';
 import type { ResponseHead } from '../upstream/message-head.ts';
-import { connectTo } from '../upstream/upstream.ts';
 import { Handshake, switchingProtocols, type HandshakeUser } from './handshake.ts';
 import { Tunnel, type TunnelUser } from './tunnel.ts';
 
@@ -51,8 +51,12 @@ export class WebSocketExchange extends Exchange implements HandshakeUser, Tunnel
     if (this.#place === null) return this.reject(tooManyWebSockets);
     this.state = 'queued';
     this.waitingSinceMs = this.route.deps.clock.monotonicMs();
+    const { upstream, config, deps } = this.route;
     const ready = guarded(this, () => this.#prepare(connection));
-    const connection = connectTo(this.route.upstream, ready);
+    const use = { allowHalfOpen: true };
+    const connection = dial(upstream, use, config.timeouts.connectMs, deps.timers, (error) => {
+      if (error === null) ready();
+    });
     const failed = (error: Error): void => {
       if (this.#connection === connection) this.#failed(error);
     };
@@ -159,10 +163,8 @@ export class WebSocketExchange extends Exchange implements HandshakeUser, Tunnel
   }
 
   check(nowMs: number): void {
-    const { connectMs, headersMs } = this.route.config.timeouts;
-    const waitedMs = nowMs - this.waitingSinceMs;
-    const late =
-      (this.state === 'queued' && waitedMs > connectMs) || (this.state === 'sent' && waitedMs > headersMs);
+    const { headersMs } = this.route.config.timeouts;
+    const late = this.state === 'sent' && nowMs - this.waitingSinceMs > headersMs;
     if (late) return this.#endWithout(upstreamProblem({ code: 'ETIMEDOUT' }));
     if (this.decision.checkExpiry()) return void this.revoke();
     if (this.state === 'open' && this.#tunnel?.idle(nowMs)) {

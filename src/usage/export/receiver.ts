@@ -1,5 +1,7 @@
+import { lookup as systemLookup } from 'node:dns';
 import type { IncomingMessage } from 'node:http';
 import https from 'node:https';
+import type { LookupFunction } from 'node:net';
 import type { UsageExportConfig } from '../../config.ts';
 import { http } from '../../http1/node-http.ts';
 import type { Timers } from '../../ports/timers.ts';
@@ -27,9 +29,10 @@ export function openReceiver(
   { url, format, timeoutMs }: Pick<UsageExportConfig, 'url' | 'format' | 'timeoutMs'>,
   { authorization, ca }: ReceiverSecrets,
   timers: Timers,
+  lookup: LookupFunction = systemLookup,
 ): Receiver {
   const secure = url.startsWith('https:');
-  const connection = { keepAlive: true, maxSockets: format === 'batch' ? 1 : singlesAtOnce };
+  const connection = { keepAlive: true, maxSockets: format === 'batch' ? 1 : singlesAtOnce, lookup };
   const agent = secure
     ? new https.Agent({ ...connection, ...(ca !== null && { ca }) })
     : new http.Agent(connection);

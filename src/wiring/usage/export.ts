@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import type { LookupFunction } from 'node:net';
 import type { Registry } from 'prom-client';
 import { readAuthorization } from '../../config/usage/authorization.ts';
 import type { UsageConfig } from '../../config.ts';
@@ -23,6 +24,8 @@ export interface ExportingParts {
   readonly timers: Timers;
   readonly logger: Logger;
   readonly registry: Registry;
+  /** Looks up the receiver's host name. */
+  readonly lookup: LookupFunction;
 }
 
 /** Exports usage to a billing system. */
@@ -36,7 +39,7 @@ export interface Exporting {
 
 /** Makes the usage export and its metrics, which are 0 if usage is not exported. */
 export function makeExporting(parts: ExportingParts): Exporting {
-  const { config, usage, clock, timers, logger, registry } = parts;
+  const { config, usage, clock, timers, logger, registry, lookup } = parts;
   const exported = counter(
     registry,
     'usage_export_events_total',
@@ -71,6 +74,7 @@ export function makeExporting(parts: ExportingParts): Exporting {
       settings,
       { authorization, ca: caFile === null ? null : readFileSync(caFile) },
       timers,
+      lookup,
     );
   };
   const made = (exporter = new UsageExporter({

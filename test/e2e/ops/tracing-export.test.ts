@@ -6,6 +6,7 @@ import { startTracing, type Tracing, type TracingParts } from '../../../src/ops/
 import { systemTimers } from '../../../src/ports/timers.ts';
 import { ManualTime } from '../../support/coherence/manual-time.ts';
 import { eventually } from '../../support/eventually.ts';
+import { lookupWith } from '../../support/names.ts';
 import { startCollector } from '../../support/otlp-collector.ts';
 import { start } from '../../support/reload.ts';
 import { unusedPort } from '../../servers/unused-port.mjs';
@@ -82,7 +83,13 @@ function begin(
   warn = (_: unknown): unknown => null,
 ) {
   const config = { endpoint, sampleRatio: 1, serviceName: 'edge' };
-  return startTracing({ config, version: '0', ...time, logger: { warn } as unknown as Logger });
+  return startTracing({
+    config,
+    version: '0',
+    ...time,
+    lookup: lookupWith(),
+    logger: { warn } as unknown as Logger,
+  });
 }
 
 function span({ tracer }: Tracing): void {

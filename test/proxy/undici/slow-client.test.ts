@@ -7,6 +7,7 @@ import { Shares } from '../../../src/limits/shares.ts';
 import { openForwarder } from '../../../src/proxy/undici/forwarder.ts';
 import type { InFlightRequest, ResponseHandler } from '../../../src/proxy/upstream/upstream-client.ts';
 import { systemClock } from '../../../src/ports/clock.ts';
+import { lookupWith } from '../../support/names.ts';
 import { noCounting } from '../../support/usage-sinks.ts';
 import type { UpstreamClient } from '../../../src/proxy/upstream/upstream-client.ts';
 import { admitted } from '../../support/upstream-client.ts';
@@ -74,7 +75,7 @@ async function forwarding(
   });
   const origin = new URL(`http://127.0.0.1:${await listen(t, upstream)}`);
   const tls = { rejectUnauthorized: true, servername: '' } as const;
-  const client = await openForwarder({ origin, socketPath: null, tls }, options, {
+  const client = await openForwarder({ origin, socketPath: null, tls, lookup: lookupWith() }, options, {
     usage: noCounting,
     report: (error) => t.error(error),
   });
@@ -138,4 +139,4 @@ async function listen(t: Test, server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-const options = { most: 8, shares: new Shares(), connectMs: 5_000, clock: systemClock };
+const options = { most: 8, shares: new Shares(), connectMs: 5_000, ageMs: 1e9, clock: systemClock };

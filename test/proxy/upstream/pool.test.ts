@@ -259,6 +259,7 @@ t.test('an attempt to connect whose request has left fails alone', (t) => {
     most: 10,
     shares: new Shares(),
     connectMs: 5_000,
+    ageMs: 1e9,
     clock: systemClock,
     report: (error) => t.error(error),
   });

@@ -1,0 +1,94 @@
+import type { LookupAddress } from 'node:dns';
+import type { LookupFunction } from 'node:net';
+import { guarded } from '../../http/guarded.ts';
+import type { Clock } from '../../ports/clock.ts';
+
+/** Addresses of a host name: a list for each family, the preferred one first. They hold for `ttlMs` milliseconds. */
+export interface Addresses {
+  readonly families: readonly (readonly LookupAddress[])[];
+  readonly ttlMs: number;
+}
+
+/** `lookup` of `node:net`. Returns a function that forgets the callback. */
+export type Lookup = (...args: Parameters<LookupFunction>) => () => void;
+
+/** Bounds of the milliseconds for which addresses are remembered. A failure is remembered for the lower one. */
+const rememberedMs = { least: 1_000, most: 30_000 };
+
+interface Name {
+  /** Called with the answer; `null` once there is one. */
+  waiting: Set<() => void> | null;
+  answer: Addresses | Error | null;
+  /** Monotonic time until which the answer is remembered. */
+  untilMs: number;
+  /** Number of times that the answer was used, each time with another address first. */
+  uses: number;
+}
+
+export interface NamesParts {
+  /** Finds the addresses of a host name. Must settle within a bounded time. */
+  readonly resolve: (host: string) => Promise<Addresses>;
+  readonly clock: Clock;
+  /** Called after each look-up. */
+  readonly observe: (ms: number, isFound: boolean) => void;
+  /** Logs an exception that belongs to no exchange. */
+  readonly report: (error: unknown) => void;
+}
+
+/**
+ * Looks up host names. Look-ups of one name are joined, and no name waits for another. The names are those of the
+ * configuration, which has at most 1,000 routes.
+ */
+export class Names {
+  /** Names in the order of their last look-ups. */
+  readonly #names = new Map<string, Name>();
+  readonly #parts: NamesParts;
+
+  constructor(parts: NamesParts) {
+    this.#parts = parts;
+  }
+
+  readonly lookup: Lookup = (host, { all }, done) => {
+    const { clock, report } = this.#parts;
+    const known = this.#names.get(host);
+    const name = known !== undefined && clock.monotonicMs() < known.untilMs ? known : this.#look(host);
+    const answered = guarded({ broke: report }, () => {
+      if (name.answer === null || name.answer instanceof Error) return done(name.answer, []);
+      const use = name.uses++;
+      const addresses = name.answer.families.flatMap((each) => turned(each, use % each.length));
+      if (all === true) done(null, addresses);
+      else done(null, addresses[0]?.address ?? '', addresses[0]?.family);
+    });
+    if (name.waiting === null) process.nextTick(answered);
+    else name.waiting.add(answered);
+    return () => name.waiting?.delete(answered);
+  };
+
+  #look(host: string): Name {
+    const { resolve, clock, observe, report } = this.#parts;
+    const sinceMs = clock.monotonicMs();
+    this.#names.delete(host);
+    for (const [other, { untilMs }] of this.#names) {
+      if (untilMs > sinceMs) break;
+      this.#names.delete(other);
+    }
+    const name: Name = { waiting: new Set(), answer: null, untilMs: Infinity, uses: 0 };
+    this.#names.set(host, name);
+    const settle = guarded({ broke: report }, (answer: Addresses | Error) => {
+      const nowMs = clock.monotonicMs();
+      const isFound = !(answer instanceof Error);
+      const { least, most } = rememberedMs;
+      const { waiting } = name;
+      const holdsMs = isFound ? Math.min(most, Math.max(least, answer.ttlMs)) : least;
+      Object.assign(name, { answer, waiting: null, untilMs: nowMs + holdsMs });
+      for (const answered of waiting ?? []) answered();
+      observe(nowMs - sinceMs, isFound);
+    });
+    void resolve(host).then(settle, settle);
+    return name;
+  }
+}
+
+function turned<T>(list: readonly T[], at: number): T[] {
+  return [...list.slice(at), ...list.slice(0, at)];
+}
