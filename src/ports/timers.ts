@@ -35,6 +35,11 @@ export function pause(ms: number, timers: Timers = systemTimers): Promise<void> 
   return new Promise((resolve) => void timers.after(ms, resolve));
 }
 
+/** Resolves in the next turn of the event loop, once what has arrived is served. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => void setImmediate(resolve));
+}
+
 /**
  * Runs `check` every `everyMs` milliseconds, with the time at which the interval fired, but after the event loop has
  * read what arrived by then. So after a stall nothing counts as late that is already there. Returns a function that

@@ -1,7 +1,7 @@
 import { internalServer, portalServer, publicServer, type AppDeps, type ServedApplication } from '../app.ts';
 import type { TenantConcurrency } from '../limits/concurrency.ts';
 import { ActiveExchanges } from '../proxy/active-exchanges.ts';
-import type { Timers } from '../ports/timers.ts';
+import { nextTurn, type Timers } from '../ports/timers.ts';
 import type { Application } from '../server/served.ts';
 
 /** The applications, made for one version of the configuration. */
@@ -43,6 +43,8 @@ export async function generation(
       throw error;
     });
     open.push(app);
+    // Others have a turn before the next application is made, which takes tens of milliseconds.
+    await nextTurn();
     return app;
   }
   const publicApp = await opened(publicServer({ ...deps, exchanges }));

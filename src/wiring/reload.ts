@@ -1,6 +1,7 @@
 import type { Fault } from '../config/fault.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Logger } from '../ops/logger.ts';
+import { nextTurn } from '../ports/timers.ts';
 import { KeyPrefixTaken } from './key-prefix.ts';
 import { NeedsRestart } from './restart-needed.ts';
 import type { RunningGateway } from './start.ts';
@@ -54,7 +55,3 @@ async function reload(gateway: Reloaded, env: NodeJS.ProcessEnv, logger: Logger)
 }
 
 const rejected = 'the configuration was not reloaded, and the previous one stays in use:';
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => void setImmediate(resolve));
-}

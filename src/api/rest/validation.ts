@@ -25,8 +25,20 @@ export function installValidation(app: FastifyInstance): void {
   const strict = new Ajv(options);
   const fromText = new Ajv({ ...options, coerceTypes: true });
   const compile: FastifySchemaCompiler<object> = ({ schema, httpPart }) =>
-    (httpPart === 'querystring' ? fromText : strict).compile(schema);
+    compiledLater(() => (httpPart === 'querystring' ? fromText : strict).compile(schema));
   app.setValidatorCompiler(compile);
+}
+
+/** Returns a validator that is compiled when it is first used. All of them at once would stall a start or a reload. */
+function compiledLater(compile: () => ValidateFunction): ReturnType<FastifySchemaCompiler<object>> {
+  let compiled: ValidateFunction | undefined;
+  const validate: ReturnType<FastifySchemaCompiler<object>> = (data) => {
+    compiled ??= compile();
+    const isValid = compiled(data);
+    validate.errors = compiled.errors ?? null;
+    return isValid;
+  };
+  return validate;
 }
 
 function isInstant(text: string): boolean {

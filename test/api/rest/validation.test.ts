@@ -1,4 +1,5 @@
 // class: pure
+import { Ajv } from 'ajv';
 import Fastify from 'fastify';
 import t, { type Test } from 'tap';
 import { Type } from 'typebox';
@@ -7,6 +8,19 @@ import { installJsonBodies } from '../../../src/api/rest/json-body.ts';
 import { closed, nullableText, type TypeBoxProvider } from '../../../src/api/rest/typebox.ts';
 import { installValidation } from '../../../src/api/rest/validation.ts';
 import { httpClient } from '../../support/http-client.ts';
+
+t.test('a schema is compiled when its first request comes, and once', async (t) => {
+  const sound = Reflect.get(Ajv.prototype, 'compile') as (this: Ajv, schema: object) => unknown;
+  const compiled = t.capture(Ajv.prototype, 'compile', function (this: Ajv, schema: object) {
+    return sound.call(this, schema);
+  } as never);
+  const call = await start(t);
+  t.equal(compiled().length, 0, 'a start or a reload is not stalled by all of them');
+  for (const expected of [2, 0]) {
+    t.equal((await call('POST', '/?n=1', { body: { text: 'a' } })).status, 200);
+    t.equal(compiled().length, expected, 'of its body and its query');
+  }
+});
 
 t.test('each fault is named in words, with a pointer to it', async (t) => {
   const call = await start(t);
