@@ -7,6 +7,7 @@ import type { Shedding } from '../../src/limits/load-shedding.ts';
 import { headerRules } from '../../src/proxy/headers/header-rules.ts';
 import { dispatcher, ingressReader } from '../../src/proxy/ingress/ingress.ts';
 import { Random } from '../support/coherence/random.ts';
+import { startHeadListeners } from '../support/head-listeners.ts';
 import { costliestTargets, dearestHead, messageOf, type HostileHead } from '../support/hostile-heads.ts';
 import { charactersReadBy } from '../support/string-work.ts';
 
@@ -34,8 +35,17 @@ t.test('no target makes the gateway read it over and over', async (t) => {
 
 t.test('nor does a head that a search made as dear as it can', async (t) => {
   for (const seed of [1, 2, 3]) {
-    const { head, cost } = dearestHead(new Random(seed), costOf, 1_500, mostBytes);
+    const { head, cost } = await dearestHead(new Random(seed), costOf, 1_500, mostBytes);
     t.ok(cost < mostCharacters, `${cost} characters: ${JSON.stringify(head).slice(0, 200)}`);
+  }
+});
+
+t.test('nor with its line in the log, for the reference pages, or for the portal', async (t) => {
+  for (const { name, starts, ask } of await startHeadListeners(t)) {
+    for (const target of starts) await ask({ target, rawHeaders: [] });
+    const costOf = (head: HostileHead) => charactersReadBy(() => ask(head));
+    const { head, cost } = await dearestHead(new Random(1), costOf, 500, mostBytes, starts);
+    t.ok(cost < mostCharacters, `${name}, ${cost} characters: ${JSON.stringify(head).slice(0, 200)}`);
   }
 });
 

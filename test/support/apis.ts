@@ -62,7 +62,10 @@ export interface ApisOptions {
   /** Is put around each part that the APIs are given. */
   readonly around?: <T extends object>(part: T) => T;
   readonly deps?: Partial<
-    Pick<AppDeps, 'tenants' | 'barrier' | 'usageReplay' | 'rateLimiter' | 'observe' | 'observeOperator'>
+    Pick<
+      AppDeps,
+      'tenants' | 'barrier' | 'usageReplay' | 'rateLimiter' | 'observe' | 'observeOperator' | 'observePortal'
+    >
   > & {
     /** Replaces some functions of the directory, which reads the store for every decision. */
     readonly directory?: Partial<Directory>;

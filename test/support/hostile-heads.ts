@@ -10,6 +10,7 @@ interface Run {
 
 /** The head of a GET, made of runs, so that a search can make each longer, shorter or another one. */
 interface Head {
+  readonly start: string;
   readonly target: readonly Run[];
   readonly headers: readonly { readonly name: Run; readonly value: readonly Run[] }[];
 }
@@ -114,6 +115,10 @@ const names = [
     'Forwarded',
   ],
   ...[
+    'Accept-Encoding',
+    'If-None-Match',
+    'Origin',
+    'User-Agent',
     'X-Forwarded-For',
     'X-Request-Id',
     'Transfer-Encoding',
@@ -140,7 +145,14 @@ const valuePieces = [
   '"',
   '1',
   ';q=1',
+  'gzip;q=0.5,',
+  'W/"a",',
+  'Bearer ',
+  'Basic ',
+  'x_',
 ];
+/** As long as a token of the portal. */
+const likeToken = `Bearer ${'A'.repeat(64)}`;
 
 /** Headers of one head: a request may have 100, its Host among them. */
 const mostHeaders = 98;
@@ -152,22 +164,24 @@ const mostHeaders = 98;
  * @param cost of a head, by the measure that counts
  * @param rounds how many changes are tried
  * @param mostBytes of a head
+ * @param starts what targets begin with
  */
-export function dearestHead(
+export async function dearestHead(
   random: Random,
-  cost: (head: HostileHead) => number,
+  cost: (head: HostileHead) => number | Promise<number>,
   rounds: number,
   mostBytes: number,
-): { readonly head: HostileHead; readonly cost: number } {
-  let best = { genes: randomHead(random, mostBytes), cost: -Infinity };
+  starts: readonly string[] = ['/'],
+): Promise<{ readonly head: HostileHead; readonly cost: number }> {
+  let best = { genes: randomHead(random, mostBytes, starts), cost: -Infinity };
   let current = best;
   for (let round = 0; round < rounds; round++) {
     // A search that has stopped getting anywhere begins anew.
-    if (round % 100 === 0) current = { genes: randomHead(random, mostBytes), cost: -Infinity };
+    if (round % 100 === 0) current = { genes: randomHead(random, mostBytes, starts), cost: -Infinity };
     const genes = current.cost === -Infinity ? current.genes : changed(random, current.genes);
     const head = written(genes);
     if (sizeOf(head) > mostBytes) continue;
-    const tried = { genes, cost: cost(head) };
+    const tried = { genes, cost: await cost(head) };
     if (tried.cost >= current.cost) current = tried;
     if (current.cost > best.cost) best = current;
   }
@@ -193,9 +207,9 @@ export function messageOf({ target, rawHeaders }: HostileHead, upgrade: string |
   } as unknown as ClientRequest;
 }
 
-function written({ target, headers }: Head): HostileHead {
+function written({ start, target, headers }: Head): HostileHead {
   return {
-    target: `/${textOf(target)}`,
+    target: start + textOf(target),
     rawHeaders: headers.flatMap(({ name, value }, i) => {
       const text = textOf([name]);
       // Each of many made-up names is another one.
@@ -208,12 +222,13 @@ function textOf(runs: readonly Run[]): string {
   return runs.map(({ piece, times }) => piece.repeat(times)).join('');
 }
 
-function randomHead(random: Random, mostBytes: number): Head {
+function randomHead(random: Random, mostBytes: number, starts: readonly string[]): Head {
   const forTarget = random.pick([0.02, 0.1, 0.5, 0.95]) * mostBytes;
   const count = random.pick([0, 0, 1, 3, mostHeaders]);
   const each = count === 0 ? 0 : (mostBytes - forTarget) / count / 1.3;
   return {
-    target: randomRuns(random, targetPieces, forTarget),
+    start: random.pick(starts),
+    target: starts.length > 1 && random.chance(0.5) ? [] : randomRuns(random, targetPieces, forTarget),
     headers: Array.from({ length: count }, () => randomHeader(random, each)),
   };
 }
@@ -223,6 +238,8 @@ function randomHeader(random: Random, bytes: number): Head['headers'][number] {
   const piece = known ? random.pick(names) : random.pick(namePieces);
   const forName = known ? piece.length : Math.max(1, bytes * random.next());
   const times = known ? 1 : Math.max(1, Math.floor(forName / piece.length));
+  if (piece === 'Authorization' && random.chance(0.3))
+    return { name: { piece, times }, value: [{ piece: likeToken, times: 1 }] };
   return { name: { piece, times }, value: randomRuns(random, valuePieces, Math.max(0, bytes - forName)) };
 }
 
@@ -240,15 +257,15 @@ function changed(random: Random, head: Head): Head {
   return random.chance(0.3) ? changedOnce(random, once) : once;
 }
 
-function changedOnce(random: Random, { target, headers }: Head): Head {
+function changedOnce(random: Random, { start, target, headers }: Head): Head {
   if (headers.length === 0 || random.chance(0.6))
-    return { target: changedRuns(random, target, targetPieces), headers };
+    return { start, target: changedRuns(random, target, targetPieces), headers };
   const at = random.below(headers.length);
   const one = headers[at] as Head['headers'][number];
   const other = random.chance(0.3)
     ? randomHeader(random, one.name.piece.length * one.name.times + textOf(one.value).length)
     : { ...one, value: changedRuns(random, one.value, valuePieces) };
-  return { target, headers: random.chance(0.1) ? headers.slice(1) : headers.with(at, other) };
+  return { start, target, headers: random.chance(0.1) ? headers.slice(1) : headers.with(at, other) };
 }
 
 function changedRuns(random: Random, runs: readonly Run[], pieces: readonly string[]): readonly Run[] {

@@ -14,7 +14,21 @@ const counted = [
  * Counts the characters that the text functions of JavaScript look at while `work` runs: a measure of work that no busy
  * machine changes. A text that three functions look at counts three times.
  */
-export function charactersReadBy(work: () => void): number {
+export function charactersReadBy(work: () => void): number;
+/** The same until what `work` has begun comes to its end: of all that the process does meanwhile. */
+export function charactersReadBy(work: () => Promise<void>): Promise<number>;
+export function charactersReadBy(work: () => void | Promise<void>): number | Promise<number> {
+  const { characters, restore } = counting();
+  let waits: Promise<number> | undefined;
+  try {
+    waits = work()?.then(characters).finally(restore);
+    return waits ?? characters();
+  } finally {
+    if (waits === undefined) restore();
+  }
+}
+
+function counting(): { readonly characters: () => number; readonly restore: () => void } {
   let characters = 0;
   const undo: (() => void)[] = [];
   for (const [owner, names] of counted) {
@@ -31,16 +45,17 @@ export function charactersReadBy(work: () => void): number {
       undo.push(() => (methods[name] = sound));
     }
   }
-  try {
-    work();
-  } finally {
-    for (const restore of undo) restore();
-  }
-  return characters;
+  return {
+    characters: () => characters,
+    restore: () => {
+      for (const restore of undo) restore();
+    },
+  };
 }
 
 /** All of a text, but of functions that end early or begin late. */
 function lookedAt(name: string, text: string, [what, from]: readonly unknown[], result: unknown): number {
+  if (name === 'slice') return String(result).length;
   if (name === 'startsWith') return Math.min(text.length, String(what).length);
   if (name !== 'indexOf') return text.length;
   return (result === -1 ? text.length : Number(result) + 1) - Number(from ?? 0);
