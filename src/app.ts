@@ -153,7 +153,7 @@ export async function publicServer(
   observeReplies(app, (url) => url ?? 'none', observe);
   if (tracer !== null) traceReplies(app, (url) => url ?? 'none', tracer);
   // 3. Load is shed before any work is done, because only then is a rejection cheap.
-  const shedding = shedLoad(app, config.limits, deps.pressure);
+  const shedding = shedLoad(app, config.limits, deps.pressure, deps.timers);
   continueBeforeBodies(app);
   let findOperation: FindOperation = unknownOperation;
   const destinationOf = destinations(config, ingress, (method, path) => findOperation(method, path));

@@ -19,11 +19,6 @@ const sizeLine = /^(?=[0-9a-f])(0*(?:[1-9a-f][0-9a-f]{0,12})?)(?:[\t ]*;[\t\x20-
 const strictSizeLine =
   /^([0-9a-f]{1,13})(?:;[\w!#$%&'*+.^`|~-]+(?:=(?:[\w!#$%&'*+.^`|~-]+|"(?:[\t\x20\x21\x23-\x5b\x5d-\x7e]|\\[\t\x20-\x7e])*"))?)*$/i;
 
-/**
- * Number of chunks in one read of a socket after which the socket is read again only in the next turn of the event loop,
- * so that other connections have theirs.
- */
-export const mostChunksInARow = 500;
 /** Maximum number of bytes to copy for a single write. */
 const mostCopiedBytes = 4 * 1024;
 

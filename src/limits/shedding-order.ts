@@ -23,14 +23,18 @@ export class FairShares {
   /** Total number of requests that a window admits. */
   #capacity = Infinity;
 
-  /** Counts a request. Returns `false` if its parent has used up its share of this window. */
-  admits(parent: AccountId): boolean {
-    return this.#parents.admits(parent);
+  /**
+   * Counts a request, or the work for one under way. Returns `false` if its parent has used up its share of this window.
+   *
+   * @param work as many requests as take the same time
+   */
+  admits(parent: AccountId, work = 1): boolean {
+    return this.#parents.admits(parent, work);
   }
 
-  /** Counts a request without a known caller. Returns `false` if its network has used up its share of this window. */
-  admitsStranger(network: string): boolean {
-    return this.#networks.admits(network);
+  /** The same for a request without a known caller, and the share of its network. */
+  admitsStranger(network: string, work = 1): boolean {
+    return this.#networks.admits(network, work);
   }
 
   /**
@@ -65,13 +69,13 @@ class Shares<Who> {
     return this.#most < Infinity;
   }
 
-  admits(who: Who): boolean {
-    const count = (this.#asked.get(who) ?? 0) + 1;
+  admits(who: Who, work: number): boolean {
+    const before = this.#asked.get(who) ?? 0;
+    const count = before + work;
     this.#asked.set(who, count);
-    this.asked += 1;
-    if (count > this.#most) return false;
-    this.admitted += 1;
-    return true;
+    this.asked += work;
+    this.admitted += Math.max(0, Math.min(count, this.#most) - before);
+    return count <= this.#most;
   }
 
   /** Ends this window, and divides the next window's capacity according to the demand in this one. */

@@ -14,6 +14,8 @@ import { outboundContext } from './headers/request-headers.ts';
 import type { RequestHead } from './ingress/framing.ts';
 import { accessRevoked, keepsChanging } from './problems.ts';
 
+/** Number of bytes that take about as much processor time as a request. */
+const workOfRequest = 64 * 1024;
 /** Maximum number of times that a request is decided again, in case facts change as fast as they are loaded. */
 const mostSuperseded = 10;
 
@@ -24,6 +26,7 @@ const mostSuperseded = 10;
  */
 export abstract class Exchange extends EndingExchange implements TokensUser {
   #superseded = 0;
+  #worked = 0;
   /** Whether a request to an open route keeps its `Authorization`. */
   #passesAuthorization = false;
 
@@ -152,6 +155,28 @@ export abstract class Exchange extends EndingExchange implements TokensUser {
     const headers = deps.outboundHeaders(rawHeaders, context, rules);
     this.trace?.forward(headers, upstream);
     return headers;
+  }
+
+  /**
+   * Counts the work since the previous call. Returns whether the sender has used up its share during an overload. Call
+   * this at intervals, for a request that has been sent.
+   */
+  protected isAboveShare(): boolean {
+    const more = this.work() - this.#worked;
+    this.#worked += more;
+    const { shares } = this.route.deps.shedding;
+    if (shares === null) return false;
+    const { parentTenant, resolvedTenant } = this.decision.admittedAs.permit;
+    const requests = more / workOfRequest;
+    return parentTenant === null
+      ? !shares.admitsStranger(resolvedTenant, requests)
+      : !shares.admits(parentTenant, requests);
+  }
+
+  /** Returns the work so far, in bytes. */
+  protected work(): number {
+    const { bytesIn, bytesOut } = this.progress();
+    return bytesIn + bytesOut;
   }
 
   dependsOn(): readonly FactKey[] {

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { Problem } from '../domain/problem.ts';
 import { breakConnection, Fault, guarded, guardMethods, type Breakable } from '../http/guarded.ts';
 import { hangUp, mostDiscarded } from '../http/hang-up.ts';
-import { mostChunksInARow } from '../http1/chunked-body.ts';
+import { mustRestAfter, pieceWork } from '../http/turn.ts';
 import { HeadTooLong } from '../http1/head-text.ts';
 import { MessageFault } from '../http1/message-fault.ts';
 import { RequestReader } from '../http1/request-reader.ts';
@@ -119,7 +119,8 @@ export class ClientConnection implements ServingConnection, Breakable {
     this.#at = 0;
     const { chunks } = this.#reader;
     this.read();
-    if (this.#reader.chunks - chunks > mostChunksInARow) this.#rest();
+    if (this.#reader.complete) return;
+    if (mustRestAfter(chunk.length + pieceWork * (this.#reader.chunks - chunks))) this.#rest();
   });
 
   /** Reads nothing more in this turn of the event loop. */

@@ -43,6 +43,17 @@ t.test('what there is is given out whole, and all who are cut get the same', (t)
   t.end();
 });
 
+t.test('work for requests under way counts as requests do, and is cut first if it is most', (t) => {
+  const shares = new FairShares();
+  for (let window = 0; window < 6; window++) {
+    for (let i = 0; i < 50; i++) t.ok(shares.admits('modest' as AccountId), `window ${window}`);
+    const goesOn = shares.admits('greedy' as AccountId, 1_000.5);
+    t.equal(goesOn, window === 0, 'its share is used up from the first overload on');
+    shares.endWindow(true);
+  }
+  t.end();
+});
+
 t.test('only the one that asks for most is cut, the more the longer it is too much', (t) => {
   const shares = new FairShares();
   const window = (): { greedy: number; modest: number } => {

@@ -6,7 +6,8 @@ import { outliveFailedWrite } from './failed-write.ts';
 import type { ConnectionParts, Departing, Leaving } from './hand-overs.ts';
 import type { ReadBuffer } from './read-buffers.ts';
 import { ResponseParser, type ResponseEvents } from './response-parser.ts';
-import { mostChunksInARow, writeChunk } from '../../http1/chunked-body.ts';
+import { writeChunk } from '../../http1/chunked-body.ts';
+import { mustRestAfter, pieceWork } from '../../http/turn.ts';
 import { latin1 } from '../../http1/fields.ts';
 import { requestHead, type BodySink, type BodySource } from './message-head.ts';
 import type { OutgoingRequest, ResponseHead } from './message-head.ts';
@@ -176,7 +177,7 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
     const taken = this.#parser.feed(this.#reading.bytes, length);
     if (this.#gone) return;
     if (!this.#parser.over) {
-      if (this.#parser.chunks - chunks > mostChunksInARow) this.#rest();
+      if (mustRestAfter(length + pieceWork * (this.#parser.chunks - chunks))) this.#rest();
       return;
     }
     // The connection is not reused if bytes arrived that belong to no response, or if the upstream responded before it

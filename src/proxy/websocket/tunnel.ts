@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { closeFrame, FrameTracker } from './frames.ts';
 import { guarded, type Breakable } from '../../http/guarded.ts';
 import { hangUp } from '../../http/hang-up.ts';
+import { mustRestAfter, pieceWork } from '../../http/turn.ts';
 import { IdleTimeout } from '../idle-timeout.ts';
 import { mostUnsentBytes } from '../upstream/connection.ts';
 
@@ -61,6 +62,17 @@ export class Tunnel {
     return this.#out.frames.messageBytes;
   }
 
+  /** Work for all frames so far, in bytes. */
+  get work(): number {
+    return this.#in.work + this.#out.work;
+  }
+
+  /** Stops reading from both ends until the next call, or goes on. */
+  hold(isHeld: boolean): void {
+    this.#in.hold(isHeld);
+    this.#out.hold(isHeld);
+  }
+
   /** Starts passing bytes on, beginning with those that have already arrived. */
   open(fromClient: Buffer, fromUpstream: Buffer): void {
     this.#in.open(fromClient);
@@ -102,32 +114,50 @@ export class Tunnel {
 /** One direction of a tunnel. */
 class Flow {
   readonly frames = new FrameTracker();
+  work = 0;
   readonly #from: Socket;
   readonly #to: Socket;
   readonly #timeout: IdleTimeout;
   readonly #onData: (chunk: Buffer) => void;
   readonly #onEnd: () => void;
-  readonly #onDrain: () => void;
+  readonly #goOn: () => void;
+  readonly #onRested: () => void;
+  /** Whether nothing is read until the next turn of the event loop. */
+  #rests = false;
+  #isHeld = false;
 
   constructor(from: Socket, to: Socket, idleMs: number, exchange: TunnelUser) {
     this.#from = from;
     this.#to = to;
     this.#onData = guarded(exchange, (chunk: Buffer) => this.#pass(chunk));
     this.#onEnd = guarded(exchange, () => void this.#to.end());
-    this.#onDrain = guarded(exchange, () => void this.#from.resume());
+    this.#goOn = guarded(exchange, () => {
+      if (!this.#rests && !this.#isHeld && this.#to.writableLength < mostUnsentBytes) this.#from.resume();
+    });
+    this.#onRested = () => {
+      this.#rests = false;
+      this.#goOn();
+    };
     this.#timeout = new IdleTimeout(idleMs);
   }
 
   open(first: Buffer): void {
     this.#from.on('data', this.#onData).on('end', this.#onEnd);
-    this.#to.on('drain', this.#onDrain);
+    this.#to.on('drain', this.#goOn);
     if (first.length > 0) this.#onData(first);
-    if (this.#to.writableLength < mostUnsentBytes) this.#from.resume();
+    this.#goOn();
+  }
+
+  hold(isHeld: boolean): void {
+    if (isHeld === this.#isHeld) return;
+    this.#isHeld = isHeld;
+    if (isHeld) this.#from.pause();
+    else this.#goOn();
   }
 
   shut(): void {
     this.#from.off('data', this.#onData).off('end', this.#onEnd);
-    this.#to.off('drain', this.#onDrain);
+    this.#to.off('drain', this.#goOn);
   }
 
   idle(otherEnded: boolean, nowMs: number): boolean {
@@ -136,8 +166,15 @@ class Flow {
   }
 
   #pass(chunk: Buffer): void {
+    const before = this.frames.frames;
     this.frames.feed(chunk);
     this.#to.write(chunk);
-    if (this.#to.writableLength >= mostUnsentBytes) this.#from.pause();
+    const work = chunk.length + pieceWork * (this.frames.frames - before);
+    this.work += work;
+    const rests = mustRestAfter(work);
+    if (rests || this.#to.writableLength >= mostUnsentBytes) this.#from.pause();
+    if (!rests || this.#rests) return;
+    this.#rests = true;
+    setImmediate(this.#onRested);
   }
 }

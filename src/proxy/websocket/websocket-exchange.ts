@@ -167,6 +167,7 @@ export class WebSocketExchange extends Exchange implements HandshakeUser, Tunnel
     const late = this.state === 'sent' && nowMs - this.waitingSinceMs > headersMs;
     if (late) return this.#endWithout(upstreamProblem({ code: 'ETIMEDOUT' }));
     if (this.decision.checkExpiry()) return void this.revoke();
+    if (this.state === 'open') this.#tunnel?.hold(this.isAboveShare());
     if (this.state === 'open' && this.#tunnel?.idle(nowMs)) {
       this.#close(policyCode, 'nothing was read for too long', 'request_timeout');
     } else if (this.state === 'responding') this.#checkResponse(nowMs);
@@ -194,6 +195,10 @@ export class WebSocketExchange extends Exchange implements HandshakeUser, Tunnel
   #close(closeCode: number, reason: string, code: RequestRecord['code']): void {
     this.finish(101, code);
     this.#tunnel?.end(closeCode, reason);
+  }
+
+  protected override work(): number {
+    return this.#tunnel?.work ?? 0;
   }
 
   protected progress(): ResponseProgress {

@@ -1,0 +1,136 @@
+// class: app
+/** A few clients send as fast as they can: how much of it one turn of the event loop takes, in which nobody else is served. */
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import t from 'tap';
+import { Tunnel } from '../../src/proxy/websocket/tunnel.ts';
+import { everythingThatFollows, ManualTime } from '../support/coherence/manual-time.ts';
+import { eventually, startGateway } from '../support/gateway.ts';
+import { rawClient, requestText, type RawClient } from '../support/raw-client.ts';
+import type { Scope } from '../support/servers.ts';
+import { startRawUpstream, startTcpUpstream } from '../support/upstreams.ts';
+import { consent, handshake } from '../support/websockets.ts';
+
+const senders = 8;
+const read = 64 * 1024;
+/** One read of each socket, and one more that Node keeps until its listener wants it. */
+const mostReads = 2 * senders * read;
+
+for (const [what, frame, most] of [
+  ['empty frames', Buffer.from([0x82, 0x80, 1, 2, 3, 4]), mostReads],
+  [
+    'long frames',
+    Buffer.concat([Buffer.from([0x82, 126, 0xff, 0]), Buffer.alloc(0xff00)]),
+    2 ** 20 + mostReads,
+  ],
+] as const)
+  for (const direction of ['in', 'out'] as const)
+    t.test(`a turn passes on a bounded number of WebSocket frames: ${what}, ${direction}`, async (t) => {
+      const sources: Socket[] = [];
+      for (let i = 0; i < senders; i++) {
+        const [near, far] = await pair(t);
+        const [other, end] = await pair(t);
+        end.resume();
+        const [client, upstream] = direction === 'in' ? [near, other] : [other, near];
+        const user = { onClosed: () => undefined, broke: (error: unknown) => t.error(error) };
+        new Tunnel(client, upstream, 10_000, user).open(Buffer.alloc(0), Buffer.alloc(0));
+        far.write(Buffer.alloc(Math.floor(4e6 / frame.length) * frame.length, frame));
+        sources.push(near);
+      }
+      const passed = (): number => sources.reduce((sum, { bytesRead }) => sum + bytesRead, 0);
+      const highest = await mostInATurn(passed, senders * Math.floor(4e6 / frame.length) * frame.length);
+      t.ok(highest <= most, `${highest} bytes in one turn`);
+    });
+
+for (const client of ['native', 'undici'] as const)
+  t.test(`${client}: a turn passes on a bounded number of bytes of uploads`, async (t) => {
+    const upstream = await startRawUpstream(t, () => (request) => void request.resume());
+    const { port, requestOf, bytesRead } = await startGateway(t, {
+      routes: { '/': { upstream: upstream.url, client } },
+    });
+    const body = Buffer.alloc(4_000_000);
+    const head = requestOf('POST', '/', [['Content-Length', String(body.length + 1)]]);
+    for (let i = 0; i < senders; i++) (await rawClient(t, port)).send(head).send(body);
+    const highest = await mostInATurn(bytesRead, senders * (head.length + body.length));
+    t.ok(highest <= 2 ** 20 + mostReads, `${highest} bytes in one turn`);
+  });
+
+t.test('while time is short, WebSockets of one parent wait, and requests of others are served', async (t) => {
+  const frames = Buffer.alloc(
+    16 * 0xff04,
+    Buffer.concat([Buffer.from([0x82, 126, 0xff, 0]), Buffer.alloc(0xff00)]),
+  );
+  const upstream = await startTcpUpstream(t, (socket, head) => {
+    const isRequest = head.startsWith('GET /now');
+    if (!isRequest) socket.removeAllListeners('data').resume();
+    socket.write(isRequest ? 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok' : consent);
+  });
+  const time = new ManualTime();
+  let before = 0;
+  const gateway = await startGateway(t, {
+    routes: { '/': upstream.url },
+    limits: { maxEventLoopDelayMs: 1_000 },
+    time,
+    pressure: () => {
+      const read = gateway.bytesRead() - before;
+      before += read;
+      return { delayMs: read > 1e6 ? 2_000 : 0, heapBytes: 0, memoryBytes: 0 };
+    },
+  });
+  const hog = gateway.directory.addParent();
+  const clients: RawClient[] = [];
+  for (let i = 0; i < senders; i++)
+    clients.push(await gateway.dial(requestText('GET', '/w', handshake(hog.key))));
+  for (const each of clients) await each.until(() => each.text.includes('\r\n\r\n'));
+  const settled = async (): Promise<void> => {
+    for (let still = 0, last = -1; still < 50; still += 1) {
+      if (gateway.bytesRead() !== last) still = 0;
+      last = gateway.bytesRead();
+      await everythingThatFollows();
+    }
+  };
+  const read: number[] = [];
+  for (let window = 0; window < 10; window++) {
+    const start = gateway.bytesRead();
+    for (const each of clients) each.send(frames);
+    await settled();
+    for (let i = 0; i < 10; i++) t.equal((await gateway.call('GET', '/now')).status, 200);
+    await time.advance(1_000);
+    read.push(gateway.bytesRead() - start);
+  }
+  t.ok(Math.min(...read) < 4e6, `half of what was sent: ${read.join()}`);
+  t.ok(Math.max(...read) > 8e6, 'they go on');
+});
+
+/** The most by which `progress` grows in a turn of the event loop, until it is at `end`. */
+async function mostInATurn(progress: () => number, end: number): Promise<number> {
+  let [most, before, over] = [0, progress(), false];
+  const look = (): void => {
+    most = Math.max(most, progress() - before);
+    before = progress();
+    if (!over) setImmediate(look);
+  };
+  setImmediate(look);
+  await eventually(() => progress() === end, 'everything');
+  over = true;
+  return most;
+}
+
+/** Both ends of a connection. */
+async function pair(t: Scope): Promise<[Socket, Socket]> {
+  const server = createServer({ allowHalfOpen: true }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const far = connect({
+    port: (server.address() as AddressInfo).port,
+    host: '127.0.0.1',
+    allowHalfOpen: true,
+  });
+  const [near] = (await once(server, 'connection')) as [Socket];
+  for (const socket of [near, far]) socket.on('error', () => undefined);
+  t.teardown(() => {
+    near.destroy();
+    far.destroy();
+    server.close();
+  });
+  return [near, far];
+}
