@@ -79,6 +79,8 @@ export interface FieldFault {
 export type ReachedLimit =
   | 'requests_in_flight'
   | 'websockets'
+  | 'connections'
+  | 'event_streams'
   | 'changes'
   | 'reads'
   | 'look_ups'

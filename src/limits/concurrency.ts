@@ -46,6 +46,21 @@ export class TenantConcurrency {
     this.#inFlight.giveBack(share);
   }
 
+  /**
+   * Counts an event stream that holds a slot and a connection. Returns `null` if too few of either would be left for the
+   * tenant's requests. The caller must end each of the returned shares' streams.
+   */
+  beginStream(tenancy: Tenancy, route: RouteConfig): Share[] | null {
+    const { inFlightPerTenant, maxConnections } = this.limits;
+    const { connections } = this.sharesOf(route);
+    const [slots, ofRoute] = [this.#inFlight.find(tenancy), connections.find(tenancy)];
+    const mostSlots = Math.min(inFlightPerTenant, this.#inFlight.mostOf(slots, maxConnections));
+    if (!fits(slots, mostSlots) || !fits(ofRoute, connections.mostOf(ofRoute, route.connections)))
+      return null;
+    for (const share of [slots, ofRoute]) share.streams += 1;
+    return [slots, ofRoute];
+  }
+
   /** Returns a route's shares. A route that keeps its prefix and upstream across a reload keeps its shares too. */
   sharesOf({ prefix, upstream, open }: Pick<RouteConfig, 'prefix' | 'upstream' | 'open'>): RouteShares {
     const isOpen = open !== null;
@@ -60,6 +75,11 @@ export class TenantConcurrency {
     this.#routes.set(route, shares);
     return shares;
   }
+}
+
+/** Whether a tenant may have one more event stream: an eighth of what it may hold is left to its requests. */
+function fits({ streams }: Share, most: number): boolean {
+  return streams === 0 || 8 * (streams + 1) <= 7 * most;
 }
 
 /** All tenants' shares of one route's connections. */

@@ -22,6 +22,8 @@ export interface Share {
   readonly tenant: string;
   readonly parent: ParentShare;
   held: number;
+  /** Number of event streams among what is held. */
+  streams: number;
   /**
    * Number of {@link Shares.use} calls without a matching {@link Shares.release}. The share stays in memory until this
    * is 0, even if it holds nothing.
@@ -122,14 +124,29 @@ export class Shares {
    * @param most total number of units
    * @param more number of units that the tenant wants to take
    */
-  hasRoom({ held, parent }: Share, most: number, more = 1): boolean {
-    const left = most - this.taken;
-    if (more > left) return false;
-    const usual = (3 * (left + parent.held)) / 4;
-    const mostOfParent = parent.parent === null ? most * this.#withoutKey : usual;
-    if (parent.held > 0 && parent.held + more > mostOfParent) return false;
-    // The tenant's limit is two thirds of this difference: the parent's part, minus what its other tenants hold.
-    return held === 0 || 3 * (held + more) <= 2 * (Math.min(mostOfParent, usual) - (parent.held - held));
+  hasRoom(share: Share, most: number, more = 1): boolean {
+    return more <= most - this.taken && !this.isFull(share, most, more);
+  }
+
+  /** Whether a tenant's or its parent's share is used up. The parameters are those of {@link hasRoom}. */
+  isFull(share: Share, most: number, more = 1): boolean {
+    const { held, parent } = share;
+    if (parent.held > 0 && parent.held + more > this.#mostOfParent(parent, most)) return true;
+    return held > 0 && held + more > this.mostOf(share, most);
+  }
+
+  /** Maximum number of units that a tenant that holds some may hold now, unless its parent's part is used up. */
+  mostOf({ held, parent }: Share, most: number): number {
+    const part = Math.min(this.#mostOfParent(parent, most), this.#usual(parent, most));
+    return (2 * (part - (parent.held - held))) / 3;
+  }
+
+  #mostOfParent(parent: ParentShare, most: number): number {
+    return parent.parent === null ? most * this.#withoutKey : this.#usual(parent, most);
+  }
+
+  #usual({ held }: ParentShare, most: number): number {
+    return (3 * (most - this.taken + held)) / 4;
   }
 
   take(share: Share, more = 1): void {
@@ -159,7 +176,7 @@ export class Shares {
     let ofParent = this.#parents.get(parent);
     if (ofParent === undefined) this.#parents.set(parent, (ofParent = { parent, held: 0, tenants: 0 }));
     ofParent.tenants += 1;
-    const share = { tenant, parent: ofParent, held: 0, users: 0 };
+    const share = { tenant, parent: ofParent, held: 0, streams: 0, users: 0 };
     this.#shares.set(tenant, share);
     return share;
   }

@@ -1,6 +1,7 @@
 import { Fault, guarded, guardMethods } from '../http/guarded.ts';
 import type { ClientResponse } from '../http/client-request.ts';
 import { overloaded } from '../limits/load-shedding.ts';
+import type { Share } from '../limits/shares.ts';
 import { clientGone } from '../ports/request-record.ts';
 import { BufferedBody, mostBufferedBytes, mostHeldMs, type BodyHandler } from './body/buffered-body.ts';
 import { HeldResponse, type PassedHead } from './body/held-response.ts';
@@ -11,7 +12,7 @@ import { Exchange } from './exchange.ts';
 import { SideTimeouts } from './idle-timeout.ts';
 import type { RequestHead } from './ingress/framing.ts';
 import { isPreflight, respondToPreflight } from './ingress/preflight.ts';
-import { accessRevoked, lengthRequired, tooSlow, upstreamProblem } from './problems.ts';
+import { accessRevoked, lengthRequired, tooManyEventStreams, tooSlow, upstreamProblem } from './problems.ts';
 import type { Route } from './route.ts';
 import type { AnsweredHead, InFlightRequest, ResponseHandler } from './upstream/upstream-client.ts';
 import { UpstreamTimeout } from './upstream/errors.ts';
@@ -25,7 +26,7 @@ import { noteVersion } from './upstream/upstream.ts';
  * check the decision again right before the request is written: `mayStillSend` and `sending`.
  */
 export class HttpExchange extends Exchange implements ResponseHandler, BodyHandler {
-  leaveQueue: (() => void) | null = null;
+  leaveQueue: (() => Error) | null = null;
   readonly #writer: ResponseWriter;
   /** Number of bytes in the request's body; `undefined` for a chunked body. */
   #bodyLength: number | undefined = 0;
@@ -37,6 +38,8 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
   /** Whether the request got its connection in the same turn of the event loop as its decision. */
   #sameTurn = false;
   #repeated = false;
+  /** The tenant's shares that count this exchange as an event stream. */
+  #streams: Share[] | null = null;
 
   constructor(route: Route, response: ClientResponse, requestId: string) {
     super(route, response, requestId);
@@ -144,6 +147,14 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
     }
     this.upstreamMs = this.route.deps.clock.monotonicMs() - this.waitingSinceMs;
     const { headers, contentLength, units } = this.responseHeaders(status, rawHeaders);
+    if (contentLength === undefined && isEventStream(headers)) {
+      const { permit } = this.decision.admittedAs;
+      this.#streams = this.route.deps.concurrency.beginStream(permit, this.route.config);
+      if (this.#streams === null) {
+        this.#abort();
+        return this.reject(tooManyEventStreams);
+      }
+    }
     const mayBegin = units === null || this.countUnits(units, this.#onTold);
     const head = { status, reason, headers: this.withOwn(headers), contentLength };
     if (mayBegin) this.#begin(head);
@@ -218,12 +229,13 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
 
   check(nowMs: number): void {
     if (this.state === 'queued' && nowMs - this.waitingSinceMs > this.route.config.timeouts.connectMs) {
-      const error = new UpstreamTimeout('have a connection free');
+      const error = this.leaveQueue?.() ?? new UpstreamTimeout('accept a connection');
       return this.reject(upstreamProblem(error), error);
     }
     if (this.state === 'receiving' && this.#bodyLength === undefined) this.#checkHeld(nowMs);
     if (this.state !== 'sent' && this.state !== 'responding' && this.state !== 'receiving') return;
     if (this.decision.checkExpiry()) return this.endEarly(accessRevoked, 'withdrawn');
+    this.isAboveShare();
     const awaited = this.#writer.status === 0 ? 'head' : 'body';
     this.#timeouts ??= new SideTimeouts(this.route.config, this.route.deps.limits);
     const silent = this.#timeouts.silentSide(
@@ -259,6 +271,8 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
 
   protected release(): void {
     this.leaveQueue?.();
+    for (const share of this.#streams ?? []) share.streams -= 1;
+    this.#streams = null;
     this.#body?.destroy();
     this.#abort();
   }
@@ -268,6 +282,15 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
     this.#inFlight = null;
   }
 }
+
+function isEventStream(headers: readonly string[]): boolean {
+  return headers.some(
+    (name, at) =>
+      name.length === 12 && name.toLowerCase() === 'content-type' && eventStream.test(headers[at + 1] ?? ''),
+  );
+}
+
+const eventStream = /^text\/event-stream\b/i;
 
 guardMethods(HttpExchange, undefined, 'start', 'check', 'onBuffered', 'onNotHeld', 'onReserved');
 guardMethods(HttpExchange, undefined, 'onEarlyHints', 'onHead', 'onEnd', 'onFailure', 'onRefused');

@@ -1,6 +1,7 @@
 import { servedMethods } from '../domain/acting-decision.ts';
 import type { Problem } from '../domain/problem.ts';
-import { UpstreamTimeout } from './upstream/errors.ts';
+import { overloaded } from '../limits/load-shedding.ts';
+import { UpstreamTimeout, WaitedInVain } from './upstream/errors.ts';
 
 // Problems that the proxy itself detects. Problems of a request's target, head, key or acting header are defined
 // elsewhere.
@@ -29,6 +30,22 @@ export const tooManyWebSockets: Problem = {
   detail: 'The full share of the WebSockets to this service is open already. Close some of them.',
   retryAfter: 1,
   limit: 'websockets',
+};
+
+/** The request waited in vain: its tenant or parent had its whole share of the connections to the service. */
+const connectionsFull: Problem = {
+  code: 'too_many_requests',
+  detail: 'The full share of the connections to this service is in use. Wait for responses to some requests.',
+  retryAfter: 1,
+  limit: 'connections',
+};
+
+/** The tenant has as many event streams as leave an eighth of its connections and places to its requests. */
+export const tooManyEventStreams: Problem = {
+  code: 'too_many_requests',
+  detail: 'As many event streams are open as may be. Close some of them.',
+  retryAfter: 1,
+  limit: 'event_streams',
 };
 
 /** The client stopped sending the request body, or is sending it too slowly. */
@@ -68,6 +85,7 @@ export const ownFault = { code: 'internal', detail: 'The gateway failed.' } as c
  * upstream's host or port, or what went wrong there.
  */
 export function upstreamProblem(error: unknown): Problem {
+  if (error instanceof WaitedInVain) return error.isShareFull ? connectionsFull : overloaded;
   const { code } = (error ?? {}) as { code?: unknown };
   return error instanceof UpstreamTimeout || code === 'ETIMEDOUT' ? timedOut : unreachable;
 }

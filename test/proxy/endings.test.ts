@@ -99,17 +99,20 @@ t.test('an upstream that falls silent is 504 before its head and in a short resp
   t.match(finished.at(-1), { code: 'cut_by_upstream' });
 });
 
-t.test('a request that gets no connection is 504, and is not sent later', async (t) => {
+t.test('a request that gets no connection is rejected, and is not sent later', async (t) => {
   const responses: (() => void)[] = [];
   const upstream = await startUpstream(t, (_request, response) => responses.push(() => response.end('late')));
   const time = new ManualTime();
-  const { call, finished, usage } = await startGateway(t, {
+  const { call, directory, finished, usage } = await startGateway(t, {
     routes: { '/': { upstream: upstream.url, connections: 1, timeouts } },
     time,
   });
   const first = call('GET', '/first');
   await eventually(() => responses.length === 1, 'the first request');
-  t.equal((await time.until(call('POST', '/second', { body: 'body' }))).status, 504);
+  const body = 'body';
+  t.match(await time.until(call('POST', '/second', { body })), { status: 429, code: 'too_many_requests' });
+  const { key } = directory.addParent();
+  t.match(await time.until(call('POST', '/second', { key, body })), { status: 503, code: 'overloaded' });
   responses[0]?.();
   t.equal((await first).body, 'late');
   const third = call('GET', '/third');
@@ -121,7 +124,7 @@ t.test('a request that gets no connection is 504, and is not sent later', async 
     ['/first', '/third'],
   );
   t.equal(upstream.connections, 1, 'a request given up in the queue costs no connection');
-  t.same([finished.length, usage.length], [3, 2], 'nor does it count');
+  t.same([finished.length, usage.length], [4, 2], 'nor does it count');
 });
 
 t.test('an upstream that accepts no connection is 504 in time', async (t) => {

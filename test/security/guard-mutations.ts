@@ -217,6 +217,13 @@ const guards: Readonly<
       'reply.header(requestIdHeader, request.id);',
     ],
   ],
+  'src/http/turn.ts': [
+    [
+      'hogged-turns',
+      'return work > littleWork && done > mostWork;',
+      'return work < 0 && done > mostWork + littleWork;',
+    ],
+  ],
   'src/http/static-page.ts': [
     [
       'console-page',
@@ -258,13 +265,16 @@ const guards: Readonly<
     ],
   ],
   'src/limits/shares.ts': [
-    ['crowding-parent', 'if (parent.held > 0 && parent.held + more > mostOfParent) return false;'],
     [
-      'crowding-tenant',
-      'return held === 0 || 3 * (held + more) <= 2 * (Math.min(mostOfParent, usual) - (parent.held - held));',
-      'return true;',
+      'crowding-parent',
+      'if (parent.held > 0 && parent.held + more > this.#mostOfParent(parent, most)) return true;',
     ],
-    ['keyless-preflights', 'parent.parent === null ? most * this.#withoutKey : usual', 'usual'],
+    ['crowding-tenant', 'return held > 0 && held + more > this.mostOf(share, most);', 'return false;'],
+    [
+      'keyless-preflights',
+      'parent.parent === null ? most * this.#withoutKey : this.#usual(parent, most)',
+      'this.#usual(parent, most)',
+    ],
   ],
   'src/portal/portal-page.ts': [
     [
@@ -404,6 +414,9 @@ const guards: Readonly<
   ],
   'src/proxy/upstream/upstream.ts': [
     ['tls-unverified', 'rejectUnauthorized: true,', 'rejectUnauthorized: false,'],
+  ],
+  'src/proxy/websocket/websocket-exchange.ts': [
+    ['hogged-turns', "if (this.state === 'open') this.#tunnel?.hold(this.isAboveShare());"],
   ],
   'src/server/client-connection.ts': [
     [

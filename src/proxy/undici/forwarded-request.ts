@@ -54,7 +54,7 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
   }
 
   /** The exchange leaves the queue itself. */
-  set leaveQueue(leave: (() => void) | null) {
+  set leaveQueue(leave: (() => Error) | null) {
     this.#handler.leaveQueue = leave;
   }
 

@@ -2,7 +2,6 @@ import type { AccountId } from '../../domain/ids.ts';
 import { Fault, guarded } from '../../http/guarded.ts';
 import type { Shares, SharingPool } from '../../limits/shares.ts';
 import { systemTimers } from '../../ports/timers.ts';
-import { UpstreamTimeout } from './errors.ts';
 import type { AdmittedAs, OutgoingRequest } from './message-head.ts';
 import { IdleOrder, Slot, type OwnConnections } from './slots.ts';
 import type { PooledConnection, PoolOptions } from './upstream-client.ts';
@@ -63,6 +62,7 @@ export class Pool<Handler extends Failing> implements SharingPool {
     this.#waiting.enter(own, request, handler, {
       serve: () => this.serveWaiting(),
       left: () => this.#left(own),
+      isShareFull: () => this.#shares.isFull(own.share, this.#options.most),
     });
   }
 
@@ -242,7 +242,7 @@ export class Pool<Handler extends Failing> implements SharingPool {
       if (this.#tooOld(slot)) connection?.close();
       slot = newer;
     }
-    this.#waiting.fail(clock.monotonicMs() - connectMs, () => new UpstreamTimeout('have a connection free'));
+    this.#waiting.fail(clock.monotonicMs() - connectMs);
     for (const [caller, owners] of this.#owners) {
       for (const [tenant, own] of owners) {
         if (own.share.held > 0 || own.idle.length > 0 || this.#waiting.sizeOf(own) > 0) continue;
