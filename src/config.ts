@@ -143,6 +143,8 @@ export interface RouteConfig {
   readonly open: { readonly perSecond: number } | null;
   /** Lower-case names of client headers with `_` that are passed on. All other headers with `_` are dropped. */
   readonly underscoreHeaders: readonly string[];
+  /** Lower-case names of other gateways' identity headers that clients may send. All others are dropped. */
+  readonly passHeaders: readonly string[];
   /**
    * What to do with a CORS preflight without a key: `authenticate` responds with 401, `pass` forwards it without an
    * identity.

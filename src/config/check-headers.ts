@@ -20,32 +20,37 @@ export function checkRouteHeaders({
 }: UncheckedFile): SchemaFault[] {
   const names = headerNames(headers.prefix, present(authentication.headers));
   const faults = [
-    ...checkUnderscores(['route_defaults'], route_defaults, names),
+    ...checkListed('underscore_headers', ['route_defaults'], route_defaults, names),
+    ...checkListed('pass_headers', ['route_defaults'], route_defaults, names),
     ...checkCors(['route_defaults'], route_defaults),
   ];
   for (const [index, route = {}] of routes.entries()) {
     const path = ['routes', index];
     // Faults in inherited settings are reported only once, under route_defaults.
-    if (!isDeepStrictEqual(route.underscore_headers, route_defaults.underscore_headers))
-      faults.push(...checkUnderscores(path, route, names));
+    for (const list of ['underscore_headers', 'pass_headers'] as const)
+      if (!isDeepStrictEqual(route[list], route_defaults[list]))
+        faults.push(...checkListed(list, path, route, names));
     if (!isDeepStrictEqual(route.cors, route_defaults.cors)) faults.push(...checkCors(path, route));
   }
   return faults;
 }
 
 /**
- * Rejects header names that a server may mistake for headers that clients must not set. In `underscore_headers`, names
- * that the schema rejected are `undefined`.
+ * Rejects listed header names that a server may mistake for headers that clients must not set. Names that the schema
+ * rejected are `undefined`.
  */
-function checkUnderscores(
+function checkListed(
+  list: 'underscore_headers' | 'pass_headers',
   path: Path,
-  { underscore_headers: listed = [] }: Partial<RouteSettings>,
+  { [list]: listed = [] }: Partial<RouteSettings>,
   names: HeaderNames,
 ): SchemaFault[] {
+  const isReserved = (name: string): boolean =>
+    list === 'underscore_headers'
+      ? readsAsReserved(name, names)
+      : !['identity', 'pass'].includes(headerRule(name, names));
   return listed.flatMap((name: string | undefined, index) =>
-    name === undefined || !readsAsReserved(name, names)
-      ? []
-      : [{ path: [...path, 'underscore_headers', index], detail: reserved }],
+    name === undefined || !isReserved(name) ? [] : [{ path: [...path, list, index], detail: reserved }],
   );
 }
 

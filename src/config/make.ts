@@ -166,6 +166,7 @@ function makeRoute(route: RouteFile, names: HeaderNames): RouteConfig {
     passUnitsHeader: route.pass_units_header,
     open: makeOpen(route),
     underscoreHeaders: route.underscore_headers.map((name) => name.toLowerCase()),
+    passHeaders: route.pass_headers.map((name) => name.toLowerCase()),
     preflight: route.preflight,
     sharedCache: route.shared_cache,
     cors: makeCors(route.cors, names),

@@ -26,6 +26,11 @@ export const routeSettings = {
     Type.String({ format: 'underscore-name' }),
     { examples: [['api_version']] },
   ),
+  pass_headers: list(
+    "Client headers to pass on that other gateways set to say who the caller is, such as `X-Consumer-Username`, in upper or lower case. All other such headers are dropped. The service must not take what a listed one says for the gateway's word.",
+    Type.String({ format: 'header-name' }),
+    { examples: [['X-Userinfo']] },
+  ),
   preflight: oneOf(
     'A CORS preflight without a key: `authenticate` responds with 401, `pass` forwards it without any identity. It has no effect if the route has `cors`.',
     ['authenticate', 'pass'],

@@ -1,3 +1,5 @@
+import { sayingOfProxies } from './said-by-proxies.ts';
+
 /** Names of the headers that the gateway reads from callers and sets for upstreams. */
 export interface HeaderNames {
   /** Common prefix of the other names except those in `apiKey`; spelled as configured. */
@@ -54,6 +56,7 @@ export function foldHeaderName(name: string): string {
  * - `underscore`: the name contains `_`; the header is dropped unless the route lists it
  * - `forwarding`: a header in which proxies describe the request ({@link saidByProxies}); forwarded if a trusted proxy
  * sent it, otherwise dropped
+ * - `identity`: the same for the caller's identity; forwarded also if the route lists it
  * - `override`: asks to override the method; the request is rejected
  * - `framing`: a misspelling that only lenient servers accept as Content-Length or Transfer-Encoding; the request is
  * rejected
@@ -64,6 +67,7 @@ export type HeaderRule =
   | 'drop'
   | 'underscore'
   | 'forwarding'
+  | 'identity'
   | 'override'
   | 'framing'
   | 'acting'
@@ -106,8 +110,7 @@ export function headerRule(rawName: string, names: NamesToRead): HeaderRule {
   if (framing.has(name)) return 'framing';
   // Servers may trust a name with `_`. For example, gunicorn assumes that a proxy has set SCRIPT_NAME.
   if (rawName.includes('_')) return 'underscore';
-  if (wordOfProxies.test(name)) return 'forwarding';
-  return 'pass';
+  return sayingOfProxies(name) ?? 'pass';
 }
 
 const longestName = 256;
@@ -127,140 +130,6 @@ const exactRules: ReadonlyMap<string, HeaderRule> = new Map([
 
 /** Headers that belong to one connection only (RFC 9110 §7.6.1), including obsolete ones. */
 const singleHop = new Set(['http2-settings', 'keep-alive', 'te', 'trailer']);
-/**
- * Headers that proxies use to describe a request to the services behind them, grouped by subject. Frameworks and common
- * middleware believe them no matter who sent them, so only trusted proxies may send them. A `*` at the end of a name
- * matches any text. All names are folded.
- */
-const saidByProxies = {
-  // The request's id in logs; the gateway generates one if it does not trust the sender.
-  id: ['x-request-id'],
-  // The client's address, as sent by CDNs and load balancers and read by libraries such as request-ip. Rate limits and
-  // allow lists depend on it.
-  address: [
-    ...[
-      'forwarded*',
-      'x-forwarded*',
-      'x-forward-for',
-      'z-forwarded-for',
-      'x-real-ip',
-      'true-client-ip',
-      'client-ip',
-    ],
-    ...[
-      'x-client-ip',
-      'x-cluster-client-ip',
-      'x-originating-ip',
-      'cf-connecting-ip*',
-      'cf-pseudo-ipv4',
-      'cf-ipcountry',
-    ],
-    ...[
-      'fastly-client-ip',
-      'fly-client-ip',
-      'do-connecting-ip',
-      'x-azure-clientip',
-      'x-azure-socketip',
-      'cdn-src-ip',
-      'x-original-for',
-    ],
-    ...[
-      'x-appengine-*',
-      'x-nf-client-connection-ip',
-      'x-vercel-forwarded-for',
-      'x-remote-addr',
-      'x-remote-ip',
-      'x-sucuri-clientip',
-      'incap-client-ip',
-    ],
-  ],
-  // The request target before a proxy rewrote it. Frameworks may choose a handler by this target, but the gateway has
-  // chosen the route by the actual path. Software that sends or reads these headers:
-  // - X-Script-Name: Flask's ReverseProxied, klaus, Django
-  // - X-Original-URL, X-Rewrite-URL: IIS, Zend, Symfony, WordPress
-  // - others: Envoy, Traefik, Plack, Paste, Mojolicious, Dancer, repoze.vhm, Next.js, Azure, Netlify, Cloud Foundry,
-  //   Home Assistant
-  path: [
-    ...[
-      'x-script-name',
-      'script-name',
-      'path-info',
-      'x-rewrite-url',
-      'x-rewrite-uri',
-      'x-envoy-*',
-      'x-replaced-path',
-    ],
-    ...['x-original-url', 'x-original-uri', 'x-original-path', 'x-original-prefix', 'x-original-query'],
-    ...[
-      'x-original-method',
-      'x-request-base',
-      'request-base',
-      'x-traversal-path',
-      'x-vhm-*',
-      'x-matched-path',
-    ],
-    ...['x-invoke-path', 'x-invoke-query', 'x-middleware-*', 'x-now-route-matches', 'x-ms-original-url'],
-    ...[
-      'x-waws-unencoded-url',
-      'x-nf-original-path',
-      'x-vercel-original-*',
-      'x-cf-forwarded-url',
-      'x-ingress-path',
-    ],
-    ...['x-base-path', 'x-path-prefix'],
-  ],
-  // The host, which services use to build links and choose tenants.
-  host: ['x-host', 'x-http-host-override', 'x-original-host', 'x-real-host', 'disguised-host'],
-  // Whether the client connected over TLS.
-  scheme: [
-    ...['x-scheme', 'x-url-scheme', 'x-original-proto', 'x-original-scheme', 'front-end-https', 'cf-visitor'],
-    ...['cloudfront-forwarded-proto', 'x-appservice-proto'],
-  ],
-  // Headers that tell a server which file to send. For example, Rack::Sendfile builds a path for nginx from an
-  // X-Accel-Mapping that it does not check.
-  files: ['x-accel-*', 'x-sendfile*'],
-  // The caller's identity, from proxies that sign users in or check certificates: WebSphere and WebLogic plug-ins, IIS,
-  // Kubernetes' front proxy, oauth2-proxy, Authelia, authentik, the proxies of Google, Amazon, Microsoft and
-  // Cloudflare, and the IBM and CA access managers.
-  identity: [
-    ...[
-      'remote-user',
-      'remote-name',
-      'remote-email',
-      'remote-groups',
-      'x-remote-user',
-      'x-remote-group*',
-      'x-remote-extra-*',
-      'x-auth-request-*',
-      'x-webauth-*',
-    ],
-    ...[
-      'x-authentik-*',
-      'x-goog-authenticated-*',
-      'x-amzn-oidc-*',
-      'x-ms-client-principal*',
-      'ms-aspnetcore-*',
-      'x-arr-*',
-    ],
-    ...[
-      'ssl-client-*',
-      'x-ssl-client-*',
-      'x-client-cert*',
-      'x-client-verify',
-      'cf-access-authenticated-*',
-      'wl-proxy-*',
-    ],
-    ...['-ws*', 'iv-user', 'iv-groups', 'iv-creds', 'sm-user', 'tailscale-user-*'],
-  ],
-} as const;
-
-const wordOfProxies = new RegExp(
-  Object.values(saidByProxies)
-    .flat()
-    .map((name) => (name.endsWith('*') ? `^${name.slice(0, -1)}` : `^${name}$`))
-    .join('|'),
-);
-
 const overrides = new Set(['x-http-method', 'x-http-method-override', 'x-method-override']);
 const framing = new Set(['content-length', 'transfer-encoding']);
 const ownSpellingOnly = new Set(['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto']);

@@ -26,6 +26,21 @@ settingTakes(
   },
 );
 
+settingTakes(
+  t,
+  'an identity header of another gateway is let by, and none that says anything else for a proxy or for this gateway',
+  (name) =>
+    `headers: {prefix: Acme-}\nroutes: [{prefix: /, upstream: "http://a", pass_headers: ["${name}"]}]`,
+  {
+    good: ['X-Userinfo', 'x-consumer-username', 'Remote-User', 'X-Scope-OrgID', 'X-Passes-Anyway'],
+    bad: [
+      ...['X-Forwarded-User', 'X-Real-IP', 'X-Original-URL', 'X-Request-Id', 'Host', 'Authorization'],
+      ...['Acme-Resolved-Tenant', 'X-Service-Anything', 'X_Userinfo', 'X-Consumer-*', 'Connection', ''],
+    ],
+    where: 'routes[0].pass_headers[0]',
+  },
+);
+
 t.test('a name that no route may let by is one fault, where it stands', (t) => {
   const CONFIG = configFile(
     t,

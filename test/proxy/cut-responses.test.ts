@@ -53,3 +53,33 @@ t.test('by TLS as well', { skip: noCurl }, async (t) => {
   t.equal(output, 'half');
   t.not(code, 0, 'curl sees that it is not the whole');
 });
+
+t.test('a response of no length that a reset ends is cut, one that the upstream ends is whole', async (t) => {
+  const upstream = await startTcpUpstream(t, (socket, head) => {
+    socket.write(
+      `HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n${'x'.repeat(head.includes('/long') ? 50_000 : 9)}`,
+    );
+    // Both together, so that the gateway finds them in one turn of its event loop.
+    if (head.includes('/reset')) socket.resetAndDestroy();
+    else socket.end();
+  });
+  const { finished, dial, requestOf } = await startGateway(t, {
+    routes: {
+      '/native': { upstream: upstream.url, client: 'native' },
+      '/undici': { upstream: upstream.url, client: 'undici' },
+    },
+  });
+  for (const client of ['native', 'undici'])
+    for (const length of ['short', 'long'])
+      for (const method of ['GET', 'POST']) {
+        const cut = await dial(requestOf(method, `/${client}/${length}/reset`, { Connection: 'close' }));
+        await cut.end();
+        t.not(cut.text.slice(-7), '\r\n0\r\n\r\n', `${method} ${client} ${length}`);
+        t.equal(
+          finished.at(-1)?.code,
+          cut.text.includes('200 OK') ? 'cut_by_upstream' : 'upstream_unreachable',
+        );
+        const whole = await (await dial(requestOf(method, `/${client}/${length}/end`))).response(method);
+        t.equal(whole.body.length, length === 'long' ? 50_000 : 9, `${method} ${client} ${length}`);
+      }
+});

@@ -195,11 +195,6 @@ const guards: Readonly<
       "if (name.startsWith('x-service-') || name.startsWith(foldHeaderName(names.prefix))) return 'drop';",
     ],
     [
-      'rewritten-path',
-      "if (wordOfProxies.test(name)) return 'forwarding';",
-      "if (/^(?:forwarded$|x-forwarded-|x-request-id$)/.test(name)) return 'forwarding';",
-    ],
-    [
       'underscore-dot-variants',
       "return name.toLowerCase().replace(/[^a-z0-9]/g, '-');",
       'return name.toLowerCase();',
@@ -209,6 +204,18 @@ const guards: Readonly<
   'src/domain/logged-path.ts': [
     ['external-id-in-log', '(start === undefined ? path : `${start}:external_id`)', 'path'],
     ['key-as-id', ".replaceAll(secrets, '[secret]')"],
+  ],
+  'src/domain/said-by-proxies.ts': [
+    [
+      'gateway-identity',
+      "if (saysIdentity(name)) return 'identity';",
+      "if (/^(?:remote-|x-remote-)/.test(name)) return 'identity';",
+    ],
+    [
+      'rewritten-path',
+      "return saysOther(name) ? 'forwarding' : undefined;",
+      "return /^(?:forwarded$|x-forwarded-|x-request-id$)/.test(name) ? 'forwarding' : undefined;",
+    ],
   ],
   'src/http/errors.ts': [
     [
@@ -328,7 +335,7 @@ const guards: Readonly<
   'src/proxy/headers/response-headers.ts': [
     ['hop-by-hop-from-upstream', 'reserved || hopByHop.has(folded) ||', 'reserved ||'],
     ['shared-cache', "if (isPrivate && speaksToSharedCaches(rawName)) return 'drop';"],
-    ['trailers', "if (ruleFor(name) !== 'pass' || neverTrailers.has(name.toLowerCase())) continue;"],
+    ['trailers', "if (ruleFor(name) !== 'pass' || neverTrailers.test(foldHeaderName(name))) continue;"],
   ],
   'src/proxy/http-exchange.ts': [
     [
@@ -369,11 +376,8 @@ const guards: Readonly<
       "if (!path.startsWith('/')) return rejected('It must be a path that starts with `/`.');",
     ],
     ['path-confusion', 'if (other !== place) return elsewhere(places, other, place);'],
-    [
-      'upgrade-path',
-      'inLowerCase === place ? targetAt(places, place) :',
-      'inLowerCase !== -2 ? targetAt(places, place) :',
-    ],
+    ['front-controller', 'if (below) return elsewhere(places, other, place);'],
+    ['upgrade-path', 'if (inLowerCase !== place) return elsewhere(places, inLowerCase, place);'],
   ],
   'src/proxy/ingress/websocket-request.ts': [
     [

@@ -38,7 +38,12 @@ function proxied() {
   });
   const read = headReader(rules, 100);
   const outbound = outboundHeaders(rules, names);
-  const route = { host: 'preserve', passAuthorization: false, underscoreHeaders: [] } as const;
+  const route = {
+    host: 'preserve',
+    passAuthorization: false,
+    underscoreHeaders: [],
+    passHeaders: [],
+  } as const;
   const about = { requestId: 'id', peer: undefined, peerTrusted: false, encrypted: false };
   const listed = (written: readonly string[]): string[] => written.flatMap((name) => [name, 'value']);
   const rejected = (written: readonly string[]): unknown =>

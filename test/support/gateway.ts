@@ -312,6 +312,7 @@ const defaultRoute: Omit<RouteConfig, 'prefix' | 'upstream'> = {
   passUnitsHeader: false,
   open: null,
   underscoreHeaders: [],
+  passHeaders: [],
   preflight: 'authenticate',
   sharedCache: 'deny',
   cors: null,

@@ -37,6 +37,8 @@ export interface OutboundRoute {
   readonly passAuthorization: boolean;
   /** Header names containing `_` that are passed on, in lower case. */
   readonly underscoreHeaders: readonly string[];
+  /** Names of other gateways' identity headers that are passed on, in lower case. */
+  readonly passHeaders: readonly string[];
 }
 
 /** Turns a request's raw headers into those for its upstream. Both are flat lists of names and values. */
@@ -85,6 +87,9 @@ export function outboundHeaders(rules: HeaderRules, names: HeaderNames): Outboun
           break;
         case 'underscore':
           if (route.underscoreHeaders.includes(name.toLowerCase())) out.push(name, value);
+          break;
+        case 'identity':
+          if (context.peerTrusted || route.passHeaders.includes(name.toLowerCase())) out.push(name, value);
           break;
         case 'forwarding':
           // The gateway has already read the request id, and appends it itself.

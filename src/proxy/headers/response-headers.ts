@@ -106,7 +106,7 @@ export function responseHeaderFilter(
       const trailers: string[] = [];
       for (let i = 0; i + 1 < rawTrailers.length; i += 2) {
         const name = rawTrailers[i] as string;
-        if (ruleFor(name) !== 'pass' || neverTrailers.has(name.toLowerCase())) continue;
+        if (ruleFor(name) !== 'pass' || neverTrailers.test(foldHeaderName(name))) continue;
         trailers.push(name, rawTrailers[i + 1] as string);
       }
       return trailers;
@@ -128,15 +128,16 @@ function mayStateLength(status: number): boolean {
   return status >= 200 && status !== 204;
 }
 
-/** Fields that change how the message itself is read, and so are not passed on as trailers (RFC 9110 §6.5.1). */
-const neverTrailers = new Set([
-  'content-encoding',
-  'content-type',
-  'content-range',
-  'set-cookie',
-  'cache-control',
-  'vary',
-]);
+/**
+ * Fields that are not passed on as trailers: those that say how a response is read, kept, followed or authenticated (RFC
+ * 9110 §6.5.1), and those that only the gateway says, such as `RateLimit`. Some clients merge trailers into the headers.
+ */
+const neverTrailers = new RegExp(
+  `^(?:${[
+    'access-control-.*|content-(?!digest$).*|(?:x-)?ratelimit.*|(?:.*-)?cache-control|(?:surrogate|edge)-control',
+    'age|date|expires|location|refresh|retry-after|set-cookie|vary|warning|www-authenticate|x-accel-expires',
+  ].join('|')})$`,
+);
 
 const hopByHop = new Set(['keep-alive', 'te', 'trailer', 'upgrade']);
 

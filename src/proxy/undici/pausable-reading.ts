@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { breakConnection, guardedOn } from '../../http/guarded.ts';
 import type { HttpVersion } from '../../http1/version.ts';
-import { outliveFailedWrite } from '../upstream/failed-write.ts';
+import { outliveFailedWrite, resetBehindEnd } from '../upstream/failed-write.ts';
 
 /**
  * Pauses reading from the socket of an undici connection.
@@ -28,7 +28,7 @@ export class PausableReading {
   #toHead = true;
   readonly #socket: Socket;
   #paused = false;
-  #writeFailed = false;
+  #writeError: NodeJS.ErrnoException | null = null;
 
   constructor(socket: Socket) {
     this.#socket = socket;
@@ -49,15 +49,19 @@ export class PausableReading {
       guardedOn(socket, (error: Error) => this.onBroken?.(error)),
     );
     outliveFailedWrite(socket, (error) => {
-      this.#writeFailed = true;
-      // The operating system reports a reset only once, here to the write. The next read then sees a normal end, so
-      // undici would take a truncated body for a complete one.
-      if (error.code !== 'EPIPE')
-        socket.prependListener(
-          'end',
-          guardedOn(socket, () => this.onBroken?.(error)),
-        );
+      this.#writeError = error;
     });
+    // The operating system reports a reset only once, perhaps to a write. The next read then sees a normal end, so
+    // undici would take a truncated body for a complete one.
+    socket.prependListener(
+      'end',
+      guardedOn(socket, () => {
+        if (this.onBroken === null) return;
+        resetBehindEnd(socket);
+        const error = this.#writeError;
+        if (error !== null && error.code !== 'EPIPE') this.onBroken(error);
+      }),
+    );
   }
 
   #readVersion(chunk: Buffer): void {
@@ -84,6 +88,7 @@ export class PausableReading {
     this.onBroken = null;
     this.onRead = null;
     // A connection that takes no more bytes is ended before undici puts the next request on it.
-    if (this.#writeFailed) process.nextTick(guardedOn(this.#socket, () => void this.#socket.destroy()));
+    if (this.#writeError !== null)
+      process.nextTick(guardedOn(this.#socket, () => void this.#socket.destroy()));
   }
 }

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { methodKind } from '../../domain/acting-decision.ts';
 import { Fault, guarded, guardMethods, type Breakable } from '../../http/guarded.ts';
 import { MessageFault } from '../../http1/message-fault.ts';
-import { outliveFailedWrite } from './failed-write.ts';
+import { outliveFailedWrite, resetBehindEnd } from './failed-write.ts';
 import type { ConnectionParts, Departing, Leaving } from './hand-overs.ts';
 import type { ReadBuffer } from './read-buffers.ts';
 import { ResponseParser, type ResponseEvents } from './response-parser.ts';
@@ -50,7 +50,10 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
     const on = (event: string, listener: (error: Error) => void): void =>
       void socket.on(event, guarded(this, listener));
     on('drain', () => this.#body?.resume());
-    on('end', () => this.#onFin());
+    socket.prependListener(
+      'end',
+      guarded(this, () => this.#onFin()),
+    );
     on('error', (error) => this.#fail(error));
     on('close', () => {
       // The client may still be taking the bytes of the latest read.
@@ -235,11 +238,13 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
     });
   }
 
+  /** Called before the socket's own listener, which forbids writing. */
   #onFin(): void {
+    if (this.#parser.head?.body.kind !== 'until-close') return this.#end();
     // A reset may be reported as an end. A write in progress then fails right afterwards, so wait for its error.
-    if (this.#parser.head?.body.kind === 'until-close' && this.#socket.writableLength > 0)
-      setImmediate(guarded(this, () => this.#end()));
-    else this.#end();
+    if (this.#socket.writableLength > 0) return void setImmediate(guarded(this, () => this.#end()));
+    this.#writeError ??= resetBehindEnd(this.#socket);
+    this.#end();
   }
 
   #end(): void {

@@ -45,3 +45,15 @@ export function outliveFailedWrite(socket: Socket, failed: (error: NodeJS.ErrnoE
     writeSeveral(chunks, written);
   };
 }
+
+/**
+ * Returns the error of a connection that was reset although its socket reports an end, or `null`. Node 20 does so if the
+ * reset comes together with the last bytes (libuv takes a hang-up for an end then). A write of nothing sends nothing,
+ * but the system lets it fail. Call this before the socket's own listeners for `end`.
+ *
+ * Over TLS it always returns `null`.
+ */
+export function resetBehindEnd(socket: Socket): NodeJS.ErrnoException | null {
+  socket.write('');
+  return socket.errored;
+}
