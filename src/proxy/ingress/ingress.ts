@@ -1,4 +1,4 @@
-import type { Config } from '../../config.ts';
+import type { Config, RouteConfig } from '../../config.ts';
 import { methodKind } from '../../domain/acting-decision.ts';
 import type { Problem } from '../../domain/problem.ts';
 import type { HeaderRules } from '../headers/header-rules.ts';
@@ -45,7 +45,11 @@ export interface IngressReader {
  * @throws Error if two routes have the same prefix, ignoring case
  */
 export function ingressReader(config: Pick<Config, 'routes' | 'limits'>, rules: HeaderRules): IngressReader {
-  const targetOf = compileTargets(config.routes.map((route) => route.prefix));
+  const { routes } = config;
+  const targetOf = compileTargets(
+    routes.map((route) => route.prefix),
+    (route, than) => asksMore(routes[route] as RouteConfig, routes[than] as RouteConfig),
+  );
   const readHead = headReader(rules, config.limits.maxHeaders);
 
   return {
@@ -76,6 +80,22 @@ export function ingressReader(config: Pick<Config, 'routes' | 'limits'>, rules: 
       }
     },
   };
+}
+
+/**
+ * Returns whether a route asks for a key, a scope or a limit that another route to the same upstream does not ask for.
+ * Two upstreams are one if host and port are.
+ */
+function asksMore({ upstream, open, scopes }: RouteConfig, than: RouteConfig): boolean {
+  if (addressOf(upstream) !== addressOf(than.upstream)) return false;
+  if (open !== null) return than.open !== null && open.perSecond < than.open.perSecond;
+  const needs = (scope: string | null, other: string | null): boolean => scope !== null && scope !== other;
+  return than.open !== null || needs(scopes.read, than.scopes.read) || needs(scopes.write, than.scopes.write);
+}
+
+function addressOf(upstream: string): string {
+  const { host, pathname } = new URL(upstream);
+  return host + pathname;
 }
 
 const management: Ingress = { kind: 'management' };

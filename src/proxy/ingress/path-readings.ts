@@ -1,3 +1,5 @@
+import { behindPrograms, hasProgram } from './front-controllers.ts';
+
 /** All the ways in which servers behind the gateway could read a path, or the reason to reject it. */
 export type Readings =
   | { readonly kind: 'paths'; readonly paths: readonly string[] }
@@ -39,6 +41,17 @@ export function readingsOf(path: string): Readings {
 }
 
 /**
+ * Returns `paths`, the readings of one path, together with the paths that a service could serve under them because they
+ * name a program of it.
+ */
+export function readingsBehindPrograms(paths: readonly string[]): Readings {
+  if (!paths.some(hasProgram)) return { kind: 'paths', paths };
+  const all = new Set<string>();
+  const reason = close(paths, all, reshapings, faultInText, { ...most }, behindPrograms);
+  return reason === undefined ? { kind: 'paths', paths: [...all] } : { kind: 'unacceptable', reason };
+}
+
+/**
  * Limits on the work spent on one path, whose sender is not known yet: the number of readings, their total length in
  * characters, and the number of segments in each. Honest paths have a handful of readings. A path with one `%2F` has at
  * least two, which share the 32 Ki characters. So the path may be up to 16 KiB long: the default size limit of a head.
@@ -54,7 +67,7 @@ interface Budget {
 type Habit = (path: string) => string;
 
 /**
- * Fills `readings` with `paths` and everything that `habits` turn them into, until no new path appears.
+ * Fills `readings` with `paths` and everything that `habits` and `more` turn them into, until no new path appears.
  *
  * @returns the reason to reject the path, if a reading is faulty or the budget is used up
  */
@@ -64,6 +77,7 @@ function close(
   habits: readonly Habit[],
   faultIn: (path: string) => string | undefined,
   left: Budget,
+  more: (path: string) => Iterable<string> = () => [],
 ): string | undefined {
   const add = (reading: string): boolean => {
     left.characters -= reading.length;
@@ -82,12 +96,13 @@ function close(
       const other = habit(reading);
       if (other !== reading && !add(other)) return tooManyReadings;
     }
+    for (const other of more(reading)) if (other !== reading && !add(other)) return tooManyReadings;
   }
   return undefined;
 }
 
 const tooManyReadings =
-  'Its path can be read in too many ways: send it shorter, or with fewer encodings, parameters and slashes in a row.';
+  'Its path can be read in too many ways: send it shorter, or with fewer encodings, parameters, scripts and slashes in a row.';
 
 function hasManySegments(path: string): boolean {
   let left = most.segments;

@@ -1,6 +1,7 @@
 import { managementPath } from '../../domain/paths.ts';
 import type { Problem } from '../../domain/problem.ts';
-import { readingsOf } from './path-readings.ts';
+import { hasProgram, mayBeServedElsewhere, otherFormOf } from './front-controllers.ts';
+import { readingsBehindPrograms, readingsOf } from './path-readings.ts';
 
 /** Destination of a request target. `route` is an index into the list given to {@link compileTargets}. */
 export type Target =
@@ -15,14 +16,20 @@ export type Target =
  *
  * A path is rejected if a server behind the gateway could take it for a path of another route; `path-readings.ts` lists
  * the habits of careless servers. A path that leads to the same route in every reading passes byte for byte, even with
- * `%2F`.
+ * `%2F`. A path that only some products serve under another one (`front-controllers.ts`) is rejected if that one is of a
+ * route that asks for more.
  *
  * @param prefixes prefixes of the routes; each matches whole segments, and the longest match wins
+ * @param asksMore whether the first route asks a client for something that the second one does not ask for, both given
+ * as indexes
  * @throws Error if two prefixes are equal, ignoring case
  */
-export function compileTargets(prefixes: readonly string[]): (rawTarget: string) => Target {
-  const places = placesOf(prefixes);
-  const folded = places.written.map((prefix) => prefix.toLowerCase());
+export function compileTargets(
+  prefixes: readonly string[],
+  asksMore: (route: number, than: number) => boolean = () => true,
+): (rawTarget: string) => Target {
+  const places = placesOf(prefixes, asksMore);
+  const { folded } = places;
   if (new Set(folded.slice(1)).size < prefixes.length) {
     throw new Error('two routes have the same prefix, upper and lower case being one');
   }
@@ -30,11 +37,15 @@ export function compileTargets(prefixes: readonly string[]): (rawTarget: string)
   return (rawTarget) => {
     const query = rawTarget.indexOf('?');
     const path = query === -1 ? rawTarget : rawTarget.slice(0, query);
-    if (!plainPath.test(path)) return readUnusual(rawTarget, path, places, folded);
+    if (!plainPath.test(path)) return readUnusual(rawTarget, path, places);
     if (query !== -1 && !visibleAscii.test(rawTarget)) return notVisible;
     const place = placeOf(places.written, path);
-    const inLowerCase = placeOf(folded, path.toLowerCase());
-    return inLowerCase === place ? targetAt(places, place) : elsewhere(places, inLowerCase, place);
+    const lower = path.toLowerCase();
+    const inLowerCase = placeOf(folded, lower);
+    if (inLowerCase !== place) return elsewhere(places, inLowerCase, place);
+    return mayBeServedElsewhere.test(lower)
+      ? unlessServedElsewhere([lower], places, place)
+      : targetAt(places, place);
   };
 }
 
@@ -49,7 +60,7 @@ const malformedEncoding = /%(?![0-9A-Fa-f]{2})/;
 const notVisible = rejected('It holds a `#`, or bytes that are not visible ASCII.');
 const none: Target = { kind: 'none' };
 
-function readUnusual(rawTarget: string, path: string, places: Places, folded: readonly string[]): Target {
+function readUnusual(rawTarget: string, path: string, places: Places): Target {
   // Targets in absolute form or authority form, and `*` (RFC 9112 §3.2), are not served.
   if (!path.startsWith('/')) return rejected('It must be a path that starts with `/`.');
   if (!visibleAscii.test(rawTarget)) return notVisible;
@@ -60,8 +71,27 @@ function readUnusual(rawTarget: string, path: string, places: Places, folded: re
   if (readings.kind === 'unacceptable') return rejected(readings.reason);
   const place = placeOf(places.written, path);
   for (const reading of readings.paths) {
-    const other = placeOf(folded, reading);
+    const other = placeOf(places.folded, reading);
     if (other !== place) return elsewhere(places, other, place);
+  }
+  return unlessServedElsewhere(readings.paths, places, place);
+}
+
+/** Rejects a path that some services would serve as a path of a route that asks for more. */
+function unlessServedElsewhere(paths: readonly string[], places: Places, place: number): Target {
+  const stricter = places.stricter[place] ?? [];
+  const readings =
+    stricter.length === 0 ? ({ kind: 'paths', paths } as const) : readingsBehindPrograms(paths);
+  if (readings.kind === 'unacceptable') return rejected(readings.reason);
+  for (const reading of readings.paths) {
+    const plainly = placeOf(places.folded, reading);
+    for (const other of stricter) {
+      const { folded, otherForms } = places;
+      const below = isWithin(reading, folded[other] as string)
+        ? other === plainly
+        : (otherForms[other] as RegExp).test(reading);
+      if (below) return elsewhere(places, other, place);
+    }
   }
   return targetAt(places, place);
 }
@@ -80,10 +110,15 @@ export function targetNames(prefixes: readonly string[]): (target: Target) => st
 /** Prefixes and their targets, in the same order: the management path first, then the routes, longest prefix first. */
 interface Places {
   readonly written: readonly string[];
+  /** The prefixes in lower case. */
+  readonly folded: readonly string[];
+  readonly otherForms: readonly RegExp[];
   readonly targets: readonly Target[];
+  /** For each place the places that ask for more (see {@link compileTargets}). */
+  readonly stricter: readonly (readonly number[])[];
 }
 
-function placesOf(prefixes: readonly string[]): Places {
+function placesOf(prefixes: readonly string[], asksMore: (route: number, than: number) => boolean): Places {
   const routes = prefixes
     // The prefix `/` becomes the empty string, which every path starts with.
     .map((prefix, route) => ({
@@ -91,10 +126,19 @@ function placesOf(prefixes: readonly string[]): Places {
       target: { kind: 'route', route } as const,
     }))
     .sort((a, b) => b.prefix.length - a.prefix.length);
-  return {
-    written: [managementPath, ...routes.map(({ prefix }) => prefix)],
-    targets: [{ kind: 'management' }, ...routes.map(({ target }) => target)],
-  };
+  const written = [managementPath, ...routes.map(({ prefix }) => prefix)];
+  const folded = written.map((prefix) => prefix.toLowerCase());
+  const targets: Target[] = [{ kind: 'management' }, ...routes.map(({ target }) => target)];
+  // A route for a script itself is taken at its word: what follows the script is part of that route.
+  const stricterThan = (than: Target, at: number): number[] =>
+    than.kind !== 'route' || hasProgram(`${folded[at] ?? ''}/x`)
+      ? []
+      : [...targets.keys()].filter((place) => {
+          const target = targets[place] as Target;
+          return target.kind !== 'route' || (target !== than && asksMore(target.route, than.route));
+        });
+  const otherForms = folded.map(otherFormOf);
+  return { written, folded, otherForms, targets, stricter: targets.map(stricterThan) };
 }
 
 /** Returns the index of the first prefix that contains `path`; -1 if none does. */
@@ -116,7 +160,7 @@ function elsewhere({ written }: Places, read: number, place: number): Target {
   return rejected(
     meant === ''
       ? `Some servers would not read its path as one below \`${written[place] ?? ''}\`: send only plain characters there.`
-      : `Some servers would read its path as one below \`${meant}\`. If you mean that path, begin it with exactly this text: the same case, no encodings, parameters or slashes in a row.`,
+      : `Some servers would read its path as one below \`${meant}\`. If you mean that path, begin it with exactly this text: the same case, no encodings, parameters, scripts or slashes in a row.`,
   );
 }
 
