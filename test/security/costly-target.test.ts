@@ -17,7 +17,12 @@ const mostBytes = 15_800;
 const mostCharacters = 100 * mostBytes;
 
 const limits = { maxHeaders: 100 } as Parameters<typeof ingressReader>[0]['limits'];
-const routes = ['/', '/v1/rates', '/v1', '/API/x'].map((prefix) => ({ prefix }));
+const routes = ['/', '/v1/rates', '/v1', '/API/x'].map((prefix) => ({
+  prefix,
+  upstream: 'http://127.0.0.1:1',
+  open: null,
+  scopes: { read: prefix === '/' ? null : prefix, write: null },
+}));
 const ingress = ingressReader(
   { routes, limits } as unknown as Parameters<typeof ingressReader>[0],
   headerRules(headerNames('X-Service-', ['X-API-Key'])),

@@ -36,6 +36,7 @@ export const costliestTargets = [
     '%cc%95%cc%80',
     '%252520',
   ],
+  ...['/a.php', '.a', '(a(', '(s(x))', ':$', '~1', '/a.php/%20', '/(s(x)).a', '/_next/data', ';/a.do'],
 ];
 
 /** What paths are read in several ways for, what folding makes longer or has to sort, and what is plain. */
@@ -59,6 +60,20 @@ const targetPieces = [
     '?a=b&',
     ':',
     '~',
+  ],
+  ...[
+    '.php',
+    '/a.php',
+    '/x.do/',
+    '(a(',
+    '(s(x))',
+    ':$',
+    '::$a',
+    '~1',
+    '/cgi-bin/',
+    '/_next/data/a',
+    '(',
+    ')',
   ],
   ...[
     '%20',
