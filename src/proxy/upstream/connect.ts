@@ -75,16 +75,19 @@ export function dial(
   let over = false;
   const settle = guardedOn(socket, (error: Error | null) => {
     callOff();
-    if (over) return;
-    over = true;
     forget();
+    if (over) return;
     done(error);
+    // If the call throws, the socket breaks, and the next call says so.
+    over = true;
   });
   const late = guardedOn(socket, () => void socket.destroy(new UpstreamTimeout('accept a connection')));
   const callOff = timers.after(connectMs, late);
-  socket.once(secure ? 'secureConnect' : 'connect', () => settle(null));
+  const made = guardedOn(socket, () => settle(null));
+  const closed = guardedOn(socket, () => settle(new Error('the upstream closed the connection')));
+  socket.once(secure ? 'secureConnect' : 'connect', made);
   socket.once('error', settle);
-  socket.once('close', () => settle(new Error('the upstream closed the connection')));
+  socket.once('close', closed);
   return socket;
 }
 
