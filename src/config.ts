@@ -44,8 +44,12 @@ export interface Config {
    */
   readonly routes: readonly RouteConfig[];
   readonly limits: LimitsConfig;
-  /** Days for which events are kept. */
-  readonly events: { readonly retentionDays: number; readonly addressRetentionDays: number };
+  /** Days for which events and ended keys are kept, and bytes of events of a parent a day. */
+  readonly events: {
+    readonly retentionDays: number;
+    readonly addressRetentionDays: number;
+    readonly bytesPerDay: number;
+  };
   readonly usage: UsageConfig;
   readonly log: { readonly level: string; readonly sample2xx: number };
   /** `null` if requests are not traced. */

@@ -25,6 +25,7 @@ export interface ManagementDeps {
     | 'reference'
     | 'portal'
   > & {
+    readonly events: Pick<Config['events'], 'bytesPerDay'>;
     readonly usage: Pick<UsageConfig, 'lostAfterMs'>;
     readonly limits: Pick<
       LimitsConfig,

@@ -7,16 +7,15 @@ import {
   type ManagementDecision,
 } from '../authz/management-call.ts';
 import type { ParentCaller } from '../domain/caller.ts';
-import type { AccountId } from '../domain/ids.ts';
-import { ProblemError, type Problem } from '../domain/problem.ts';
+import { ProblemError } from '../domain/problem.ts';
 import { clientAddresses, networkOf } from '../http/trusted-proxies.ts';
 import { noteOutcome, outcomeOf } from '../http/outcome.ts';
 import { headerValues } from '../domain/header-names.ts';
 import { decideWithLookups, type Evaluate } from '../ports/directory.ts';
 import { overloaded, shedsStranger } from '../limits/load-shedding.ts';
-import { SteadyRate } from '../limits/steady-rate.ts';
 import type { RequestOrigin } from '../ports/changes.ts';
 import type { UsageSink } from '../ports/usage.ts';
+import { budgetOf, CallRates } from './call-rates.ts';
 import type { ManagementDeps } from './deps.ts';
 
 const decorator = 'managementCaller';
@@ -36,34 +35,22 @@ export type CountChange = (request: FastifyRequest) => void;
  * must confirm
  */
 export function installGuard(app: FastifyInstance, deps: GuardDeps): CountChange {
-  const { changesPerSecond, readsPerSecond } = deps.config.limits;
-  const rates = {
-    changes: new SteadyRate<AccountId>(changesPerSecond),
-    reads: new SteadyRate<AccountId>(readsPerSecond),
-  };
+  const rates = new CallRates(deps.config.limits, deps.clock);
   const guard = guardHook(deps, rates);
   app.decorateRequest(decorator, null);
   app.decorateRequest(againDecorator, null);
   app.addHook('onRequest', guard);
   // A body may take a long time to arrive. If the caller loses access in the meantime, the write must not go ahead.
   app.addHook('preHandler', (request, reply, next) => {
-    if (writes(request)) guard.call(app, request, reply, next);
-    else next();
+    if (request.method === 'GET' || request.method === 'HEAD') return next();
+    guard.call(app, request, reply, (error?: Error) => {
+      if (error === undefined) rates.countChange(request, callerOf(request));
+      next(error);
+    });
   });
-  // Only changes that every replica must confirm are counted, because each such change costs every replica a read and a
-  // commit. Most creates need no confirmation. Only an operation knows whether its change needs confirmation, so the
-  // operations call this function.
-  return (request) => rates.changes.count(callerOf(request).accountId, deps.clock.monotonicMs());
-}
-
-export interface Rates {
-  /** Rate limit for changes, which every replica must confirm. */
-  readonly changes: SteadyRate<AccountId>;
-  readonly reads: SteadyRate<AccountId>;
-}
-
-function writes({ method }: FastifyRequest): boolean {
-  return method !== 'GET' && method !== 'HEAD';
+  // Each change that every replica must confirm costs every replica a read and a commit. Most creates need no
+  // confirmation. Only an operation knows whether its change needs one, so the operations call this function.
+  return (request) => rates.countConfirmed(request, callerOf(request));
 }
 
 /**
@@ -106,13 +93,17 @@ export function noteKeyUse(app: FastifyInstance, usage: Pick<UsageSink, 'touch'>
  * {@link decideManagementCall} permits the call, and the parent is below its rate limit for reads or changes. The hook
  * stores the caller on the request. It runs synchronously if all facts are in memory.
  */
-function guardHook({ config, directory, clock, shedding }: GuardDeps, rates: Rates): onRequestHookHandler {
+function guardHook(
+  { config, directory, clock, shedding }: GuardDeps,
+  rates: CallRates,
+): onRequestHookHandler {
   const { acting, resolvedTenant, apiKey } = config.headers;
   const readCredentials = credentialReader(config.keys.prefix, apiKey, config.authentication.schemes);
   const addressOf = clientAddresses(config.trustedProxies);
   const keyNames = apiKey.map((name) => name.toLowerCase());
   const actingName = acting.toLowerCase();
   const rule = { name: acting, required: config.management.requireActingHeader };
+  const budget = budgetOf(config);
 
   // The guard sheds no call with a known caller.
   const isShed = (request: FastifyRequest): boolean => shedsStranger(shedding, addressOf(request.raw));
@@ -137,15 +128,14 @@ function guardHook({ config, directory, clock, shedding }: GuardDeps, rates: Rat
         noteOutcome(request, { rejected: { accountId: caller?.accountId ?? null, keyId } });
         return done(new ProblemError(caller === null && isShed(request) ? overloaded : problem));
       }
-      const origin = { requestId: request.id, address: addressOf(request.raw) };
+      const origin = { requestId: request.id, address: addressOf(request.raw), budget };
       request.setDecorator<(ParentCaller & RequestOrigin) | null>(decorator, {
         ...decision.caller,
         ...origin,
       });
       noteOutcome(request, { caller: decision.caller });
       reply.header(resolvedTenant, decision.caller.accountId);
-      const problem = beyondRate(rates, writes(request), decision.caller.accountId, clock.monotonicMs());
-      done(problem && new ProblemError(problem));
+      done(rates.admit(request, decision.caller));
     };
     const lookUp: DecideAgain = () =>
       decideWithLookups(directory, evaluate, networkOf(addressOf(request.raw)));
@@ -156,40 +146,5 @@ function guardHook({ config, directory, clock, shedding }: GuardDeps, rates: Rat
     const decision = directory.decide(evaluate);
     if (decision !== undefined) pass(decision);
     else lookUp().then(pass, done);
-  };
-}
-
-/**
- * Checks the parent's rate limit for reads or for changes, and returns a problem if the limit is reached. A read is
- * also counted here. A change is counted later, by {@link CountChange}.
- */
-export function beyondRate(
-  { changes, reads }: Rates,
-  isWrite: boolean,
-  parent: AccountId,
-  nowMs: number,
-): Problem | undefined {
-  const rate = isWrite ? changes : reads;
-  const waitMs = rate.waitMs(parent, nowMs);
-  if (waitMs > 0) return isWrite ? tooManyChanges(rate, waitMs) : tooManyReads(rate, waitMs);
-  if (!isWrite) reads.count(parent, nowMs);
-  return undefined;
-}
-
-function tooManyChanges({ perSecond }: SteadyRate<AccountId>, waitMs: number): Problem {
-  return {
-    code: 'too_many_requests',
-    detail: `This account reached its limit of changes that every replica must confirm: limits.changes_per_second is ${perSecond}. Nothing was changed: send this request again after Retry-After.`,
-    retryAfter: Math.ceil(waitMs / 1000),
-    limit: 'changes',
-  };
-}
-
-function tooManyReads({ perSecond }: SteadyRate<AccountId>, waitMs: number): Problem {
-  return {
-    code: 'too_many_requests',
-    detail: `This account reached its limit of management reads: limits.reads_per_second is ${perSecond}. Send this request again after Retry-After.`,
-    retryAfter: Math.ceil(waitMs / 1000),
-    limit: 'reads',
   };
 }

@@ -14,6 +14,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     readonly scope?: NonNullable<ManagementOperation['scope']>;
     readonly rejection?: NonNullable<ManagementOperation['rejection']>;
+    /** Whether a call with this body only takes rights away; without a body yet, whether it may. */
+    readonly takesAway?: (body: unknown) => boolean;
   }
 }
 
@@ -21,6 +23,7 @@ declare module 'fastify' {
 export interface ScopedAccess {
   readonly scope: (typeof managementScopes)[keyof typeof managementScopes];
   readonly action?: true;
+  readonly takesAway?: (body: unknown) => boolean;
 }
 
 /**

@@ -218,6 +218,10 @@ export const gatewayFile = Type.Object(
           'Days for which events keep the addresses of clients. Older events stay without them.',
           { minimum: 1, maximum: 36_500, default: 90 },
         ),
+        bytes_per_day: integer(
+          'Bytes of events that the changes of one parent may leave in a day (UTC), over all replicas; a portal session may use a twentieth. More changes get 429, but none that only takes rights away. Operators have no limit.',
+          { minimum: 1_048_576, maximum: 1_099_511_627_776, default: 268_435_456 },
+        ),
       },
     ),
     usage,

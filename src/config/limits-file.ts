@@ -54,7 +54,7 @@ export const limits = section('Limits of one client, one tenant or one process.'
     },
   ),
   changes_per_second: integer(
-    "Changes a second of one parent in this process, counting those that every replica must confirm (those that get a receipt). Ten seconds' worth may come at once; more get 429. 0 turns the limit off. Operators have no limit.",
+    "Changes a second of one parent in this process, counting those that every replica must confirm (those that get a receipt). Five times as many changes of all kinds are allowed. Ten seconds' worth may come at once; more get 429. Changes that only take rights away (revoke, deactivate, DELETE, rotate without overlap) count by themselves, for each key. 0 turns the limits off. Operators have none.",
     { minimum: 0, maximum: 1_000_000, default: 20 },
   ),
   reads_per_second: integer(

@@ -73,6 +73,7 @@ export function makeConfig(
     events: {
       retentionDays: file.events.retention_days,
       addressRetentionDays: file.events.address_retention_days,
+      bytesPerDay: file.events.bytes_per_day,
     },
     usage: makeUsage(file),
     log: { level: file.log.level, sample2xx: file.log.sample_2xx },

@@ -71,6 +71,7 @@ export interface FieldFault {
  * - `requests_in_flight`: a tenant's requests in flight (`limits.in_flight_per_tenant`)
  * - `websockets`: a tenant's WebSockets (`websockets` of a route)
  * - `changes`, `reads`: changes or reads per second (`limits.changes_per_second`, `limits.reads_per_second`)
+ * - `changes_of_day`: what changes leave in a day (`events.bytes_per_day`, ten times `limits.keys_per_account`)
  * - `look_ups`: look-ups of facts
  * - `store_queue`: statements that wait for the store
  * - `open_route`: requests per second of a client's network on an open route (`open_per_second` of a route)
@@ -82,6 +83,7 @@ export type ReachedLimit =
   | 'connections'
   | 'event_streams'
   | 'changes'
+  | 'changes_of_day'
   | 'reads'
   | 'look_ups'
   | 'store_queue'

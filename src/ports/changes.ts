@@ -5,6 +5,8 @@ export interface RequestOrigin {
   readonly requestId: string;
   /** The client's address, as logged; `undefined` if the connection was already gone. */
   readonly address: string | undefined;
+  /** What the changes of one parent may leave in a day, for a parent's request (`require_budget.sql`). */
+  readonly budget?: { readonly bytes: number; readonly api_keys: number };
 }
 
 /**

@@ -46,6 +46,9 @@ export interface EventStore {
    * @param account the parent that asks; absent for operators
    */
   get(id: EventId, account?: AccountId): Promise<Event | null>;
-  /** Deletes the oldest events and resolves to how many were deleted. Does nothing while another replica is pruning. */
-  prune(portion: PrunedEvents): Promise<number>;
+  /**
+   * Deletes the oldest events, and API keys that were revoked or expired as long ago. Resolves to how many events were
+   * deleted, and whether there may be more to delete. Does nothing while another replica is pruning.
+   */
+  prune(portion: PrunedEvents): Promise<{ readonly deleted: number; readonly more: boolean }>;
 }

@@ -85,8 +85,6 @@ export interface NewParent {
 /** A sub-account to create. */
 export interface NewSubAccount {
   readonly id: AccountId;
-  /** Set if the operator chose the id, in which case another account may already have it. */
-  readonly idGiven?: true;
   readonly name: string;
   readonly externalId: string | null;
   readonly metadata: Metadata;

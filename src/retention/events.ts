@@ -39,7 +39,7 @@ export function eraseAddresses({ erasures, days, clock, timers }: AddressRetenti
 }
 
 /**
- * Deletes events past their retention period every ten minutes, in batches. Returns a function that stops the
+ * Deletes events and ended keys past their retention period every ten minutes, in batches. Returns a function that stops the
  * deletions.
  */
 export function pruneEvents(parts: EventRetentionParts): () => void {
@@ -49,10 +49,11 @@ export function pruneEvents(parts: EventRetentionParts): () => void {
 async function prune({ events, days, clock, logger, onDeleted }: EventRetentionParts): Promise<void> {
   let sum = 0;
   try {
-    for (let deleted = mostAtOnce; deleted === mostAtOnce;) {
-      deleted = await events.prune({ nowMs: clock.wallMs(), days, most: mostAtOnce });
-      onDeleted(deleted);
-      sum += deleted;
+    for (let more = true; more;) {
+      const pruned = await events.prune({ nowMs: clock.wallMs(), days, most: mostAtOnce });
+      onDeleted(pruned.deleted);
+      sum += pruned.deleted;
+      more = pruned.more;
     }
   } finally {
     if (sum > 0)

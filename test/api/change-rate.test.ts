@@ -98,11 +98,11 @@ async function slowApis(t: Scope, more: ApisOptions = {}) {
   return { apis: await startApis(t, { limits: { changesPerSecond: 1 }, clock, ...more }), time };
 }
 
-/** Changes the status of a sub-account again and again; the statuses of the responses. */
-async function toggle(parent: Parent, id: string, times: number): Promise<readonly number[]> {
+/** Moves a sub-account's `external_id` again and again; the statuses of the responses. */
+async function move(parent: Parent, id: string, times: number): Promise<readonly number[]> {
   const statuses = [];
   for (let i = 0; i < times; i++) {
-    const { status } = await parent.call('POST', `/${id}/${i % 2 === 0 ? 'deactivate' : 'reactivate'}`);
+    const { status } = await parent.call('PATCH', `/${id}`, { body: { external_id: `place-${i}` } });
     statuses.push(status);
   }
   return statuses;
@@ -113,7 +113,7 @@ t.test('a parent that changes things in a loop gets 429, and another one’s cha
   const [parent, other] = [await apis.parent(), await apis.parent()];
   // The first active sub-account is such a change, too.
   const sub = await parent.create();
-  t.same(await toggle(parent, sub.id, 9), Array(9).fill(200));
+  t.same(await move(parent, sub.id, 9), Array(9).fill(200));
   const key = randomUUID();
   const reactivate = () => once(parent.call, key)(`/${sub.id}/reactivate`);
   const rejected = await reactivate();
@@ -130,12 +130,12 @@ t.test('a parent that changes things in a loop gets 429, and another one’s cha
     t.equal((await parent.call(method, path, { body })).status, 429, `${method} ${path}`);
   t.match(
     (await parent.call('GET', '')).body['data'],
-    [{ name: 'Child', status: 'deactivated' }],
+    [{ name: 'Child', status: 'active' }],
     'nothing was changed',
   );
 
   const theirs = await other.create();
-  t.same(await toggle(other, theirs.id, 9), Array(9).fill(200), 'the other parent');
+  t.same(await move(other, theirs.id, 9), Array(9).fill(200), 'the other parent');
   for (let i = 0; i < 20; i++)
     t.equal(
       (await apis.operator('POST', `/accounts/${parent.id}/${i % 2 === 0 ? 'suspend' : 'resume'}`)).status,
@@ -146,7 +146,7 @@ t.test('a parent that changes things in a loop gets 429, and another one’s cha
   t.equal((await reactivate()).status, 429);
   time.nowMs += 1;
   t.match(await reactivate(), { status: 200, headers: { 'idempotency-replayed': undefined } });
-  t.equal((await parent.call('POST', `/${sub.id}/deactivate`)).status, 429, 'one for each second');
+  t.same(await move(parent, sub.id, 1), [429], 'one for each second');
 });
 
 t.test(
@@ -169,7 +169,7 @@ t.test('a change whose 2xx could not be given counts: its place in the log is ta
   const parent = await apis.parent();
   await parent.call('POST', '', { body: { name: 'Child' } });
   const [{ id }] = (await parent.call('GET', '')).body['data'] as [{ id: string }];
-  t.same(await toggle(parent, id, 10), [...Array<number>(9).fill(500), 429]);
+  t.same(await move(parent, id, 10), [...Array<number>(9).fill(500), 429]);
 });
 
 t.test('a parent that reads in a loop gets 429, and its changes and another one’s reads go on', async (t) => {
@@ -193,3 +193,47 @@ t.test('a parent that reads in a loop gets 429, and its changes and another one�
   t.equal((await parent.call('GET', '')).status, 200);
   t.equal((await parent.call('GET', '')).status, 429);
 });
+
+t.test('changes of all kinds have a rate that is five times as high', async (t) => {
+  const { apis, time } = await slowApis(t);
+  const parent = await apis.parent();
+  const sub = await parent.create();
+  const rename = async (i: number) =>
+    (await parent.call('PATCH', `/${sub.id}`, { body: { name: `Name ${i}` } })).status;
+  for (let i = 0; i < 49; i++) t.equal(await rename(i), 200);
+  t.equal(await rename(49), 429);
+  t.equal((await parent.call('GET', '')).status, 200);
+  time.nowMs += 200;
+  t.equal(await rename(50), 200);
+  t.equal(await rename(51), 429);
+});
+
+t.test(
+  'whatever a leaked key floods, rights can be taken away, and each key has a rate for that',
+  async (t) => {
+    const { apis, time } = await slowApis(t);
+    const parent = await apis.parent();
+    const sub = await parent.create();
+    await move(parent, sub.id, 20);
+    const takesAway = async (i: number): Promise<number> => {
+      const [method, path] = [
+        ['POST', '/deactivate'],
+        ['POST', '/api-keys/revoke-all'],
+        ['DELETE', ''],
+      ][i % 3] as [string, string];
+      return (await parent.call(method, `/${sub.id}${path}`)).status;
+    };
+    t.equal(await takesAway(0), 200);
+    for (let i = 0; i < 9; i++) t.not(await takesAway(1 + (i % 2)), 429);
+    t.equal(await takesAway(0), 429, 'ten of one key at once');
+
+    const minted = await apis.operator('POST', `/accounts/${parent.id}/api-keys`, {
+      body: { name: 'other', scopes: ['sub_accounts:write'] },
+    });
+    const other = { key: String(minted.body['api_key']) };
+    t.equal((await apis.call('POST', `/v1/sub-accounts/${sub.id}/api-keys/revoke-all`, other)).status, 404);
+    t.equal((await apis.call('POST', '/v1/sub-accounts', { ...other, body: { name: 'More' } })).status, 429);
+    time.nowMs += 1_000;
+    t.not(await takesAway(0), 429);
+  },
+);

@@ -64,11 +64,7 @@ async function subAccountDeleted(t: Test, { tenants, facts, log, events }: Store
     const draft = { id: newAccountId(), name: 'New', metadata: {} };
     const put = await tenants.putSubAccount(parent, 'again', draft, 1);
     t.match(put, { created: true, value: { id: draft.id } }, 'within a limit of one');
-    const taken = await tenants.createSubAccount(
-      parent,
-      subAccountDraft({ id: sub.id, idGiven: true }),
-      most,
-    );
+    const taken = await tenants.createSubAccount(parent, subAccountDraft({ id: sub.id }), most);
     t.same(taken, { idTaken: true });
     t.same(await tenants.createParent({ id: sub.id, name: 'New' }), { idTaken: true });
     const imported = { ...keyDraft({ digest }), owner: draft.id };

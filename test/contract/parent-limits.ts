@@ -52,7 +52,7 @@ export async function parentLimitContract(t: Test, { tenants, events }: Store): 
     t.same(await tenants.createSubAccount(more, subAccountDraft(), configured), { limit: 3 });
     const none = await limited(0);
     t.same(await tenants.createSubAccount(none, subAccountDraft(), configured), { limit: 0 });
-    t.same(await tenants.createSubAccount(none, { ...subAccountDraft(), idGiven: true }, configured), {
+    t.same(await tenants.createSubAccount(none, { ...subAccountDraft() }, configured), {
       limit: 0,
     });
     const draft = { id: subAccountDraft().id, name: 'Put', metadata: {} };

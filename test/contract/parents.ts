@@ -37,7 +37,7 @@ export async function parentContract(t: Test, { tenants }: Store): Promise<void>
     t.same(await tenants.createParent({ ...draft, id: sub.id, externalId: null }), { idTaken: true });
     t.same(await tenants.createParent({ ...draft, id: newAccountId() }), { taken: id });
     t.same(await tenants.updateParent(other.id, { externalId: draft.externalId }), { taken: id });
-    t.same(await tenants.createSubAccount(other.id, { ...subAccountDraft({ id }), idGiven: true }, noLimit), {
+    t.same(await tenants.createSubAccount(other.id, { ...subAccountDraft({ id }) }, noLimit), {
       idTaken: true,
     });
     t.equal((await tenants.getParent(other.id))?.activeSubAccounts, 1, 'what was not made does not count');

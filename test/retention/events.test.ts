@@ -17,7 +17,7 @@ function make(responses: (number | Error)[]) {
         asked.push(portion);
         const response = responses.shift() ?? 0;
         if (response instanceof Error) throw response;
-        return response;
+        return { deleted: response, more: response === portion.most };
       },
     },
     days: 30,

@@ -78,6 +78,8 @@ const guards: Readonly<
   ],
   'src/adapters/postgres/tenants/changes.ts': [
     ['late-change', 'return { caller: { account, key, ...session } };', 'return {};'],
+    ['leaked-key-floods', '...(caller?.budget && { budget: { ...caller.budget } }),'],
+    ['leaked-key-floods', '...(takesAway && { takes_away: true }),'],
     [
       'portal-links',
       'const session = portalSession !== undefined && { session: portalSession };',

@@ -37,6 +37,8 @@ export interface ApisOptions {
   readonly store?: Store;
   /** Replaces parts of what the APIs are given; `limits` one by one. */
   readonly limits?: Partial<Config['limits']>;
+  /** Bytes of events that the changes of one parent may leave in a day. */
+  readonly eventBytesPerDay?: number;
   readonly requireActingHeader?: boolean;
   /** Schemes in which `Authorization` may carry API keys; by default the one that `call` sends, and `Bearer`. */
   readonly schemes?: readonly AuthorizationScheme[];
@@ -132,6 +134,7 @@ export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Ap
     portal: options.portal === undefined ? null : { ...usualPortal, ...options.portal },
     trustedProxies: options.trustedProxies ?? [],
     limits: { ...base.limits, ...neverReached, ...options.limits },
+    events: { ...base.events, bytesPerDay: options.eventBytesPerDay ?? base.events.bytesPerDay },
   };
   const operatorTokens = new OperatorTokens(config.operators);
   const deps: AppDeps = {

@@ -218,7 +218,7 @@ function configFor(options: GatewayOptions, tls: Config['listen']['tls']): Confi
     management: { requireActingHeader: false },
     routes: routesOf(options),
     limits: { ...defaultLimits, ...options.limits },
-    events: { retentionDays: 400, addressRetentionDays: 90 },
+    events: { retentionDays: 400, addressRetentionDays: 90, bytesPerDay: 2 ** 28 },
     usage: {
       journalDir: '',
       journalMaxBytes: 2 ** 20,

@@ -9,6 +9,7 @@ import type { ChangedKey, KeyRotated } from '../../ports/api-keys.ts';
 import type { ChangedBy } from '../../ports/changes.ts';
 import type { Committed, TenantStore } from '../../ports/tenant-store.ts';
 import { claimantOf } from '../claimant.ts';
+import { takesAway } from '../call-rates.ts';
 import type { CountChange } from '../guard.ts';
 import { enforced, idempotencyClaim, noteReplay } from '../rest/changes.ts';
 import { noQuery, type RoutesWith } from '../rest/typebox.ts';
@@ -167,7 +168,7 @@ export function keyLifeRoutes<Access>(
     `${path}/:key_id/rotate`,
     {
       schema: { params: keyPath, querystring: noQuery, body: rotateBody, response: { 201: mintedKeyBody } },
-      config: rules.write,
+      config: { ...rules.write, takesAway: isAtOnce },
     },
     async (request, reply) => {
       const rotated = await rotateKey(deps, keyOf(request, request.params), request, reply);
@@ -179,13 +180,18 @@ export function keyLifeRoutes<Access>(
     `${path}/:key_id/revoke`,
     {
       schema: { params: keyPath, querystring: noQuery, response: { 200: apiKeyBody } },
-      config: { ...rules.revoke, action: true },
+      config: { ...rules.revoke, action: true, takesAway },
     },
     async (request, reply) => {
       const key = await revokeKey(deps, keyOf(request, request.params), reply);
       return apiKeyToBody(key, ownerField, clock.wallMs());
     },
   );
+}
+
+/** Returns whether a rotation has no overlap, or may have none, before there is a body. */
+export function isAtOnce(body: unknown): boolean {
+  return body === undefined || (body as Static<typeof rotateBody>).expires_in === 0;
 }
 
 function stillActive<T extends object>(made: T | 'inactive'): T {

@@ -4,6 +4,7 @@ import { found } from '../../http/not-found.ts';
 import type { Barrier } from '../../ports/barrier.ts';
 import type { TenantStore } from '../../ports/tenant-store.ts';
 import { claimantOf } from '../claimant.ts';
+import { takesAway } from '../call-rates.ts';
 import type { CountChange } from '../guard.ts';
 import { enforced, idempotencyClaim, noteReplay } from '../rest/changes.ts';
 import { closed, noQuery, type RoutesWith } from '../rest/typebox.ts';
@@ -37,7 +38,7 @@ export function revokeAllRoute<Access>(
     `${rules.path}/revoke-all`,
     {
       schema: { params: ownerPath, querystring: noQuery, response: { 200: revokedBody } },
-      config: { ...rules.revoke, action: true },
+      config: { ...rules.revoke, action: true, takesAway },
     },
     async (request, reply) => {
       const caller = rules.caller(request);

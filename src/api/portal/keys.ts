@@ -2,9 +2,10 @@ import { parseAccountId, parseKeyId } from '../../domain/ids.ts';
 import { ProblemError } from '../../domain/problem.ts';
 import { subAccountScopeFault } from '../../domain/scope.ts';
 import { found } from '../../http/not-found.ts';
-import { revokeKey, rotateKey, type KeyLifeDeps, type KeyToChange } from '../api-keys/key-life.ts';
+import { isAtOnce, revokeKey, rotateKey, type KeyLifeDeps, type KeyToChange } from '../api-keys/key-life.ts';
 import { apiKeyBody, apiKeyToBody, mintedKeyBody, rotateBody } from '../api-keys/resource.ts';
 import { apiKeyRoutes, keyPath, type ApiKeyRoutesDeps, type ApiKeyRoutesRules } from '../api-keys/routes.ts';
+import { takesAway } from '../call-rates.ts';
 import type { CountChange } from '../guard.ts';
 import type { FastifyRequest } from 'fastify';
 import type { PortalSession } from '../../domain/portal.ts';
@@ -45,7 +46,7 @@ function rotateRoute(app: PortalApp, deps: ApiKeyRoutesDeps & KeyLifeDeps, count
     `${path}/:key_id/rotate`,
     {
       schema: { params: keyPath, querystring: noQuery, body: rotateBody, response: { 201: mintedKeyBody } },
-      config: write,
+      config: { ...write, takesAway: isAtOnce },
     },
     async (request, reply) => {
       await mayHold(request, request.params, deps);
@@ -60,7 +61,7 @@ function revokeRoute(app: PortalApp, deps: KeyLifeDeps, countChange: CountChange
     `${path}/:key_id/revoke`,
     {
       schema: { params: keyPath, querystring: noQuery, response: { 200: apiKeyBody } },
-      config: { ...write, action: true },
+      config: { ...write, action: true, takesAway },
     },
     async (request, reply) => {
       const key = await revokeKey(deps, keyOf(request, request.params, countChange), reply);

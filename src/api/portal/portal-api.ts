@@ -1,18 +1,16 @@
 import type { FastifyInstance } from 'fastify';
 import type { PortalConfig } from '../../config.ts';
-import type { AccountId } from '../../domain/ids.ts';
 import { notFound } from '../../http/not-found.ts';
 import { clientAddresses } from '../../http/trusted-proxies.ts';
-import { SteadyRate } from '../../limits/steady-rate.ts';
-import { beyondRate, type CountChange } from '../guard.ts';
+import { CallRates } from '../call-rates.ts';
+import type { CountChange } from '../guard.ts';
 import type { ManagementDeps } from '../deps.ts';
-import { ProblemError } from '../../domain/problem.ts';
 import { claimPrefix } from '../rest/claim-prefix.ts';
 import { installJsonBodies } from '../rest/json-body.ts';
 import type { TypeBoxProvider } from '../rest/typebox.ts';
 import { installValidation } from '../rest/validation.ts';
 import { portalKeyRoutes } from './keys.ts';
-import { requireSession, sessionOf, type PortalApp } from './portal-guard.ts';
+import { changeCallerOf, requireSession, type PortalApp } from './portal-guard.ts';
 import { portalReads } from './reads.ts';
 import { PortalSecrets } from './secrets.ts';
 import { ownSessionRoutes, redeemRoute } from './session.ts';
@@ -37,7 +35,7 @@ export function portalApi(app: FastifyInstance, deps: PortalApiDeps, done: () =>
   });
   app.register((scope, _options, registered) => {
     requireSession(scope, guard);
-    const countChange = limitRates(scope, deps);
+    const countChange = limitRates(scope, new CallRates(config.limits, deps.clock));
     const keyDeps = {
       ...deps,
       enforcedHeader: config.headers.enforced,
@@ -57,19 +55,11 @@ export function portalApi(app: FastifyInstance, deps: PortalApiDeps, done: () =>
 }
 
 /** Limits the calls of a parent's sessions like the parent's own management calls. */
-function limitRates(
-  app: FastifyInstance,
-  { config, clock }: Pick<PortalApiDeps, 'config' | 'clock'>,
-): CountChange {
-  const { changesPerSecond, readsPerSecond } = config.limits;
-  const rates = {
-    changes: new SteadyRate<AccountId>(changesPerSecond),
-    reads: new SteadyRate<AccountId>(readsPerSecond),
-  };
-  app.addHook('onRequest', (request, _reply, next) => {
-    const isWrite = request.method !== 'GET' && request.method !== 'HEAD';
-    const problem = beyondRate(rates, isWrite, sessionOf(request).account.id, clock.monotonicMs());
-    next(problem && new ProblemError(problem));
+function limitRates(app: FastifyInstance, rates: CallRates): CountChange {
+  app.addHook('onRequest', (request, _reply, next) => next(rates.admit(request, changeCallerOf(request))));
+  app.addHook('preHandler', (request, _reply, next) => {
+    rates.countChange(request, changeCallerOf(request));
+    next();
   });
-  return (request) => rates.changes.count(sessionOf(request).account.id, clock.monotonicMs());
+  return (request) => rates.countConfirmed(request, changeCallerOf(request));
 }

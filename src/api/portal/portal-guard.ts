@@ -10,6 +10,7 @@ import { networkOf, type ClientAddress } from '../../http/trusted-proxies.ts';
 import { overloaded, shedsStranger, type Shedding } from '../../limits/load-shedding.ts';
 import type { ChangeCaller, RequestOrigin } from '../../ports/changes.ts';
 import type { PortalSessionStore } from '../../ports/portal-sessions.ts';
+import { budgetOf } from '../call-rates.ts';
 import type { RoutesWith } from '../rest/typebox.ts';
 import type { PortalSecrets } from './secrets.ts';
 
@@ -25,6 +26,7 @@ declare module 'fastify' {
 export interface PortalAccess {
   readonly permission: PortalPermission | 'any';
   readonly action?: true;
+  readonly takesAway?: (body: unknown) => boolean;
 }
 
 /** App for the portal's API. Every route must declare its permission, otherwise the route does not compile. */
@@ -32,6 +34,7 @@ export type PortalApp = RoutesWith<PortalAccess>;
 
 /** Dependencies of {@link requireSession}. */
 export interface PortalGuardDeps {
+  readonly config: Parameters<typeof budgetOf>[0];
   readonly portalSessions: Pick<PortalSessionStore, 'find'>;
   readonly secrets: Pick<PortalSecrets, 'digestOf'>;
   readonly addressOf: ClientAddress;
@@ -48,6 +51,7 @@ const bearer = /^bearer +(\S+)$/i;
  * arrived, which may take long. The store looks once more in the transaction of a change.
  */
 export function requireSession(app: FastifyInstance, deps: PortalGuardDeps): void {
+  const budget = budgetOf(deps.config);
   app.decorateRequest(decorator, null);
   app.decorateRequest(originDecorator, null);
   app.addHook('onRequest', async (request) => {
@@ -58,7 +62,7 @@ export function requireSession(app: FastifyInstance, deps: PortalGuardDeps): voi
     const session = await sessionInForce(token, address, deps);
     noteOutcome(request, { caller: callerOfSession(session) });
     request.setDecorator<PortalSession | null>(decorator, session);
-    request.setDecorator<RequestOrigin | null>(originDecorator, { requestId: request.id, address });
+    request.setDecorator<RequestOrigin | null>(originDecorator, { requestId: request.id, address, budget });
     const problem = problemOf(request, session);
     if (problem !== undefined) throw problem;
   });

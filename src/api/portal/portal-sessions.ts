@@ -9,6 +9,7 @@ import { found } from '../../http/not-found.ts';
 import type { PortalConfig } from '../../config.ts';
 import { scopesField } from '../api-keys/resource.ts';
 import type { ManagementDeps } from '../deps.ts';
+import { takesAway } from '../call-rates.ts';
 import { callerOf } from '../guard.ts';
 import type { ManagementApp } from '../operations.ts';
 import { withinLimit } from '../rest/changes.ts';
@@ -85,7 +86,7 @@ function endRoute(app: ManagementApp, { portalSessions }: ManagementDeps): void 
         querystring: noQuery,
         response: { 204: Type.Null() },
       },
-      config: { ...write, action: true },
+      config: { ...write, action: true, takesAway },
     },
     async (request, reply) => {
       const id = found(parseAccountId(request.params.session_id), 'session');

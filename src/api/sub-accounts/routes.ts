@@ -14,6 +14,7 @@ import { sendDeleted } from '../rest/deletions.ts';
 import { found } from '../../http/not-found.ts';
 import { closed, noQuery } from '../rest/typebox.ts';
 import type { Committed } from '../../ports/tenant-store.ts';
+import { takesAway } from '../call-rates.ts';
 import { callerOf, type CountChange } from '../guard.ts';
 import type { ManagementDeps } from '../deps.ts';
 import { listBody, listQuery, listSubAccounts } from './listing.ts';
@@ -132,7 +133,7 @@ function statusRoute(
     `/:sub_id/${action}`,
     {
       schema: { params: path, querystring: noQuery, response: { 200: subAccountBody } },
-      config: { ...write, action: true },
+      config: { ...write, action: true, ...(status === 'deactivated' && { takesAway }) },
     },
     async (request, reply) => {
       const caller = callerOf(request);
@@ -153,7 +154,7 @@ function deleteRoute(app: ManagementApp, { tenants, config }: ManagementDeps, en
     '/:sub_id',
     {
       schema: { params: path, querystring: noQuery, response: { 204: Type.Null() } },
-      config: { ...write, action: true },
+      config: { ...write, action: true, takesAway },
     },
     async (request, reply) => {
       const caller = callerOf(request);

@@ -90,7 +90,7 @@ t.test('parents are listed in the same way, apart from sub-accounts', async (t) 
   const { store, sql } = await freshStore(t);
   for (let i = 0; i < 9; i++) {
     const parent = await createParent(store.tenants, { id: randomUUID() as AccountId });
-    await createSub(store.tenants, parent.id, { id: randomUUID() as AccountId, idGiven: true });
+    await createSub(store.tenants, parent.id, { id: randomUUID() as AccountId });
   }
   const expected = await sql<{ id: AccountId }[]>`
     select id from account where parent_id is null order by created_at desc, id desc`;

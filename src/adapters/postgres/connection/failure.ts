@@ -43,6 +43,7 @@ export function storeFailure(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error;
   const code = sqlState(error);
   if (code === olderReplicas) return olderReplicasRun(error);
+  if (code === budgetSpent) return noMoreToday(error);
   if (code === statementTimeout) return tooSlow(error);
   if (unstorableText.has(code)) {
     return new ProblemError(
@@ -70,6 +71,21 @@ const statementTimeout = '57014';
 
 /** Error code raised by `fleet_require`, which lists the versions of the older replicas in `detail`. */
 const olderReplicas = 'TG001';
+
+/** Error code raised by `require_budget`, which gives the seconds until the next day in `detail`. */
+const budgetSpent = 'TG004';
+
+/** Returns the problem for a parent whose changes have left as much today as a day allows. */
+function noMoreToday(error: unknown): ProblemError {
+  const { detail: seconds } = error as { readonly detail?: string };
+  return new ProblemError({
+    code: 'too_many_requests',
+    detail:
+      'The changes of this account have left as many events, or new API keys, as a day allows. Nothing was changed. What only takes rights away, such as a revocation, still works.',
+    retryAfter: Number(seconds),
+    limit: 'changes_of_day',
+  });
+}
 
 /** Approximate time in seconds that a rolling upgrade takes to replace one replica. */
 const retryAfterUpgrade = 5;

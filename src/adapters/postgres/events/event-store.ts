@@ -54,11 +54,11 @@ export function eventStore(db: Runner, reports: Runner, background: Runner): Eve
 
     async prune({ nowMs, days, most }) {
       const before = new Date(nowMs - days * dayMs);
-      const [{ deleted }] = await background.run(
-        (sql) => sql<[{ readonly deleted: number }]>`
-          select event_prune(${before}, ${days}, ${most}) as deleted`,
+      const [pruned] = await background.run(
+        (sql) => sql<[{ readonly deleted: number; readonly more: boolean }]>`
+          select deleted, more from event_prune(${before}, ${days}, ${most})`,
       );
-      return deleted;
+      return pruned;
     },
   };
 }

@@ -64,10 +64,12 @@ export class Changes {
     claim: IdempotencyClaim | null,
     statement: ChangeStatement,
     caller?: ChangedBy,
-    { tenant = accountOf(caller), limits, owner, plan }: ChangeOptions = {},
+    { tenant = accountOf(caller), limits, owner, plan, takesAway = false }: ChangeOptions = {},
   ): Promise<Changed<Outcome> & More> {
     const request = {
       ...requestOf(claim, caller),
+      ...(caller?.budget && { budget: { ...caller.budget } }),
+      ...(takesAway && { takes_away: true }),
       ...(limits && { limits: limitsPatchOf(limits) }),
       ...(plan && { plan }),
       ...(owner && { owner: { ...owner } }),
@@ -85,6 +87,8 @@ export class Changes {
 }
 
 interface ChangeOptions {
+  /** Whether the change only takes rights away. No budget refuses it then. */
+  readonly takesAway?: boolean;
   /** Tenant on whose behalf the pool runs the change; defaults to the caller's account. */
   readonly tenant?: AccountId;
   /** Limits of the created or changed record. */

@@ -15,7 +15,7 @@ export async function deleteAccount(
     (sql, request) => sql`
       select c.*, coherence_history() as incarnation from account_delete(${request}, ${parent}, ${id}) c`,
     caller,
-    parent === null ? {} : { tenant: parent },
+    { takesAway: true, ...(parent !== null && { tenant: parent }) },
   );
   if (made.outcome === 'none') return null;
   if (made.outcome === 'active') return 'still-active';

@@ -30,7 +30,7 @@ export function keyChanges(changes: Changes): Pick<TenantStore, 'updateKey' | 'r
             ${digestBytes(rotation.clientSecretDigest)}, ${rotation.prefix}, ${rotation.last4}, ${rotation.expiresAt}
           ) c`,
         caller,
-        { owner: requiredOwner(account, parent) },
+        { owner: requiredOwner(account, parent), takesAway: rotation.overlapS === 0 },
       );
       switch (made.outcome) {
         case 'none':
@@ -56,7 +56,7 @@ export function keyRevocations(changes: Changes): Pick<TenantStore, 'revokeKey' 
         (sql, request) => sql`
           select c.*, coherence_history() as incarnation${andHolding(sql, account, key)} from api_key_revoke(${request}, ${accountOfKey(sql, account, key)}, ${key}) c`,
         caller,
-        { owner: requiredOwner(account, parent) },
+        { owner: requiredOwner(account, parent), takesAway: true },
       );
       return revoked.outcome === 'none' ? null : committed(revoked, changedKey(revoked));
     },
@@ -67,7 +67,7 @@ export function keyRevocations(changes: Changes): Pick<TenantStore, 'revokeKey' 
         (sql, request) => sql`
           select c.*, coherence_history() as incarnation from api_key_revoke_all(${request}, ${account}) c`,
         caller,
-        { owner: requiredOwner(account, parent) },
+        { owner: requiredOwner(account, parent), takesAway: true },
       );
       return made.outcome === 'none' ? null : committed(made, made.revoked);
     },

@@ -41,12 +41,12 @@ function lookups(db: Runner): Lookups {
 function creations(changes: Changes): Creations {
   return {
     async createSubAccount(parent, draft, limit, claim = null, caller) {
-      const { id, idGiven = false, name, externalId, metadata, limits } = draft;
+      const { id, name, externalId, metadata, limits } = draft;
       const made = await changes.run<'no-parent' | 'taken' | 'limit' | 'id-taken'>(
         claim,
         (sql, request) => sql`
           select c.*, coherence_history() as incarnation
-          from ${sql(idGiven ? 'account_create_sub_with_id' : 'account_create_sub')}(
+          from account_create_sub(
             ${request}, ${parent}, ${id}, ${name}, ${externalId}, ${sql.json(metadata)}, ${limit}
           ) c`,
         caller,
@@ -125,7 +125,7 @@ function updates(changes: Changes): Updates {
           select c.*, coherence_history() as incarnation
           from account_set_sub_status(${request}, ${parent}, ${id}, ${status}) c`,
         caller,
-        { tenant: parent },
+        { tenant: parent, takesAway: status === 'deactivated' },
       );
       return set.outcome === 'none' ? null : committed(set, toSubAccount(set.account));
     },

@@ -136,6 +136,7 @@ create table api_key (
 ) with (fillfactor = 90);
 
 create index api_key_of_account on api_key (account_id, id);
+create index api_key_ended on api_key (least(revoked_at, expires_at)) where least(revoked_at, expires_at) is not null;
 create index api_key_of_account_unrevoked on api_key (account_id) where revoked_at is null;
 
 -- Results of requests with an Idempotency-Key. A result is stored in the transaction of its change, so a writer that

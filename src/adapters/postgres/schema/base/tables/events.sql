@@ -42,6 +42,16 @@ create index event_of_type on event (type, id);
 create index event_of_account_type on event (account_id, type, id);
 create index event_of_sub_account_type on event (sub_account_id, type, id) where sub_account_id is not null;
 
+-- How many bytes of events the changes of a parent's keys left on the day (UTC) of the last one; `session_id` is the nil
+-- UUID, or the portal session that made them.
+create table event_spent (
+  account_id uuid not null,
+  session_id uuid not null,
+  day timestamptz(0) not null,
+  bytes bigint not null,
+  primary key (account_id, session_id)
+) with (fillfactor = 50);
+
 -- One row: events up to this id have no addresses any more, because they are older than their retention.
 create table event_addresses (
   one boolean primary key default true check (one),

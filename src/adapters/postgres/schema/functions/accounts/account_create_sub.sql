@@ -1,5 +1,6 @@
 -- Creates a sub-account with the limits in `request`. `outcome` is 'limit' if the parent already has its maximum number
--- of sub-accounts; `account` then contains that maximum. `outcome` is 'burst-alone' if the account would have a burst
+-- of sub-accounts; `account` then contains that maximum. `outcome` is 'id-taken' if another account has the id.
+-- `outcome` is 'burst-alone' if the account would have a burst
 -- but no limit per second.
 --
 -- The new account's fact is not logged, because no replica can have cached an account before it exists. If the new
@@ -52,7 +53,11 @@ begin
     values (new_id, new_parent, new_name, new_external_id, 'active', new_metadata,
       limited.requests_per_second, limited.burst, limited.requests_per_minute, limited.requests_per_day,
       limited.requests_per_month, limited.units_per_month)
-    returning * into made;
+    on conflict (id) do nothing returning * into made;
+  if not found then
+    outcome := 'id-taken';
+    return;
+  end if;
   update account a set sub_accounts = a.sub_accounts + 1, active_sub_accounts = a.active_sub_accounts + 1
     where a.id = new_parent;
   outcome := 'done';

@@ -33,6 +33,7 @@ begin
     key := jsonb_build_object('limit', most);
     return;
   end if;
+  perform require_budget(request, of_account);
   draft.account_id := of_account;
   draft.created_at := now();
   perform set_config('tenancy_gateway.minted', draft.id::text, true);

@@ -50,6 +50,10 @@ begin
     return;
   end if;
 
+  -- A rotation without overlap only takes away, but not one of a key that came from another rotation within the hour.
+  if overlap_s > 0 or old.rotated_from is not null and old.created_at > now() - interval '1 hour' then
+    perform require_budget(request, of_account);
+  end if;
   made := old;
   made.id := new_id;
   made.digest := new_digest;

@@ -19,6 +19,8 @@
 -- - `claim`, if the request has an Idempotency-Key. Its members are `caller` (the id of the caller's key, or the nil
 --   UUID for an operator), `key` and `fingerprint` (both SHA-256 in hex);
 -- - `limits`, the initial limits of a new account or key;
+-- - `budget` (`bytes` of events a day, and `api_keys`, the configured maximum number of keys of an account), if the request
+--   uses a parent's key, and `takes_away` if the change only takes rights away: no budget refuses such a change;
 -- - `owner`, if the keys to change must belong to a given account: its `id`, and its `parent`, which is null for a
 --   parent account. An account's parent never changes, so the check needs no lock.
 --
@@ -85,21 +87,23 @@ begin
       'session_id', session.id, 'user', session.user_label
     )::text, true);
   end if;
-  if claim is null then
-    return;
-  end if;
-  select nullif(c.outcome, 'new'), c.made into outcome, made
-    from idempotency_claim(
-      (claim ->> 'caller')::uuid, decode(claim ->> 'key', 'hex'), decode(claim ->> 'fingerprint', 'hex')
-    ) c;
-  -- Accounts may have been deleted since. Then the earlier result does not show them any more, even before it is erased.
-  if outcome = 'again' then
-    if result_is_deleted(made) then
-      outcome := 'no-account';
-      made := null;
-    else
-      made := result_erased(made);
-      seq := coherence_position();
+  if claim is not null then
+    select nullif(c.outcome, 'new'), c.made into outcome, made
+      from idempotency_claim(
+        (claim ->> 'caller')::uuid, decode(claim ->> 'key', 'hex'), decode(claim ->> 'fingerprint', 'hex')
+      ) c;
+    -- Accounts may have been deleted since. Then the earlier result does not show them any more, even before it is erased.
+    if outcome = 'again' then
+      if result_is_deleted(made) then
+        outcome := 'no-account';
+        made := null;
+      else
+        made := result_erased(made);
+        seq := coherence_position();
+      end if;
     end if;
+  end if;
+  if outcome is null and not request ? 'takes_away' then
+    perform require_budget(request);
   end if;
 end $$;

@@ -18,6 +18,9 @@ begin
   delete from portal_session s where s.id = any (array(
     select e.id from portal_session e where e.expires_at <= now() order by e.expires_at limit 100 for update skip locked
   ));
+  delete from event_spent s
+    where s.account_id = made.account_id and s.session_id <> '00000000-0000-0000-0000-000000000000'
+      and s.day < now() - interval '2 days';
   if made.sub_account_id is not null then
     select * into sub from account a where a.id = made.sub_account_id and a.parent_id = made.account_id;
     if not found or not account_is_there(sub.id) then
