@@ -118,6 +118,7 @@ function unlike(said: StrictResponse, got: StrictResponse, reset: boolean): stri
     faults.push(
       `headers ${JSON.stringify(seen).slice(0, 300)} for ${JSON.stringify(expected).slice(0, 300)}`,
     );
+  if (!keepsTenantsApart(got.fields)) faults.push('a cache may give it to another tenant');
   if (got.status === 204 && valuesOf(got.fields, 'content-length').length > 0)
     faults.push('a length for a body that cannot be (RFC 9110 §8.6)');
   for (const [name, value] of [...got.fields, ...got.trailers])
@@ -134,7 +135,26 @@ function passedOn(fields: Fields): Fields {
     .flatMap((value) => value.toLowerCase().split(','))
     .map((each) => each.trim());
   return fields.filter(
-    ([name]) => name !== 'date' && !isReserved(name) && !isOfOneHop(name) && !named.includes(name),
+    ([name]) =>
+      name !== 'date' &&
+      !isReserved(name) &&
+      !isOfOneHop(name) &&
+      !isForCaches(name) &&
+      !named.includes(name),
+  );
+}
+
+function isForCaches(name: string): boolean {
+  return /^(?:vary|(?:.*-)?cache-control|surrogate-control)$/.test(foldHeaderName(name));
+}
+
+/** Whether the headers name, once each, what the gateway chose the response by, and that no shared cache may keep it. */
+function keepsTenantsApart(fields: Fields): boolean {
+  const said = fields.filter(([name]) => isForCaches(name)).map(([name, value]) => `${name}: ${value}`);
+  return (
+    said.length === 2 &&
+    /^vary: (?:\*$|x-service-acting-tenant, authorization(?:,|$))/i.test(said[0] ?? '') &&
+    /^cache-control: (?:.*, )?(?:private|no-store)(?:,|$)/i.test(said[1] ?? '')
   );
 }
 
