@@ -158,7 +158,7 @@ export class ClientConnection implements ServingConnection, Breakable {
     const bytes = this.#bytes as Buffer;
     const current = this.#current;
     if (current === null) {
-      if (this.#inARow === mostInARow) {
+      if (this.#inARow === mostInARow || this.served.leftInTurn === 0) {
         this.#rest();
         return false;
       }
@@ -172,6 +172,7 @@ export class ClientConnection implements ServingConnection, Breakable {
       const request = new ServedRequest(this, head);
       this.#current = request;
       this.#inARow += 1;
+      this.served.countInTurn();
       this.#hasServed = true;
       this.served.application.request(request, request.response);
       return true;

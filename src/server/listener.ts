@@ -112,6 +112,12 @@ function ignore(): void {
   /* Code that uses the connection does not need this event to notice that the connection has ended. */
 }
 
+/**
+ * Maximum number of requests to read before timers and other work have a turn. If 1,024 sockets or more are readable,
+ * libuv reads as many of them up to 48 times first.
+ */
+const mostInATurn = 1_000;
+
 /** What the connections of a listener share. */
 class ServedListener implements Served {
   application: Application;
@@ -120,6 +126,7 @@ class ServedListener implements Served {
   keepAliveLine: string;
   readonly sendBuffer = new SendBuffer();
   readonly clock: Clock;
+  leftInTurn = mostInATurn;
   readonly #secureSockets: SecureSockets;
 
   constructor(application: Application, limits: LimitsConfig, secureSockets: SecureSockets, clock: Clock) {
@@ -134,6 +141,11 @@ class ServedListener implements Served {
     this.application = application;
     this.limits = limits;
     this.keepAliveLine = keepAliveLine(limits);
+  }
+
+  countInTurn(): void {
+    if (this.leftInTurn === mostInATurn) setImmediate(() => (this.leftInTurn = mostInATurn));
+    this.leftInTurn -= 1;
   }
 
   below(socket: Socket): Socket | null {

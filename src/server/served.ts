@@ -40,6 +40,10 @@ export interface Served {
   readonly keepAliveLine: string;
   readonly sendBuffer: SendBuffer;
   readonly clock: Clock;
+  /** Number of requests that may still be read in this turn of the event loop. */
+  readonly leftInTurn: number;
+  /** Counts a request that was read. */
+  countInTurn(): void;
   /** Returns the TCP socket of a connection, which can be reset; `null` if it is unknown. */
   below(socket: Socket): Socket | null;
 }

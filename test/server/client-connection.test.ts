@@ -18,8 +18,8 @@ import { startTcpUpstream } from '../support/upstreams.ts';
 
 type Serve = (request: ClientRequest, response: ClientResponse) => void;
 
-/** Starts a listener, and connects to it. */
-async function served(t: Test, serve: Serve): Promise<Socket> {
+/** Starts a listener. */
+async function listener(t: Test, serve: Serve) {
   const broke = (error: unknown) => t.error(error);
   const application = {
     request: serve,
@@ -31,13 +31,18 @@ async function served(t: Test, serve: Serve): Promise<Socket> {
   const { server, connections } = createListener(application, defaultLimits, null);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
-  client.on('error', () => undefined);
   t.teardown(() => {
-    client.destroy();
     server.close();
     for (const { socket } of connections) socket.destroy();
   });
+  return { connections, port: (server.address() as AddressInfo).port };
+}
+
+/** Starts a listener, and connects to it. */
+async function served(t: Test, serve: Serve): Promise<Socket> {
+  const client = connect((await listener(t, serve)).port, '127.0.0.1');
+  client.on('error', () => undefined);
+  t.teardown(() => client.destroy());
   await once(client, 'connect');
   return client.setNoDelay(true);
 }
@@ -56,6 +61,21 @@ t.test('a response that its client did not take is not whole, and nothing behind
   await eventually(() => log.length === 2);
   await everythingThatFollows();
   t.same(log, ['served /1', '/1 cut']);
+});
+
+t.test('many connections leave turns to others', async (t) => {
+  let all = 0;
+  const { port, connections } = await listener(t, (_request, response) => {
+    all += 1;
+    response.send(200, 'OK', [], 2, 'ok');
+  });
+  const clients = await Promise.all(Array.from({ length: 40 }, () => rawClient(t, port)));
+  await eventually(() => connections.size === clients.length);
+  // As if all of them were read in one turn.
+  for (const { socket } of connections) socket.emit('data', Buffer.from(requestText('GET', '/').repeat(32)));
+  t.equal(all, 1_000);
+  for (const client of clients) for (let n = 0; n < 32; n += 1) await client.response();
+  t.equal(all, 40 * 32);
 });
 
 t.test('what Node serves is answered although its client sends no more, if all of it is there', async (t) => {
