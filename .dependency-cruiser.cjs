@@ -25,7 +25,7 @@ const layers = {
   console: ['http', 'domain'],
   portal: ['http', 'domain'],
   ops: ['http', 'timing', 'coherence', 'ports', 'domain'],
-  server: ['http', 'http1', 'ports', 'domain'],
+  server: ['limits', 'http', 'http1', 'ports', 'domain'],
 };
 
 /** Below these two, nothing depends on how the gateway is configured. */

@@ -258,4 +258,6 @@ export interface LimitsConfig {
   readonly maxHeapBytes: number;
   /** Size of heap and buffers together above which requests are shed; 0 turns shedding by memory off. */
   readonly maxMemoryBytes: number;
+  /** Budget for bytes that wait in memory for clients; `Infinity` for none. */
+  readonly heldBytes: number;
 }

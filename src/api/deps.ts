@@ -1,5 +1,6 @@
 import type { Config, LimitsConfig, UsageConfig } from '../config.ts';
 import type { Barrier } from '../ports/barrier.ts';
+import type { TenantConcurrency } from '../limits/concurrency.ts';
 import type { Shedding } from '../limits/load-shedding.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Directory } from '../ports/directory.ts';
@@ -34,6 +35,7 @@ export interface ManagementDeps {
       | 'readsPerSecond'
       | 'keysPerAccount'
       | 'managementBodyBytes'
+      | 'minBodyBytesPerMinute'
       | 'subAccountsPerParent'
     >;
   };
@@ -47,6 +49,8 @@ export interface ManagementDeps {
   /** If omitted, the machine's. */
   readonly timers?: Intervals;
   readonly rateLimiter: Pick<RateLimiter, 'look'>;
+  /** Places of the calls in flight. */
+  readonly concurrency: Pick<TenantConcurrency, 'enterCall'>;
   /** Decides which requests to reject while the process is overloaded. */
   readonly shedding: Shedding;
   readonly destinationOf: DestinationOf;

@@ -12,6 +12,7 @@ import { clientAddresses, networkOf } from '../http/trusted-proxies.ts';
 import { noteOutcome, outcomeOf } from '../http/outcome.ts';
 import { headerValues } from '../domain/header-names.ts';
 import { decideWithLookups, type Evaluate } from '../ports/directory.ts';
+import { tooManyInFlight } from '../limits/concurrency.ts';
 import { overloaded, shedsStranger } from '../limits/load-shedding.ts';
 import type { RequestOrigin } from '../ports/changes.ts';
 import type { UsageSink } from '../ports/usage.ts';
@@ -22,7 +23,7 @@ const decorator = 'managementCaller';
 const againDecorator = 'managementCallAgain';
 type DecideAgain = () => Promise<ManagementDecision>;
 
-type GuardDeps = Pick<ManagementDeps, 'config' | 'directory' | 'clock' | 'shedding'>;
+type GuardDeps = Pick<ManagementDeps, 'config' | 'directory' | 'clock' | 'concurrency' | 'shedding'>;
 
 /** Counts a change against its parent's rate limit. Called only for changes that every replica must confirm. */
 export type CountChange = (request: FastifyRequest) => void;
@@ -40,6 +41,14 @@ export function installGuard(app: FastifyInstance, deps: GuardDeps): CountChange
   app.decorateRequest(decorator, null);
   app.decorateRequest(againDecorator, null);
   app.addHook('onRequest', guard);
+  app.addHook('onRequest', (request, reply, done) => {
+    // What ends access takes no place, so that a leaked key cannot keep its own revocation out.
+    if (request.routeOptions.config.action) return done();
+    const { accountId, keyId } = callerOf(request);
+    const leave = deps.concurrency.enterCall({ resolvedTenant: keyId, parentTenant: accountId });
+    if (leave !== null) reply.raw.once('close', leave);
+    done(leave === null ? new ProblemError(tooManyInFlight) : undefined);
+  });
   // A body may take a long time to arrive. If the caller loses access in the meantime, the write must not go ahead.
   app.addHook('preHandler', (request, reply, next) => {
     if (request.method === 'GET' || request.method === 'HEAD') return next();

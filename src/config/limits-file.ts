@@ -29,7 +29,7 @@ export const limits = section('Limits of one client, one tenant or one process.'
     },
   ),
   min_body_bytes_per_minute: integer(
-    'Slowest transfer of a proxied body while the gateway waits for the client, in bytes per minute. A slower upload gets 408, a slower download is cut. 0 turns this off, for clients that send a few bytes now and then in one long request.',
+    'Slowest transfer of a body while the gateway waits for the client, in bytes per minute, of proxied requests and of calls of both APIs. A slower upload gets 408, a slower download is cut. 0 turns this off, for clients that send a few bytes now and then in one long request.',
     { minimum: 0, maximum: 1_000_000_000, default: 6_000 },
   ),
   keep_alive_ms: integer(

@@ -24,6 +24,11 @@ export interface SubAccountCaller extends KeyHolder {
 /** Sender of a request, identified by its API key (spec section 5, rule 2). */
 export type Caller = ParentCaller | SubAccountCaller;
 
+/** Returns the parent that a caller is, or belongs to. */
+export function parentOf(caller: Caller): AccountId {
+  return caller.kind === 'parent' ? caller.accountId : caller.parentId;
+}
+
 /**
  * Problems to report if the caller's key may not be used. The key is checked when a request arrives, and again in the
  * transaction that makes a change. Both checks report these problems.

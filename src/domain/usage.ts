@@ -1,4 +1,4 @@
-import type { Caller } from './caller.ts';
+import { parentOf, type Caller } from './caller.ts';
 import type { AccountId, KeyId } from './ids.ts';
 
 /**
@@ -40,8 +40,7 @@ export interface UsedBy {
 
 /** Returns for whom a request of the caller is counted. @param accountId the caller's account, or a sub-account of it */
 export function usedBy(caller: Caller, accountId: AccountId): UsedBy {
-  const parentId = caller.kind === 'parent' ? caller.accountId : caller.parentId;
-  return { accountId, parentId, keyId: caller.keyId };
+  return { accountId, parentId: parentOf(caller), keyId: caller.keyId };
 }
 
 /** Counts of the requests made for one account with one key in one hour. */

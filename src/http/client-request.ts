@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
+import type { AccountId } from '../domain/ids.ts';
 import type { RequestFault } from '../http1/request-head.ts';
 import type { HttpVersion } from '../http1/version.ts';
 
@@ -19,10 +20,10 @@ export interface ClientRequest {
   readonly upgrade: string | null;
   /** Reason to reject the request, found while reading its head; `null` if there is none. */
   readonly fault: RequestFault | null;
-  /** Whether the caller is known. Set by whoever authenticates the request. */
-  isCallerKnown: boolean;
   /** Whether the body has arrived in full. */
   readonly complete: boolean;
+  /** Set by the code that serves the request, if it holds bytes itself. */
+  holder: BytesHolder | null;
   /** Returns the values of a header, joined by commas (RFC 9110 §5.3); `undefined` if it is absent. */
   header(lowerName: string): string | undefined;
   /** Starts reading the body. Sends `100 Continue` if the client waits for it. */
@@ -38,11 +39,26 @@ export interface ClientRequest {
    * @returns the connection, and the bytes that arrived behind the head
    */
   takeConnection(): { readonly socket: Socket; readonly head: Buffer };
+  /** Counts anew what is held in memory for the client. Call this when it may have become much more, or less. */
+  countHeld(): void;
   /**
    * Has the request served by a handler in the form of `node:http`. Neither the request nor its response can be used
    * afterwards.
    */
   serveByNode(handler: RequestListener): void;
+}
+
+/** Parent, with its sub-accounts, or the operators, for whose requests bytes are held in memory. */
+export type HoldsFor = AccountId | 'operators';
+
+/** Serves a request, and holds bytes for it beside what its connection holds. */
+export interface BytesHolder {
+  /** Who has sent the request; `null` while unknown, and for strangers. */
+  readonly holdsFor: HoldsFor | null;
+  /** Number of bytes of the request's body, or of its response, that are held. */
+  readonly heldBytes: number;
+  /** Called right before the connection is cut, because too much is held. */
+  dropped(): void;
 }
 
 /** Reads a request's body. If a method throws, the connection ends. */

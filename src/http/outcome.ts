@@ -1,7 +1,8 @@
 import type { FastifyRequest } from 'fastify';
-import type { Caller } from '../domain/caller.ts';
+import { parentOf, type Caller } from '../domain/caller.ts';
 import type { AccountId, KeyId } from '../domain/ids.ts';
 import type { ProblemCode, ReachedLimit } from '../domain/problem.ts';
+import type { HoldsFor } from './client-request.ts';
 
 /** Outcome of a request that Fastify serves. Logs, metrics and usage read it. */
 export interface Outcome {
@@ -25,7 +26,15 @@ const outcomes = new WeakMap<FastifyRequest['raw'], Outcome>();
 /** Adds members to the outcome of a request. */
 export function noteOutcome(request: FastifyRequest, more: Outcome): void {
   outcomes.set(request.raw, { ...outcomes.get(request.raw), ...more });
-  if (more.caller ?? more.operator) Object.assign(request.raw.socket, { isCallerKnown: true });
+  if (more.caller !== undefined) holders.set(request.raw.socket, parentOf(more.caller));
+  else if (more.operator !== undefined) holders.set(request.raw.socket, 'operators');
+}
+
+const holders = new WeakMap<object, HoldsFor>();
+
+/** Returns for whom the request on a connection is served; `null` if that has not been noted. */
+export function holderOf(connection: object): HoldsFor | null {
+  return holders.get(connection) ?? null;
 }
 
 /** Returns what is known about a request's outcome so far; empty if nothing has been noted. */

@@ -1,37 +1,45 @@
 import type { IncomingMessage } from 'node:http';
+import type { LimitsConfig } from '../config.ts';
 import type { Problem } from '../domain/problem.ts';
 import { systemTimers, type Intervals } from '../ports/timers.ts';
 import { guardedOn } from './guarded.ts';
+import { IdleTimeout, LeastRate } from './idle-timeout.ts';
 
 /** Problem that a client gets if its body stops arriving. */
-export const bodyStopped: Problem = { code: 'request_timeout', detail: 'The request body stopped coming.' };
+export const bodyStopped: Problem = {
+  code: 'request_timeout',
+  detail: 'The request body stopped coming, or came too slowly.',
+};
 
-/** Number of checks within `silentMs`. */
+/** Number of checks within the longest pause, and the longest time between two of them. */
 const looks = 4;
+const mostMs = 15_000;
 
 /**
  * Watches a request's body until it has arrived in full.
  *
- * @param silentMs milliseconds without a byte after which the body counts as stalled
- * @param onSilent called once if the body stalls, between 1.25 and 1.5 times `silentMs` after the last byte
+ * @param onStopped called once if the body stalls, between `bodyIdleMs` and 1.5 times that after the last byte, or if a
+ * minute brings fewer than `minBodyBytesPerMinute`
  */
 export function watchBody(
   request: IncomingMessage,
-  silentMs: number,
-  onSilent: () => void,
+  { bodyIdleMs, minBodyBytesPerMinute }: Pick<LimitsConfig, 'bodyIdleMs' | 'minBodyBytesPerMinute'>,
+  onStopped: () => void,
   intervals: Intervals = systemTimers,
 ): void {
   const { socket } = request;
-  let [read, left] = [socket.bytesRead, looks];
+  const [idle, rate] = [new IdleTimeout(bodyIdleMs), new LeastRate(minBodyBytesPerMinute)];
+  const everyMs = Math.min(mostMs, bodyIdleMs / looks);
+  let waitedMs = 0;
   const look = (): void => {
     if (request.complete || socket.destroyed) return stop();
-    left = socket.bytesRead === read ? left - 1 : looks;
-    read = socket.bytesRead;
-    if (left >= 0) return;
+    waitedMs += everyMs;
+    const isSlow = rate.tooSlow(true, socket.bytesRead, waitedMs);
+    if (!idle.expired(true, socket.bytesRead, waitedMs) && !isSlow) return;
     stop();
-    onSilent();
+    onStopped();
   };
-  const stop = intervals.every(silentMs / looks, guardedOn(socket, look));
+  const stop = intervals.every(everyMs, guardedOn(socket, look));
   request.once('close', guardedOn(socket, stop));
 }
 

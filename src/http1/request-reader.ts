@@ -12,6 +12,7 @@ export class RequestReader {
   #left = 0;
   #chunks: ChunkedBody | null = null;
   #begun = false;
+  #headBytes = 0;
 
   /** Whether the latest request has been read to its end, or there has been none. */
   complete = true;
@@ -26,6 +27,11 @@ export class RequestReader {
   /** Number of chunks of the latest request's body that have been read. */
   get chunks(): number {
     return this.#chunks?.chunks ?? 0;
+  }
+
+  /** Number of bytes of the latest head, or of its part that has been read. */
+  get headBytes(): number {
+    return this.#begun ? this.#text.text.length : this.#headBytes;
   }
 
   /** Whether the request whose head is being read is a HEAD, as far as can be told. */
@@ -57,7 +63,7 @@ export class RequestReader {
     }
     this.at = at;
     const head = parseRequestHead(this.#text.text);
-    this.#text.take();
+    this.#headBytes = this.#text.take().length;
     this.#begun = false;
     const { bodyLength } = head;
     this.#chunks = bodyLength === undefined ? new ChunkedBody(true) : null;

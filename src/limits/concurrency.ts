@@ -1,6 +1,23 @@
 import type { LimitsConfig, RouteConfig } from '../config.ts';
 import type { ConnectionWaits } from '../ports/connection-waits.ts';
+import type { Problem } from '../domain/problem.ts';
 import { Shares, type Share, type Tenancy } from './shares.ts';
+
+/**
+ * The tenant has `in_flight_per_tenant` requests in flight, or the tenant or its parent has used up its share of all
+ * requests in flight. The same goes for the network of a client that sends no key,
+ * and for management calls, of which each key has a share.
+ */
+export const tooManyInFlight: Problem = {
+  code: 'too_many_requests',
+  detail: 'Too many requests are in flight already. Wait for responses to some of them.',
+  retryAfter: 1,
+  limit: 'requests_in_flight',
+};
+
+/** Management calls have this part of the number of requests in flight, but at least {@link leastCalls} places. */
+const callsShare = 1 / 8;
+const leastCalls = 64;
 
 type InFlightLimits = Pick<LimitsConfig, 'inFlightPerTenant' | 'maxConnections'>;
 
@@ -12,13 +29,13 @@ type InFlightLimits = Pick<LimitsConfig, 'inFlightPerTenant' | 'maxConnections'>
 export class TenantConcurrency {
   /** Current limits. A reload may change them at any time, but a request that already has a slot keeps it. */
   limits: InFlightLimits;
-  /** Shares of the memory for held request bodies, in bytes. */
-  readonly heldBodies = new Shares();
   /**
    * Shares of the slots for requests. There are `maxConnections` slots, because each client connection has at most one
    * request in progress.
    */
   readonly #inFlight = new Shares();
+  /** Shares of the slots for management calls, which proxied requests cannot take. */
+  readonly #calls = new Shares();
   readonly #routes = new Map<string, RouteShares>();
   readonly #waitsOf: ((prefix: string) => ConnectionWaits) | undefined;
 
@@ -59,6 +76,20 @@ export class TenantConcurrency {
       return null;
     for (const share of [slots, ofRoute]) share.streams += 1;
     return [slots, ofRoute];
+  }
+
+  /**
+   * Reserves a slot for a management call, until its response has been sent.
+   *
+   * @param tenancy the key, and its parent
+   * @returns a function that frees the slot; `null` if the key or its parent has used up its share
+   */
+  enterCall(tenancy: Tenancy): (() => void) | null {
+    const share = this.#calls.find(tenancy);
+    const most = Math.max(leastCalls, this.limits.maxConnections * callsShare);
+    if (!this.#calls.hasRoom(share, most)) return null;
+    this.#calls.take(share);
+    return () => this.#calls.giveBack(share);
   }
 
   /** Returns a route's shares. A route that keeps its prefix and upstream across a reload keeps its shares too. */

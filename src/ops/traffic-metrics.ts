@@ -1,11 +1,13 @@
 import { Gauge, type Registry } from 'prom-client';
-import { gauge } from './metrics.ts';
+import { counter, gauge } from './metrics.ts';
 
 export interface Traffic {
   /** For each listener, a function that returns the number of open connections. */
   readonly connections: Readonly<Record<string, () => number>>;
   /** Number of proxied requests and WebSockets by state. */
   readonly underWay: () => ReadonlyMap<string, number>;
+  /** Bytes held in memory for clients, by kind of holder. */
+  readonly held: { readonly held: Readonly<Record<string, number>> };
   readonly ready: () => boolean;
 }
 
@@ -13,7 +15,7 @@ export interface Traffic {
 const states = ['deciding', 'receiving', 'queued', 'sent', 'responding', 'open'] as const;
 
 /** Exposes open connections and requests in flight. The values are read only on a scrape, at no cost to requests. */
-export function trafficMetrics(registry: Registry, { connections, underWay, ready }: Traffic): void {
+export function trafficMetrics(registry: Registry, { connections, underWay, held, ready }: Traffic): void {
   gauge(registry, 'ready', '1 while this process can decide about requests, as /readyz says.', () =>
     Number(ready()),
   );
@@ -25,6 +27,16 @@ export function trafficMetrics(registry: Registry, { connections, underWay, read
     const counts = underWay();
     return states.map((state) => [state, counts.get(state) ?? 0]);
   });
+  labelled(registry, 'held_bytes', 'Bytes that are held in memory for clients.', 'holder', () =>
+    Object.entries(held.held),
+  );
+}
+
+/** Returns a function that counts connections that were cut because of what was held for them. */
+export function heldCutMetric(registry: Registry): (holder: string) => void {
+  const help = 'Connections cut because more than a fair share of the memory was held for their client.';
+  const cuts = counter(registry, 'held_cuts_total', help, 'holder');
+  return (holder) => cuts.count(holder);
 }
 
 function labelled(

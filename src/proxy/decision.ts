@@ -24,10 +24,10 @@ import type { FactKey } from '../ports/facts.ts';
 import type { Full, LimitedBy, Taken } from '../ports/limits/rate-limiter.ts';
 import type { RequestTrace } from '../ports/tracer.ts';
 import type { RequestHead } from './ingress/framing.ts';
+import { tooManyInFlight } from '../limits/concurrency.ts';
 import { overloaded } from '../limits/load-shedding.ts';
 import type { Share } from '../limits/shares.ts';
 import { rateLimitHeaders } from './headers/rate-limit.ts';
-import { tooManyInFlight } from './problems.ts';
 import type { Route } from './route.ts';
 import type { AdmittedAs } from './upstream/message-head.ts';
 

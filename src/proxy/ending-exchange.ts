@@ -1,9 +1,12 @@
+import { parentOf } from '../domain/caller.ts';
+import type { AccountId } from '../domain/ids.ts';
 import { ProblemError, problemStatus, type Problem } from '../domain/problem.ts';
 import { Fault, type Breakable } from '../http/guarded.ts';
-import type { ClientRequest, ClientResponse } from '../http/client-request.ts';
+import type { BytesHolder, ClientRequest, ClientResponse } from '../http/client-request.ts';
 import { readUnits } from '../domain/usage.ts';
 import { bodyMayBeLong } from '../http/problem-reply.ts';
 import type { FactKey } from '../ports/facts.ts';
+import { overloaded } from '../limits/load-shedding.ts';
 import type { RequestParties, RequestRecord } from '../ports/request-record.ts';
 import type { RequestTrace } from '../ports/tracer.ts';
 import type { ActiveExchange } from './active-exchanges.ts';
@@ -28,7 +31,7 @@ export interface ResponseProgress {
  * Base class with the code that ends an exchange: with the upstream's response, with a problem, by cutting the response
  * short, or after an exception in the gateway's own code. An exception ends only the exchange in which it occurred.
  */
-export abstract class EndingExchange implements ActiveExchange, Breakable {
+export abstract class EndingExchange implements ActiveExchange, BytesHolder, Breakable {
   slot = 0;
   state: ExchangeState = 'deciding';
   /** Monotonic time at which the exchange began to wait for its body, for a connection, or for the upstream. */
@@ -56,6 +59,7 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
     const { request } = response;
     this.route = route;
     this.request = request;
+    request.holder = this;
     this.response = response;
     this.target = request.url;
     this.requestId = requestId;
@@ -72,6 +76,7 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
   abstract goAway(): void;
   abstract noteUse(): void;
   abstract check(nowMs: number): void;
+  abstract readonly heldBytes: number;
   /** Releases the upstream connection and the request body. */
   protected abstract release(): void;
   /** Returns the status, and the body bytes received and sent so far. */
@@ -112,6 +117,15 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
       parent: caller?.kind === 'sub-account' ? caller.parentId : null,
       resolvedTenant: admission?.permit.resolvedTenant ?? null,
     };
+  }
+
+  /** The parent that the caller is, or belongs to; `null` while it is unknown, and for strangers. */
+  get holdsFor(): AccountId | null {
+    return this.decision.caller && parentOf(this.decision.caller);
+  }
+
+  dropped(): void {
+    this.finish(this.response.status || problemStatus(overloaded.code), overloaded.code);
   }
 
   noteBytes(): void {

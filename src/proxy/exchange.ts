@@ -119,7 +119,6 @@ export abstract class Exchange extends EndingExchange implements TokensUser {
 
   #act(decision: Admission | Rejection): void {
     const problem = this.decision.enter(decision);
-    this.request.isCallerKnown = decision.caller !== null;
     // The client left while facts were being loaded.
     if (this.state === 'finished') return this.decision.leave();
     if (problem !== undefined)

@@ -1,12 +1,11 @@
 import { Fault, guarded, guardMethods } from '../http/guarded.ts';
 import type { ClientResponse } from '../http/client-request.ts';
-import { overloaded } from '../limits/load-shedding.ts';
 import type { Share } from '../limits/shares.ts';
 import { clientGone } from '../ports/request-record.ts';
 import { BufferedBody, mostBufferedBytes, mostHeldMs, type BodyHandler } from './body/buffered-body.ts';
 import { HeldResponse, type PassedHead } from './body/held-response.ts';
 import { ResponseWriter } from './body/response-writer.ts';
-import { StreamedBody, type BegunBody, type BodyProgress } from './body/streamed-body.ts';
+import { StreamedBody, type BodyProgress } from './body/streamed-body.ts';
 import type { ResponseProgress } from './ending-exchange.ts';
 import { Exchange } from './exchange.ts';
 import { SideTimeouts } from './idle-timeout.ts';
@@ -72,8 +71,7 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
       return this.#stream();
     this.state = 'receiving';
     this.waitingSinceMs = this.route.deps.clock.monotonicMs();
-    const shares = this.route.deps.concurrency.heldBodies;
-    const body = new BufferedBody(this.request, shares, this.decision.admittedAs.permit, this);
+    const body = new BufferedBody(this.request, this);
     this.#body = body;
     body.start();
   }
@@ -83,13 +81,13 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
   }
 
   /** Streams a body that cannot be held. If the upstream does not accept chunks, rejects the request instead. */
-  onNotHeld(body: BufferedBody, reason: 'too long' | 'no room'): void {
+  onNotHeld(body: BufferedBody): void {
     const sees = this.#bodyLength !== undefined || this.route.upstream.version !== '1.0';
     if (sees) this.#stream(body.handOver());
-    else this.reject(reason === 'too long' ? lengthRequired : overloaded);
+    else this.reject(lengthRequired);
   }
 
-  #stream(begun?: BegunBody): void {
+  #stream(begun?: Buffer): void {
     const body = new StreamedBody(this.request, this.#bodyLength, this, begun);
     this.#body = body;
     this.#send(body);
@@ -181,6 +179,7 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
   onBody(chunk: Buffer, isLent: boolean): boolean {
     if (this.#held === null) return this.#writer.data(chunk, isLent);
     this.#held.body.push(isLent ? Buffer.from(chunk) : chunk);
+    this.#held.bytes += chunk.length;
     return false;
   }
 
@@ -267,6 +266,10 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
   protected progress(): ResponseProgress {
     const { status, bytes } = this.#writer;
     return { status, bytesIn: this.#body?.bytes ?? 0, bytesOut: bytes };
+  }
+
+  get heldBytes(): number {
+    return (this.#body?.heldBytes ?? 0) + (this.#inFlight?.heldBytes ?? 0) + (this.#held?.bytes ?? 0);
   }
 
   protected release(): void {

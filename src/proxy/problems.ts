@@ -13,17 +13,6 @@ export const methodNotServed: Problem = {
   allow: servedMethods,
 };
 
-/**
- * The tenant has `in_flight_per_tenant` requests in flight, or the tenant or its parent has used up its share of all
- * requests in flight. The same goes for the network of a client that sends no key.
- */
-export const tooManyInFlight: Problem = {
-  code: 'too_many_requests',
-  detail: 'Too many requests are in flight already. Wait for responses to some of them.',
-  retryAfter: 1,
-  limit: 'requests_in_flight',
-};
-
 /** The tenant, its parent, or a network without a key has used up its share of the route's `websockets`. */
 export const tooManyWebSockets: Problem = {
   code: 'too_many_requests',

@@ -1,11 +1,16 @@
 import type { Socket } from 'node:net';
 import type { Problem } from '../domain/problem.ts';
 import { breakConnection, Fault, guarded, guardMethods, type Breakable } from '../http/guarded.ts';
-import { hangUp, mostDiscarded } from '../http/hang-up.ts';
+import type { HoldsFor } from '../http/client-request.ts';
+import { hangUp, mostDiscarded, resetConnection } from '../http/hang-up.ts';
+import { IdleTimeout, LeastRate } from '../http/idle-timeout.ts';
+import { networkOf } from '../http/trusted-proxies.ts';
 import { mustRestAfter, pieceWork } from '../http/turn.ts';
+import { unsentBytes } from '../http/unsent-bytes.ts';
 import { HeadTooLong } from '../http1/head-text.ts';
 import { MessageFault } from '../http1/message-fault.ts';
 import { RequestReader } from '../http1/request-reader.ts';
+import type { HeldConnection } from '../limits/held-bytes.ts';
 import type { ReceivedHead } from '../ports/request-record.ts';
 import { freeBytes } from './free-bytes.ts';
 import type { Served, ServingConnection } from './served.ts';
@@ -27,29 +32,31 @@ const mostInARow = 32;
 /** Maximum time for receiving a whole request, in milliseconds. `bodyIdleMs` limits the pauses in its body. */
 const requestTimeoutMs = 3_600_000;
 
-/** Stands for the bytes taken while no bytes wait for the client. */
-const noneTaken = -1;
+/** Number of bytes of a head that counts as held as soon as it has been read. Others count with the next check. */
+const longHeadBytes = 4 * 1024;
 
 /**
  * A client's connection. It reads and serves one request at a time: the next head is read once the response to the
  * previous request has been sent, so a DELETE sent after a PUT cannot overtake the PUT (RFC 9112 §9.3.2). Until then,
  * what follows waits as raw bytes.
  */
-export class ClientConnection implements ServingConnection, Breakable {
+export class ClientConnection implements ServingConnection, HeldConnection, Breakable {
   readonly socket: Socket;
   readonly served: Served;
+  counted = 0;
+  countsAsStranger = false;
   readonly #reader = new RequestReader();
   /** Bytes that have arrived; those before {@link #at} have been read. */
   #bytes: Buffer | null = null;
   #at = 0;
   /** The request being served, until its response has been sent and its body has arrived. */
   #current: ServedRequest | null = null;
+  /** Whether the connection has been given to another protocol, by the current request. */
+  #isReleased = false;
   /** Whether the connection serves no more requests. */
   #over = false;
   /** Whether a request has been read. */
   #hasServed = false;
-  /** Whether the connection has been given to another protocol. */
-  #isReleased = false;
   #isReading = false;
   #isPaused = false;
   /** Whether nothing is read until the next turn of the event loop. */
@@ -63,8 +70,8 @@ export class ClientConnection implements ServingConnection, Breakable {
    * {@link check} has noticed, which spares each request from reading the clock.
    */
   #sinceMs: number | null = null;
-  /** Bytes that the operating system had taken by the latest {@link check}, if bytes were waiting then. */
-  #taken = noneTaken;
+  /** Notices a client that does not read, or reads too slowly. `null` before bytes have waited for it. */
+  #patience: { readonly idle: IdleTimeout; readonly rate: LeastRate } | null = null;
   /** Monotonic time from which the connection is old; `null` until the first {@link check}. */
   #oldAtMs: number | null = null;
   #isOld = false;
@@ -81,7 +88,7 @@ export class ClientConnection implements ServingConnection, Breakable {
 
   /** Whether no request, and no part of one, has arrived that is not answered. */
   get isIdle(): boolean {
-    return !this.#isReleased && this.#current === null && !this.#reader.inHead && this.#bytes === null;
+    return this.#current === null && !this.#reader.inHead && this.#bytes === null;
   }
 
   /**
@@ -90,8 +97,9 @@ export class ClientConnection implements ServingConnection, Breakable {
    */
   get use(): 'none' | 'stranger' | 'kept' {
     const current = this.#current;
-    if (current === null || this.#isReleased) return this.#isReleased ? 'kept' : 'none';
-    if (current.isCallerKnown) return 'kept';
+    if (current === null) return 'none';
+    if (this.#isReleased) return 'kept';
+    if (this.holdsFor !== null) return 'kept';
     if (this.#over || this.#discarded !== null) return 'none';
     return current.response.isStream ? 'kept' : 'stranger';
   }
@@ -151,6 +159,8 @@ export class ClientConnection implements ServingConnection, Breakable {
       this.#isReading = false;
     }
     this.#pauseIfFull();
+    const { complete, headBytes } = this.#reader;
+    if (this.counted > 0 || this.#bytes !== null || !complete || headBytes > longHeadBytes) this.countHeld();
   }
 
   /** Reads one part of a request. Returns `false` if no more is wanted now. */
@@ -213,6 +223,7 @@ export class ClientConnection implements ServingConnection, Breakable {
 
   responded(): void {
     if (this.socket.writableLength === 0) return this.#sent();
+    this.countHeld();
     const written = guarded(this, (error?: Error | null) => {
       if (!error) this.#sent();
     });
@@ -241,6 +252,7 @@ export class ClientConnection implements ServingConnection, Breakable {
   #next(): void {
     this.#current = null;
     this.#sinceMs = null;
+    if (this.counted > 0) this.countHeld();
     this.#readSoon();
   }
 
@@ -282,7 +294,6 @@ export class ClientConnection implements ServingConnection, Breakable {
   release(): Buffer {
     this.#isReleased = true;
     this.#letGo();
-    this.socket.off('close', this.#onClose);
     const rest = this.#bytes === null ? Buffer.alloc(0) : this.#bytes.subarray(this.#at);
     this.#bytes = null;
     return rest;
@@ -290,14 +301,16 @@ export class ClientConnection implements ServingConnection, Breakable {
 
   /** Ends the connection if the client has kept it waiting for too long. @param nowMs monotonic time */
   check(nowMs: number): void {
+    if (this.counted > 0 || this.#current !== null || this.#reader.inHead) this.countHeld();
     if (this.#over) return;
-    const { headTimeoutMs, keepAliveMs, bodyIdleMs, clientConnectionAgeMs } = this.served.limits;
+    const { headTimeoutMs, keepAliveMs, clientConnectionAgeMs } = this.served.limits;
     this.#oldAtMs ??= nowMs + clientConnectionAgeMs * (0.8 + 0.4 * Math.random());
     this.#isOld = nowMs >= this.#oldAtMs && !this.served.application.isTrusted(this.socket);
     this.#sinceMs ??= nowMs;
     const waitedMs = nowMs - this.#sinceMs;
-    // The client is awaited from the first check that finds bytes waiting for it.
-    if (this.#current?.response.waitsForClient !== true) this.#taken = noneTaken;
+    const isUnread = this.#current?.response.waitsForClient === true;
+    if ((isUnread || this.#patience !== null) && this.#readsTooSlowly(isUnread, nowMs))
+      return void this.socket.destroy();
     if (this.#current === null) {
       if (this.#reader.inHead || !this.#hasServed) {
         if (waitedMs > headTimeoutMs) this.#rejectWith(tooLate, this.#reader.readsHead);
@@ -305,11 +318,47 @@ export class ClientConnection implements ServingConnection, Breakable {
     } else if (this.#discarded !== null) {
       const { latestMs, sinceMs } = this.#discarded;
       if (nowMs - latestMs > mostDiscarded.silentMs || nowMs - sinceMs > mostDiscarded.ms) this.hangUp();
-    } else if (this.#current.response.waitsForClient) {
-      const taken = this.socket.bytesWritten - this.socket.writableLength;
-      if (taken !== this.#taken) [this.#taken, this.#sinceMs] = [taken, nowMs];
-      else if (waitedMs > bodyIdleMs) this.socket.destroy();
-    } else if (!this.#reader.complete && waitedMs > requestTimeoutMs) this.#rejectWith(tooLate, false);
+    } else if (!isUnread && !this.#reader.complete && waitedMs > requestTimeoutMs)
+      this.#rejectWith(tooLate, false);
+  }
+
+  /** Whether the client has read too little of a response that no exchange watches. */
+  #readsTooSlowly(isUnread: boolean, nowMs: number): boolean {
+    const { bodyIdleMs, minBodyBytesPerMinute } = this.served.limits;
+    this.#patience ??= { idle: new IdleTimeout(bodyIdleMs), rate: new LeastRate(minBodyBytesPerMinute) };
+    const { idle, rate } = this.#patience;
+    const taken = this.socket.bytesWritten - this.socket.writableLength;
+    // Both look at each check, because each has its own clock.
+    const isSlow = rate.tooSlow(isUnread, taken, nowMs);
+    return idle.expired(isUnread, taken, nowMs) || isSlow;
+  }
+
+  countHeld(): void {
+    this.served.held.count(this, this.socket.destroyed ? 0 : this.#heldBytes());
+  }
+
+  #heldBytes(): number {
+    const request = this.#current;
+    const head = request === null && !this.#reader.inHead ? 0 : this.#reader.headBytes;
+    return head + unsentBytes(this.socket) + (this.#bytes?.length ?? 0) + (request?.heldBytes ?? 0);
+  }
+
+  get holdsFor(): HoldsFor | null {
+    return this.#current?.holder?.holdsFor ?? null;
+  }
+
+  get network(): string {
+    return networkOf(this.served.application.addressOf(this.latest));
+  }
+
+  cut(): void {
+    this.#current?.holder?.dropped();
+    const below = this.served.below(this.socket);
+    if (below !== null) resetConnection(below);
+    this.socket.destroy();
+    // All other connections may be read before the event `close` comes.
+    if (this.#bytes !== null && this.#current?.bodyLength === 0) freeBytes(this.#bytes);
+    this.#end();
   }
 
   /**
@@ -331,7 +380,10 @@ export class ClientConnection implements ServingConnection, Breakable {
     else this.socket.end();
   });
 
-  readonly #onClose = guarded(this, () => this.#end());
+  readonly #onClose = guarded(this, () => {
+    if (!this.#isReleased) this.#end();
+    this.countHeld();
+  });
 
   /** The connection tells the exchange under way that its client has gone. */
   #end(): void {
@@ -349,7 +401,7 @@ export class ClientConnection implements ServingConnection, Breakable {
   }
 }
 
-guardMethods(ClientConnection, undefined, 'read', 'responded', 'check', 'hangUp');
+guardMethods(ClientConnection, undefined, 'read', 'responded', 'check', 'hangUp', 'cut');
 
 const unreadable: Problem = { code: 'invalid_request', detail: 'The request is not valid HTTP/1.1.' };
 const tooLarge: Problem = { code: 'headers_too_large', detail: 'The request headers are too large.' };

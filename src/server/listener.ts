@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { createSecureContext, createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
 import type { LimitsConfig, ListenConfig } from '../config.ts';
+import { HeldBytes } from '../limits/held-bytes.ts';
 import { guarded, guardedConnection, guardedOn, reportFaults } from '../http/guarded.ts';
 import { systemClock, type Clock } from '../ports/clock.ts';
 import { checkEvery, systemTimers, type AllTimers } from '../ports/timers.ts';
@@ -46,13 +47,14 @@ export function createListener(
   tls: ListenConfig['tls'],
   clock: Clock = systemClock,
   timers: AllTimers = systemTimers,
+  held: HeldBytes = new HeldBytes(limits.heldBytes),
 ): Listener {
   const secureSockets = new SecureSockets(clock);
-  const served = new ServedListener(application, limits, secureSockets, clock);
+  const served = new ServedListener(application, limits, secureSockets, clock, held);
   const options = { noDelay: true, allowHalfOpen: true, keepAlive: true, keepAliveInitialDelay };
   const server =
     tls === null ? createServer(options) : createTlsServer({ ...options, ALPNProtocols, ...readTls(tls) });
-  const connections = new Set<ClientConnection>();
+  const connections = held.add(new Set<ClientConnection>());
   const places = new ConnectionPlaces(limits.maxConnections, (head) => served.application.addressOf(head));
   const entered = (socket: Socket): void => places.enter(socket);
   server.on('connection', guardedConnection(entered));
@@ -127,10 +129,18 @@ class ServedListener implements Served {
   readonly sendBuffer = new SendBuffer();
   readonly clock: Clock;
   leftInTurn = mostInATurn;
+  readonly held: HeldBytes;
   readonly #secureSockets: SecureSockets;
 
-  constructor(application: Application, limits: LimitsConfig, secureSockets: SecureSockets, clock: Clock) {
+  constructor(
+    application: Application,
+    limits: LimitsConfig,
+    secureSockets: SecureSockets,
+    clock: Clock,
+    held: HeldBytes,
+  ) {
     this.clock = clock;
+    this.held = held;
     this.application = application;
     this.limits = limits;
     this.keepAliveLine = keepAliveLine(limits);

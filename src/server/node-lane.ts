@@ -1,8 +1,9 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
-import type { BodyReader, ClientRequest } from '../http/client-request.ts';
+import type { BodyReader, ClientRequest, BytesHolder, HoldsFor } from '../http/client-request.ts';
 import { noteContinue } from '../http/expect-continue.ts';
+import { holderOf } from '../http/outcome.ts';
 import { guarded, guardMethods, reportFaults, type Breakable } from '../http/guarded.ts';
 import { http } from '../http1/node-http.ts';
 import type { ServingConnection } from './served.ts';
@@ -41,7 +42,7 @@ const mostAtOnce = 32 * 1024;
  * its reader. Node gets the request written anew from what the reader has read, without `Upgrade` and `Expect`. If Node
  * reads another method, target or length in it, the connection ends.
  */
-export class NodeLane extends Duplex implements BodyReader, Breakable {
+export class NodeLane extends Duplex implements BodyReader, BytesHolder, Breakable {
   readonly #connection: ServingConnection;
   readonly #request: ClientRequest;
   /** The response on the client's connection. */
@@ -51,6 +52,8 @@ export class NodeLane extends Duplex implements BodyReader, Breakable {
   #response: ServerResponse | null = null;
   #readsBody = false;
   #isOver = false;
+  /** Bytes of the body so far. The handler keeps them, or what it makes of them. */
+  #bodyBytes = 0;
 
   constructor(connection: ServingConnection, own: ServedResponse, handler: RequestListener) {
     const { request } = own;
@@ -59,6 +62,7 @@ export class NodeLane extends Duplex implements BodyReader, Breakable {
     this.#request = request;
     this.#own = own;
     this.#handler = handler;
+    request.holder = this;
     reportFaults(this as unknown as Socket, (error) => connection.served.application.broke(error));
     this.on('error', () => undefined);
     const closed = (): void => {
@@ -78,11 +82,6 @@ export class NodeLane extends Duplex implements BodyReader, Breakable {
     return this.#connection.socket.remoteAddress;
   }
 
-  /** Set by `noteOutcome`, to which the lane is a request's socket. */
-  set isCallerKnown(isKnown: boolean) {
-    this.#request.isCallerKnown = isKnown;
-  }
-
   get encrypted(): boolean {
     return 'encrypted' in this.#connection.socket;
   }
@@ -90,6 +89,17 @@ export class NodeLane extends Duplex implements BodyReader, Breakable {
   get bytesRead(): number {
     return this.#connection.socket.bytesRead;
   }
+
+  get holdsFor(): HoldsFor | null {
+    return holderOf(this);
+  }
+
+  get heldBytes(): number {
+    return this.#isOver ? 0 : this.#bodyBytes + this.writableLength;
+  }
+
+  /** The end of the connection ends the lane. */
+  dropped(): void {}
 
   /** Serves the request, as Node has read it. */
   serve(message: IncomingMessage, response: ServerResponse): void {
@@ -127,6 +137,7 @@ export class NodeLane extends Duplex implements BodyReader, Breakable {
     const framed = isChunked
       ? Buffer.concat([Buffer.from(`${chunk.length.toString(16)}\r\n`), chunk, Buffer.from('\r\n')])
       : chunk;
+    this.#bodyBytes += chunk.length;
     if (!this.push(framed)) this.#request.pauseBody();
   }
 

@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import { headerValues } from '../domain/header-names.ts';
-import type { BodyReader, ClientRequest } from '../http/client-request.ts';
+import type { BodyReader, ClientRequest, BytesHolder } from '../http/client-request.ts';
 import { problemStatus } from '../domain/problem.ts';
 import type { RequestFault, RequestHead } from '../http1/request-head.ts';
 import type { HttpVersion } from '../http1/version.ts';
@@ -20,9 +20,9 @@ export class ServedRequest implements ClientRequest {
   readonly url: string;
   readonly rawHeaders: readonly string[];
   readonly response: ServedResponse;
-  isCallerKnown = false;
   /** Whether bytes of the body are to be read now. */
   wantsBody = false;
+  holder: BytesHolder | null = null;
   readonly #head: RequestHead;
   readonly #connection: ServingConnection;
   #reader: BodyReader | null = null;
@@ -68,6 +68,15 @@ export class ServedRequest implements ClientRequest {
   /** Whether the response is to be sent even if the client has closed its direction of the connection. */
   get isAnsweredAnyway(): boolean {
     return this.#isServedByNode && !this.response.isBegun;
+  }
+
+  /** Number of bytes held for the request, without its head. */
+  get heldBytes(): number {
+    return this.#bytesAhead + (this.holder?.heldBytes ?? 0);
+  }
+
+  countHeld(): void {
+    this.#connection.countHeld();
   }
 
   header(lowerName: string): string | undefined {

@@ -94,6 +94,7 @@ export class ServedResponse implements ClientResponse {
     if (this.#isChunked) writeChunk(socket, chunk, isLent);
     else socket.write(isLent ? Buffer.from(chunk) : chunk);
     if (socket.writableLength === 0) return true;
+    this.#connection.countHeld();
     this.#awaitDrain();
     return false;
   }
@@ -108,6 +109,7 @@ export class ServedResponse implements ClientResponse {
       if (this.#isOver || error || socket.destroyed) return;
       if (socket.writableLength > 0) this.#awaitDrain();
       else this.onDrain?.();
+      this.#connection.countHeld();
     });
     socket.write('', 'latin1', written);
   }
@@ -124,7 +126,9 @@ export class ServedResponse implements ClientResponse {
     this.isBegun = true;
     this.#isWrittenByNode = true;
     this.status = status;
-    this.#connection.socket.write(bytes, done);
+    const { socket } = this.#connection;
+    socket.write(bytes, done);
+    if (socket.writableLength > 0) this.#connection.countHeld();
   }
 
   /** Notes that all of such a response has been written. */

@@ -4,6 +4,7 @@ import type { Problem } from '../domain/problem.ts';
 import type { ClientRequest, ClientResponse } from '../http/client-request.ts';
 import type { Breakable } from '../http/guarded.ts';
 import type { ClientAddress, TrustedPeers } from '../http/trusted-proxies.ts';
+import type { HeldBytes } from '../limits/held-bytes.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { SendBuffer } from './send-buffer.ts';
 
@@ -32,13 +33,19 @@ export interface Served {
   readonly application: Application;
   readonly limits: Pick<
     LimitsConfig,
-    'maxHeaderBytes' | 'headTimeoutMs' | 'keepAliveMs' | 'bodyIdleMs' | 'clientConnectionAgeMs'
+    | 'maxHeaderBytes'
+    | 'headTimeoutMs'
+    | 'keepAliveMs'
+    | 'bodyIdleMs'
+    | 'minBodyBytesPerMinute'
+    | 'clientConnectionAgeMs'
   >;
   /** Whether clients are to connect elsewhere, because the listener is about to close. */
   readonly leaving: boolean;
   /** Header line that says for how long an idle connection is kept, with its CRLF. */
   readonly keepAliveLine: string;
   readonly sendBuffer: SendBuffer;
+  readonly held: HeldBytes;
   readonly clock: Clock;
   /** Number of requests that may still be read in this turn of the event loop. */
   readonly leftInTurn: number;
@@ -63,6 +70,8 @@ export interface ServingConnection extends Breakable {
   read(): void;
   /** Counts bytes of a body that is discarded. A client that sends too many is cut off. */
   discard(bytes: number): void;
+  /** Counts anew what is held in memory for the client. */
+  countHeld(): void;
   /** Called when the response has been written. It is over once the socket has sent it. */
   responded(): void;
   /** Stops reading, and gives the bytes away that have not been read. */

@@ -1,10 +1,13 @@
 import type { Config } from '../config.ts';
 import { TenantConcurrency } from '../limits/concurrency.ts';
+import { HeldBytes } from '../limits/held-bytes.ts';
 import type { Logger } from '../ops/logger.ts';
+import { heldCutMetric } from '../ops/traffic-metrics.ts';
 import type { Timers } from '../ports/timers.ts';
 import { drainable, type Drainable } from '../server/drain.ts';
 import { listen, type Address } from '../server/listen.ts';
 import { createListener, type Listener } from '../server/listener.ts';
+import type { Application } from '../server/served.ts';
 import { Applications, type Switch } from './applications.ts';
 import type { WorkerGroup } from './worker-group.ts';
 import { generation } from './generation.ts';
@@ -24,6 +27,7 @@ export interface OpenListeners {
     readonly internal: () => number;
     readonly portal?: () => number;
   };
+  readonly held: Pick<HeldBytes, 'held'>;
   /**
    * Prepares the listeners for new applications.
    *
@@ -42,12 +46,13 @@ export async function openListeners(
   stages: Stages<Stage>,
   workers: WorkerGroup | null,
 ): Promise<OpenListeners> {
-  const { deps, timers, engine, waitsOf } = services;
+  const { deps, timers, engine, registry, waitsOf } = services;
   const { config, logger } = deps;
   // All generations share this object, so that tenants get no extra slots during a reload.
   const concurrency = new TenantConcurrency(config.limits, waitsOf);
   const applications = await openApplications(services, stages, concurrency);
-  const listeners = createListeners(applications, config);
+  const held = new HeldBytes(config.limits.heldBytes, heldCutMetric(registry));
+  const listeners = createListeners(applications, config, held);
   for (const { server } of present(Object.values(listeners))) workers?.control(server);
   const internal = await stages.open(
     'internal listener',
@@ -78,6 +83,7 @@ export async function openListeners(
 
   return {
     applications,
+    held,
     publicAddress: outer.address,
     internalAddress: internal.address,
     portalAddress: portal && portal.address,
@@ -107,11 +113,13 @@ function openApplications(
 
 type Listeners = Readonly<Record<'public' | 'internal', Listener> & Record<'portal', Listener | null>>;
 
-function createListeners({ current }: Applications, { limits, listen }: Config): Listeners {
+function createListeners({ current }: Applications, { limits, listen }: Config, held: HeldBytes): Listeners {
+  const create = (app: Application, tls: typeof listen.tls = null): Listener =>
+    createListener(app, limits, tls, undefined, undefined, held);
   return {
-    internal: createListener(current.internalApp, limits, null),
-    public: createListener(current.publicApp, limits, listen.tls),
-    portal: current.portalApp && createListener(current.portalApp, limits, null),
+    internal: create(current.internalApp),
+    public: create(current.publicApp, listen.tls),
+    portal: current.portalApp && create(current.portalApp),
   };
 }
 

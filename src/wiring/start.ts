@@ -61,6 +61,7 @@ export async function startGateway(
     trafficMetrics(services.registry, {
       connections: listeners.connections,
       underWay: () => applications.underWay(),
+      held: listeners.held,
       ready: () => services.deps.unready().length === 0,
     });
     // With several workers, the primary reads the configuration and counts reloads.

@@ -151,7 +151,7 @@ const guards: Readonly<
     ],
   ],
   'src/api/rest/json-body.ts': [
-    ['slow-management-body', 'if (carries) watchBody(request.raw, bodyIdleMs, giveUp, intervals);'],
+    ['slow-management-body', 'if (carries) watchBody(request.raw, limits, giveUp, intervals);'],
   ],
   'src/app.ts': [
     [
@@ -292,7 +292,6 @@ const guards: Readonly<
       "app.get('/logo', fileHandler(picture, headers));",
     ],
   ],
-  'src/proxy/body/buffered-body.ts': [['held-bodies', 'this.#shares.take(share, chunk.length);']],
   'src/proxy/ending-exchange.ts': [
     [
       'limit-said-by-upstream',
@@ -346,7 +345,11 @@ const guards: Readonly<
       'if (!this.#writer.started) return this.decideAgain();',
     ],
   ],
-  'src/proxy/idle-timeout.ts': [
+  'src/limits/held-bytes.ts': [
+    ['held-bytes', 'connection.cut();'],
+    ['held-bytes', 'this.#fit([...strangers.values()], this.#most * ofStrangers);'],
+  ],
+  'src/http/idle-timeout.ts': [
     ['slow-body', 'return nowMs - this.#sinceMs > this.#mostMs;', 'return false;'],
     [
       'trickling-body',
@@ -432,7 +435,7 @@ const guards: Readonly<
       `const current = this.#reader.complete ? null : this.#current;
     if (current === null) {`,
     ],
-    ['crowding-connections', "if (current.isCallerKnown) return 'kept';"],
+    ['crowding-connections', "if (this.holdsFor !== null) return 'kept';"],
     ['pipelined-flood', 'const mostInARow = 32;', 'const mostInARow = Infinity;'],
     [
       'pipelined-memory',
@@ -457,6 +460,7 @@ const guards: Readonly<
     ['slow-handshake', 'if (nowMs - sinceMs > mostMs) socket.destroy();', 'void sinceMs;'],
   ],
   'src/server/node-lane.ts': [
+    ['held-bytes', 'this.#bodyBytes += chunk.length;'],
     [
       'reference-flood',
       'const rest = chunk.subarray(mostAtOnce);',

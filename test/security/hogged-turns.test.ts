@@ -32,7 +32,11 @@ for (const [what, frame, most] of [
         const [other, end] = await pair(t);
         end.resume();
         const [client, upstream] = direction === 'in' ? [near, other] : [other, near];
-        const user = { onClosed: () => undefined, broke: (error: unknown) => t.error(error) };
+        const user = {
+          onHeld: () => undefined,
+          onClosed: () => undefined,
+          broke: (error: unknown) => t.error(error),
+        };
         new Tunnel(client, upstream, 10_000, user).open(Buffer.alloc(0), Buffer.alloc(0));
         far.write(Buffer.alloc(Math.floor(4e6 / frame.length) * frame.length, frame));
         sources.push(near);

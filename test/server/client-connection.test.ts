@@ -5,10 +5,7 @@ import type { ServerResponse } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import type { ClientRequest, ClientResponse } from '../../src/http/client-request.ts';
-import { BufferedBody, type BodyHandler } from '../../src/proxy/body/buffered-body.ts';
 import { StreamedBody } from '../../src/proxy/body/streamed-body.ts';
-import { Shares } from '../../src/limits/shares.ts';
-import type { AccountId } from '../../src/domain/ids.ts';
 import { createListener } from '../../src/server/listener.ts';
 import { everythingThatFollows } from '../support/coherence/manual-time.ts';
 import { eventually } from '../support/eventually.ts';
@@ -151,27 +148,13 @@ t.test('bytes of a body stay as they are while the next request of the same read
 t.test('a body whose pieces came before they were wanted is handed over whole', async (t) => {
   let got = '';
   let ended = false;
-  const noRoom = new Shares();
-  noRoom.hasRoom = () => false;
   const client = await served(t, (request) => {
-    const handler: BodyHandler = {
-      broke: (error) => t.error(error),
-      onBuffered: () => t.fail('there is no room'),
-      onNotHeld: (body) => {
-        const streamed = new StreamedBody(request, request.bodyLength, handler, body.handOver());
-        const sink = {
-          write: (chunk: Buffer) => (got += chunk.toString()) !== '',
-          end: () => (ended = true),
-          hasSentAll: true,
-        };
-        setImmediate(() => streamed.start({ ...sink, end: () => void sink.end() }));
-      },
-    };
-    const tenancy = { resolvedTenant: 'a', parentTenant: 'a' as AccountId };
+    const broken = { broke: (error: unknown) => t.error(error) };
+    const streamed = new StreamedBody(request, request.bodyLength, broken);
+    const write = (chunk: Buffer) => (got += chunk.toString()) !== '';
+    const sink = { write, end: () => void (ended = true), hasSentAll: true };
     // The three pieces have arrived by then.
-    void eventually(() => request.socket.bytesRead === length).then(() =>
-      new BufferedBody(request, noRoom, tenancy, handler).start(),
-    );
+    void eventually(() => request.socket.bytesRead === length).then(() => streamed.start(sink));
   });
   const head = requestText('POST', '/', [['Content-Length', '15']]);
   const length = head.length + 15;

@@ -16,6 +16,7 @@ import type { AuthorizationScheme } from '../../src/domain/authorization.ts';
 import { headerNames } from '../../src/domain/header-names.ts';
 import { usualTypeBase } from '../../src/http/problem-body.ts';
 import type { Pressure } from '../../src/limits/load-shedding.ts';
+import type { HeldBytes } from '../../src/limits/held-bytes.ts';
 import { TenantConcurrency } from '../../src/limits/concurrency.ts';
 import type { Barrier } from '../../src/ports/barrier.ts';
 import { systemClock, type Clock } from '../../src/ports/clock.ts';
@@ -81,6 +82,10 @@ export interface GatewayOptions {
   readonly rateLimiter?: RateLimiter;
   /** Looks up the host names of upstreams; by default as this machine does. */
   readonly lookup?: Lookup;
+  /** What management reads of the store; by default nothing. */
+  readonly tenants?: Partial<TenantStore>;
+  /** Budget for bytes that are held for clients; by default there is none. */
+  readonly held?: HeldBytes;
   /** Certificate and key of a listener that speaks TLS, both PEM. */
   readonly tls?: { readonly cert: string; readonly key: string };
 }
@@ -151,8 +156,9 @@ export async function startGateway(t: Scope, options: GatewayOptions): Promise<T
     concurrency: new TenantConcurrency(config.limits),
     rateLimiter: options.rateLimiter ?? new OneReplicaLimiter(),
     lookup: options.lookup ?? lookupWith(),
+    ...(options.tenants && { tenants: options.tenants as TenantStore & Imports & Plans }),
   });
-  const { server, port, bytesRead } = await listening(t, app, config, options.time);
+  const { server, port, bytesRead } = await listening(t, app, config, options.time, options.held);
 
   return {
     server,
@@ -342,4 +348,5 @@ export const defaultLimits: LimitsConfig = {
   maxEventLoopDelayMs: 0,
   maxHeapBytes: 0,
   maxMemoryBytes: 0,
+  heldBytes: Infinity,
 };

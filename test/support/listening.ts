@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import type { ServedApplication } from '../../src/app.ts';
 import type { Config } from '../../src/config.ts';
+import type { HeldBytes } from '../../src/limits/held-bytes.ts';
 import { createListener } from '../../src/server/listener.ts';
 import type { ManualTime } from './coherence/manual-time.ts';
 import type { Scope } from './servers.ts';
@@ -21,6 +22,7 @@ export async function listening(
   app: ServedApplication,
   config: Pick<Config, 'limits' | 'listen'>,
   time?: ManualTime,
+  held?: HeldBytes,
 ): Promise<Listening> {
   const { server, connections } = createListener(
     app,
@@ -28,6 +30,7 @@ export async function listening(
     config.listen.tls,
     time?.clock,
     time?.timers,
+    held,
   );
   const open = new Set<Socket>();
   let ofClosed = 0;

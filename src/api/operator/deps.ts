@@ -18,7 +18,11 @@ export interface AdminDeps {
     readonly usage: Pick<UsageConfig, 'lostAfterMs'>;
     readonly limits: Pick<
       LimitsConfig,
-      'bodyIdleMs' | 'keysPerAccount' | 'managementBodyBytes' | 'subAccountsPerParent'
+      | 'bodyIdleMs'
+      | 'keysPerAccount'
+      | 'managementBodyBytes'
+      | 'minBodyBytesPerMinute'
+      | 'subAccountsPerParent'
     >;
   };
   /** The tokens in force. */

@@ -15,7 +15,10 @@ import { portalReads } from './reads.ts';
 import { PortalSecrets } from './secrets.ts';
 import { ownSessionRoutes, redeemRoute } from './session.ts';
 
-export interface PortalApiDeps extends Omit<ManagementDeps, 'destinationOf' | 'onOperations'> {
+export interface PortalApiDeps extends Omit<
+  ManagementDeps,
+  'concurrency' | 'destinationOf' | 'onOperations'
+> {
   readonly portal: PortalConfig;
 }
 

@@ -23,12 +23,12 @@ const jsonType = /^application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \
 
 /**
  * Installs the body parser, which accepts strict JSON in UTF-8, up to `managementBodyBytes`. A longer body is rejected
- * as soon as its Content-Length or the received bytes exceed the limit. If a body stops arriving for `bodyIdleMs`, the
- * response is a 408.
+ * as soon as its Content-Length or the received bytes exceed the limit. If a body stops arriving, or arrives too slowly,
+ * the response is a 408.
  */
 export function installJsonBodies(
   app: FastifyInstance,
-  { managementBodyBytes: bodyLimit, bodyIdleMs }: Pick<LimitsConfig, 'managementBodyBytes' | 'bodyIdleMs'>,
+  limits: Pick<LimitsConfig, 'managementBodyBytes' | 'bodyIdleMs' | 'minBodyBytesPerMinute'>,
   intervals?: Intervals,
 ): void {
   app.addHook('preParsing', (request, _reply, payload, done) => {
@@ -42,9 +42,10 @@ export function installJsonBodies(
       // times `payload` may have no listener, and `emit` would throw the error.
       if (payload.listenerCount('error') > 0) payload.emit('error', new ProblemError(bodyStopped));
     };
-    if (carries) watchBody(request.raw, bodyIdleMs, giveUp, intervals);
+    if (carries) watchBody(request.raw, limits, giveUp, intervals);
     done(problem === undefined ? null : new ProblemError(problem), payload);
   });
+  const bodyLimit = limits.managementBodyBytes;
   app.removeAllContentTypeParsers();
   app.addContentTypeParser<Buffer>('*', { parseAs: 'buffer', bodyLimit }, (request, bytes, done) => {
     try {

@@ -1,7 +1,6 @@
 import type { BodyReader, ClientRequest } from '../../http/client-request.ts';
 import { guardMethods, type Breakable } from '../../http/guarded.ts';
-import type { Share, Shares, Tenancy } from '../../limits/shares.ts';
-import type { BegunBody, BodyProgress } from './streamed-body.ts';
+import type { BodyProgress } from './streamed-body.ts';
 
 /** Maximum size in bytes of a body of known length that is read whole before the request is sent to the upstream. */
 export const mostBufferedBytes = 16 * 1024;
@@ -10,18 +9,13 @@ export const mostHeldMs = 1_000;
 
 /** Maximum number of bytes of one chunked body to hold for an upstream that might not accept chunks. */
 const mostHeldBytes = 256 * 1024;
-/** Maximum total size in bytes of all bodies held in this process, divided among parents and tenants. */
-const mostHeldInAll = 64 * 1024 * 1024;
 const leastCapacity = 1024;
 
 /** Handles the events of a body. */
 export interface BodyHandler extends Breakable {
   onBuffered(content: Buffer): void;
-  /**
-   * Called if the body cannot be held: it is longer than {@link mostHeldBytes}, or the tenant or its parent has used up
-   * its share of {@link mostHeldInAll}.
-   */
-  onNotHeld(body: BufferedBody, reason: 'too long' | 'no room'): void;
+  /** Called if the body cannot be held, because it is longer than {@link mostHeldBytes}. */
+  onNotHeld(body: BufferedBody): void;
 }
 
 /**
@@ -37,21 +31,14 @@ export class BufferedBody implements BodyProgress, BodyReader, Breakable {
   content: Buffer | null = null;
   readonly #request: ClientRequest;
   readonly #handler: BodyHandler;
-  readonly #shares: Shares;
-  readonly #tenancy: Tenancy;
-  #share: Share | null = null;
-  #held = 0;
   /**
    * Buffer that begins with the bytes received so far. Once a second piece has arrived, the buffer may end with unused
    * bytes.
    */
   #begun: Buffer | null = null;
 
-  /** @param shares the parents' and tenants' shares of {@link mostHeldInAll} */
-  constructor(request: ClientRequest, shares: Shares, tenancy: Tenancy, handler: BodyHandler) {
+  constructor(request: ClientRequest, handler: BodyHandler) {
     this.#request = request;
-    this.#shares = shares;
-    this.#tenancy = tenancy;
     this.#handler = handler;
   }
 
@@ -62,30 +49,21 @@ export class BufferedBody implements BodyProgress, BodyReader, Breakable {
 
   destroy(): void {
     this.#request.endBody();
-    this.#giveBack();
   }
 
-  #giveBack(): void {
-    const share = this.#share;
-    this.#share = null;
-    if (share !== null) this.#shares.giveBack(share, this.#held);
+  get heldBytes(): number {
+    return this.#begun?.length ?? 0;
   }
 
-  /** Stops reading, and hands over the bytes received so far along with their share. */
-  handOver(): BegunBody {
+  /** Stops reading, and hands over the bytes received so far. */
+  handOver(): Buffer {
     this.#request.pauseBody();
-    const pieces = this.#begun === null ? [] : [this.#begun.subarray(0, this.bytes)];
-    return { pieces, giveBack: () => this.#giveBack() };
+    return this.#begun === null ? Buffer.alloc(0) : this.#begun.subarray(0, this.bytes);
   }
 
   onBytes(chunk: Buffer): void {
     this.#append(chunk);
-    if (this.bytes > mostHeldBytes) return this.#handler.onNotHeld(this, 'too long');
-    const share = (this.#share ??= this.#shares.find(this.#tenancy));
-    if (!this.#shares.hasRoom(share, mostHeldInAll, chunk.length))
-      return this.#handler.onNotHeld(this, 'no room');
-    this.#shares.take(share, chunk.length);
-    this.#held += chunk.length;
+    if (this.bytes > mostHeldBytes) this.#handler.onNotHeld(this);
   }
 
   /**

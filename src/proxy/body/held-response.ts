@@ -12,6 +12,8 @@ export interface PassedHead extends Pick<AnsweredHead, 'status' | 'reason'> {
 export class HeldResponse {
   readonly head: PassedHead;
   readonly body: Buffer[] = [];
+  /** Number of bytes in {@link body}. */
+  bytes = 0;
   /** Trailers, as a flat list of names and values, once the response has ended; `null` until then. */
   trailers: readonly string[] | null = null;
 

@@ -8,18 +8,11 @@ export interface BodyProgress {
   readonly bytes: number;
   /** Whether the gateway is waiting for the client to send more. */
   readonly starving: boolean;
+  /** Number of bytes held in memory. */
+  readonly heldBytes: number;
   /** Stops reading. */
   destroy(): void;
 }
-
-/** Part of a body that was held before it is streamed. */
-export interface BegunBody {
-  readonly pieces: readonly Buffer[];
-  /** Called once the pieces are no longer held. Only the first call has an effect. */
-  giveBack(): void;
-}
-
-const none: BegunBody = { pieces: [], giveBack: () => undefined };
 
 /** Streams a request's body to the upstream, as fast as the upstream takes it. */
 export class StreamedBody implements BodyProgress, BodySource, BodyReader, Breakable {
@@ -28,7 +21,7 @@ export class StreamedBody implements BodyProgress, BodySource, BodyReader, Break
   readonly length: number | undefined;
   readonly #request: ClientRequest;
   readonly #exchange: Breakable;
-  #begun: BegunBody;
+  #begun: Buffer | null;
   #sink: BodySink | null = null;
 
   /**
@@ -40,19 +33,19 @@ export class StreamedBody implements BodyProgress, BodySource, BodyReader, Break
     request: ClientRequest,
     length: number | undefined,
     exchange: Breakable,
-    begun: BegunBody = none,
+    begun: Buffer | null = null,
   ) {
     this.#request = request;
     this.#exchange = exchange;
     this.length = length;
     this.#begun = begun;
-    for (const piece of begun.pieces) this.bytes += piece.length;
+    this.bytes = begun?.length ?? 0;
   }
 
   start(sink: BodySink): void {
     this.#sink = sink;
-    for (const piece of this.#begun.pieces) sink.write(piece);
-    this.#forgetBegun();
+    if (this.#begun !== null) sink.write(this.#begun);
+    this.#begun = null;
     this.starving = true;
     this.#request.readBody(this);
   }
@@ -62,14 +55,12 @@ export class StreamedBody implements BodyProgress, BodySource, BodyReader, Break
     this.#request.resumeBody();
   }
 
-  /** The pieces have gone out, or are not wanted any longer. */
-  #forgetBegun(): void {
-    this.#begun.giveBack();
-    this.#begun = none;
+  get heldBytes(): number {
+    return this.#begun?.length ?? 0;
   }
 
   destroy(): void {
-    this.#forgetBegun();
+    this.#begun = null;
     if (this.#sink === null) return;
     this.#sink = null;
     this.starving = false;

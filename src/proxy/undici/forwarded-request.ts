@@ -185,6 +185,11 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
     this.onFailure(fault);
   }
 
+  get heldBytes(): number {
+    const body = this.#body instanceof Readable ? this.#body.readableLength : 0;
+    return body + (this.#reading?.heldBytes ?? 0);
+  }
+
   resume(): void {
     this.#reading?.resume();
   }

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { breakConnection, guardedOn } from '../../http/guarded.ts';
+import { unsentBytes } from '../../http/unsent-bytes.ts';
 import type { HttpVersion } from '../../http1/version.ts';
 import { outliveFailedWrite, resetBehindEnd } from '../upstream/failed-write.ts';
 
@@ -68,6 +69,11 @@ export class PausableReading {
     this.#toHead = false;
     const start = chunk.toString('latin1', 0, 'HTTP/1.x'.length);
     this.version = start === 'HTTP/1.0' ? '1.0' : start === 'HTTP/1.1' ? '1.1' : null;
+  }
+
+  /** Number of bytes that wait in the socket, either way. */
+  get heldBytes(): number {
+    return unsentBytes(this.#socket) + this.#socket.readableLength;
   }
 
   pause(): void {

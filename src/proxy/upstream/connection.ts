@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { methodKind } from '../../domain/acting-decision.ts';
 import { Fault, guarded, guardMethods, type Breakable } from '../../http/guarded.ts';
+import { unsentBytes } from '../../http/unsent-bytes.ts';
 import { MessageFault } from '../../http1/message-fault.ts';
 import { outliveFailedWrite, resetBehindEnd } from './failed-write.ts';
 import type { ConnectionParts, Departing, Leaving } from './hand-overs.ts';
@@ -70,6 +71,10 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
   get progress(): number {
     const sent = this.#socket.bytesWritten - this.#socket.writableLength;
     return this.#parser.head === null ? sent : sent + this.#socket.bytesRead;
+  }
+
+  get heldBytes(): number {
+    return unsentBytes(this.#socket) + (this.#paused ? this.#reading.unusedBytes : 0);
   }
 
   send(request: OutgoingRequest, handler: ResponseHandler): void {

@@ -86,6 +86,11 @@ export class ReadBuffer {
     return this.#own === null;
   }
 
+  /** Number of bytes of the socket's own buffer that the latest read has not filled. */
+  get unusedBytes(): number {
+    return this.#own === null ? 0 : this.#own.length - this.#length;
+  }
+
   /** Notes that a part is kept. The socket must not be read until {@link release}. */
   keep(): void {
     this.#isKept = true;

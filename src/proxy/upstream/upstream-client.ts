@@ -20,6 +20,8 @@ export interface InFlightRequest {
    * received. Bytes received before the head do not count, because an upstream could send interim responses forever.
    */
   readonly progress: number;
+  /** Number of bytes held in memory: those that wait to be sent, and what was read but not passed on. */
+  readonly heldBytes: number;
   /** Resumes reading the response after an `onBody` that returned `false`. */
   resume(): void;
   /** Ends the connection. The handler is not called again. */

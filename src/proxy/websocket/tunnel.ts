@@ -2,8 +2,8 @@ import type { Socket } from 'node:net';
 import { closeFrame, FrameTracker } from './frames.ts';
 import { guarded, type Breakable } from '../../http/guarded.ts';
 import { hangUp } from '../../http/hang-up.ts';
+import { IdleTimeout } from '../../http/idle-timeout.ts';
 import { mustRestAfter, pieceWork } from '../../http/turn.ts';
-import { IdleTimeout } from '../idle-timeout.ts';
 import { mostUnsentBytes } from '../upstream/connection.ts';
 
 /**
@@ -14,6 +14,8 @@ const keepAliveMs = 60_000;
 
 /** Owner of a tunnel. If the tunnel's code throws an exception, the tunnel calls `broke`. */
 export interface TunnelUser extends Breakable {
+  /** Called if bytes have to wait for one of the two ends, and once they have gone. */
+  onHeld(): void;
   /** Called once both connections are closed. */
   onClosed(): void;
 }
@@ -121,6 +123,7 @@ class Flow {
   readonly #onData: (chunk: Buffer) => void;
   readonly #onEnd: () => void;
   readonly #goOn: () => void;
+  readonly #exchange: TunnelUser;
   readonly #onRested: () => void;
   /** Whether nothing is read until the next turn of the event loop. */
   #rests = false;
@@ -133,7 +136,9 @@ class Flow {
     this.#onEnd = guarded(exchange, () => void this.#to.end());
     this.#goOn = guarded(exchange, () => {
       if (!this.#rests && !this.#isHeld && this.#to.writableLength < mostUnsentBytes) this.#from.resume();
+      exchange.onHeld();
     });
+    this.#exchange = exchange;
     this.#onRested = () => {
       this.#rests = false;
       this.#goOn();
@@ -169,6 +174,7 @@ class Flow {
     const before = this.frames.frames;
     this.frames.feed(chunk);
     this.#to.write(chunk);
+    if (this.#to.writableLength > 0) this.#exchange.onHeld();
     const work = chunk.length + pieceWork * (this.frames.frames - before);
     this.work += work;
     const rests = mustRestAfter(work);

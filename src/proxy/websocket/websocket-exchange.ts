@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Problem } from '../../domain/problem.ts';
 import { guarded, guardMethods } from '../../http/guarded.ts';
+import { unsentBytes } from '../../http/unsent-bytes.ts';
 import type { Share } from '../../limits/shares.ts';
 import { clientGone, type RequestRecord } from '../../ports/request-record.ts';
 import type { ResponseProgress } from '../ending-exchange.ts';
@@ -19,6 +20,8 @@ import { Tunnel, type TunnelUser } from './tunnel.ts';
 const revokedCloseCode = 4403;
 /** Close code used when the process is shutting down (RFC 6455 §7.4.1). */
 const goingAwayCode = 1001;
+/** Bytes that an open WebSocket counts with, for its second connection and its tunnel, so that idle ones count too. */
+const openBytes = 8 * 1024;
 /** Close code used when one side has read nothing for too long. RFC 6455 §7.4.1 has no code specific to this case. */
 const policyCode = 1008;
 
@@ -199,6 +202,14 @@ export class WebSocketExchange extends Exchange implements HandshakeUser, Tunnel
 
   protected override work(): number {
     return this.#tunnel?.work ?? 0;
+  }
+
+  get heldBytes(): number {
+    return this.#connection === null ? 0 : openBytes + unsentBytes(this.#connection);
+  }
+
+  onHeld(): void {
+    this.request.countHeld();
   }
 
   protected progress(): ResponseProgress {

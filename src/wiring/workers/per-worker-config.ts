@@ -16,6 +16,7 @@ export function workerConfig(config: Config): Config {
       maxConnections: share(config.limits.maxConnections),
       inFlightPerTenant: share(config.limits.inFlightPerTenant),
       maxMemoryBytes: share(config.limits.maxMemoryBytes),
+      heldBytes: share(config.limits.heldBytes),
     },
     routes: config.routes.map((route) => ({
       ...route,

@@ -87,7 +87,7 @@ async function start(t: Test) {
   const app = Fastify();
   t.teardown(() => app.close());
   installErrorReplies(app);
-  installJsonBodies(app, { managementBodyBytes: 1_000_000, bodyIdleMs: 60_000 });
+  installJsonBodies(app, { managementBodyBytes: 1_000_000, bodyIdleMs: 60_000, minBodyBytesPerMinute: 0 });
   installValidation(app);
   app.withTypeProvider<TypeBoxProvider>().post(
     '/',

@@ -11,6 +11,7 @@ t.test('what waits to be sent is not sent after the end, nor is a close frame be
   const [upstream, upstreamEnd] = await pair(t);
   let over = 0;
   const tunnel = new Tunnel(client, upstream, 10_000, {
+    onHeld: () => undefined,
     onClosed: () => (over += 1),
     broke: (error) => t.error(error),
   });
