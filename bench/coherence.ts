@@ -45,7 +45,7 @@ async function measureDecisions(known: number): Promise<void> {
     clock: systemClock,
     timers: systemTimers,
     // Renewals have a rhythm of their own; here only what decisions cause is to be counted.
-    config: { leaseMs: 3_600_000, maxFacts: facts.size },
+    config: { leaseMs: 3_600_000, streamsMs: 0, maxFacts: facts.size },
     logger: { info: () => undefined, warn: () => undefined },
     randomId: () => randomBytes(8).toString('hex'),
   });

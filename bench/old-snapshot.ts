@@ -46,7 +46,7 @@ async function measureFleet(replicas: number): Promise<void> {
   ends.unshift(() => store.close());
   await store.migrate();
   const ids = Array.from({ length: replicas }, (_, i) => `replica ${i}`);
-  for (const id of ids) await store.log.register({ id, nonce: 'first', leaseMs });
+  for (const id of ids) await store.log.register({ id, nonce: 'first', leaseMs, streamsMs: 0 });
   rows.push([String(replicas), 'not at all', ...(await measure(store, ids))]);
 
   const sql = rawSql(scope, url);
@@ -75,7 +75,7 @@ async function passTime(sql: Sql, minutes: number): Promise<void> {
       `do $$ declare one record; begin
         for i in 1 .. ${minutes * renewalsAMinute} loop
           for one in select r.id from replica r loop
-            perform replica_renew(one.id, i::text, ${leaseMs}, '1', 'host', false);
+            perform replica_renew(one.id, i::text, ${leaseMs}, 0, '1', 'host', false, null, 1);
             if i % ${each} = 0 then perform replica_ack(one.id, i, 0); end if;
             commit;
           end loop;
@@ -91,7 +91,7 @@ async function measure(store: Store, ids: readonly string[]): Promise<string[]> 
   const parent = (await createParent(store.tenants)).id;
   const keys = await makeKeys(store, parent, rounds);
   const operations: ((round: number, id: string) => Promise<unknown>)[] = [
-    (round, id) => store.log.register({ id, nonce: `measured ${round}`, leaseMs }),
+    (round, id) => store.log.register({ id, nonce: `measured ${round}`, leaseMs, streamsMs: 0 }),
     (round, id) => store.log.ack(id, seq + 1_000_000 + round, 0),
     () => store.log.replicas(),
     async (round) => {

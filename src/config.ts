@@ -127,6 +127,8 @@ export interface PostgresConfig {
 export interface CoherenceConfig {
   /** Duration of a lease, called T in `docs/coherence.md`. */
   readonly leaseMs: number;
+  /** How many milliseconds streams may outlive the lease, called S in `docs/coherence.md`. */
+  readonly streamsMs: number;
   /** Maximum number of facts held in memory. */
   readonly maxFacts: number;
 }

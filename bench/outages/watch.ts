@@ -18,7 +18,8 @@ export function watch(gateways: readonly Gateway[]): { end(): Promise<Promised[]
   const stopped = (): boolean => ended;
   const prober = new Prober(gateways, history, random, stopped);
   const tenants = new Tenants(gateways, random, stopped);
-  const parts = { tenants, history, random, stopped, burst: prober.burst.bind(prober), byHand: null };
+  const nothingMore = { openStreams: null, byHand: null };
+  const parts = { tenants, history, random, stopped, burst: prober.burst.bind(prober), ...nothingMore };
   const running = Promise.all([
     prober.run(1, pauseMs),
     ...watchedCells.map((cell, i) => cell(parts, (probes) => prober.show(i, probes)).catch(ignoreEnd)),

@@ -34,7 +34,7 @@ const replicas = Array.from({ length: Number(count) }, () => {
   const store = openPostgres({ url, maxConnections: 4 });
   const coherence = startCoherence({
     ...{ log: store.log, source: store.facts, cache: noFactCache, clock: systemClock, timers: systemTimers },
-    config: { leaseMs, maxFacts: 1_000 },
+    config: { leaseMs, streamsMs: 0, maxFacts: 1_000 },
     logger: { info: () => undefined, warn: () => undefined },
     randomId: randomUUID,
     events: { leaseLapsed: () => counts.lapsed++, leaseRenewalFailed: () => counts.failed++ },

@@ -3,6 +3,8 @@ import { storeCause } from '../adapters/postgres/connection/causes.ts';
 import { mismatchIn, UnusableDatabase } from '../adapters/postgres/schema/applied.ts';
 import { openPostgres, type Store } from '../adapters/postgres/store.ts';
 import { leaseWaitMs } from '../coherence/timing.ts';
+import type { CoherenceConfig } from '../config.ts';
+import { reachMs } from '../ports/coherence-log.ts';
 import { pause } from '../ports/timers.ts';
 import type { Context } from './context.ts';
 import { exitCode, Failure } from './failure.ts';
@@ -26,9 +28,7 @@ export function restoredCommand(program: Command, context: Context): void {
       try {
         await refuseUnusable(store);
         await store.markRestored();
-        const waitedMs = await waitForLeases(store, config.coherence.leaseMs, (text) =>
-          context.output().note(text),
-        );
+        const waitedMs = await waitForLeases(store, config.coherence, (text) => context.output().note(text));
         await store.ping();
         const { incarnation } = await store.log.replicas();
         context
@@ -48,19 +48,19 @@ export function restoredCommand(program: Command, context: Context): void {
 }
 
 /**
- * Waits until every lease granted before the restore has ended. Leases granted after the backup are missing from the
- * restored rows. The wait therefore covers the longest lease in any row or in this configuration, plus a margin for
- * clocks that drift.
+ * Waits until every lease granted before the restore has ended, and its streams. Leases granted after the backup are
+ * missing from the restored rows. The wait therefore covers the longest lease in any row or in this configuration, plus
+ * a margin for clocks that drift.
  *
  * @returns milliseconds waited
  */
 async function waitForLeases(
   store: Pick<Store, 'log'>,
-  configuredMs: number,
+  configured: CoherenceConfig,
   note: (text: string) => void,
 ): Promise<number> {
   const { rows } = await store.log.replicas();
-  const longestMs = Math.max(configuredMs, ...rows.map(({ leaseMs }) => leaseMs));
+  const longestMs = Math.max(...[configured, ...rows].map(reachMs));
   const waitMs = Math.ceil(leaseWaitMs(longestMs));
   note(`Marked. Waiting ${(waitMs / 1000).toFixed(1)} s, until every lease from before has run out …`);
   // A timer may fire slightly early, so the loop waits out any remaining time.

@@ -1,6 +1,6 @@
 import type { Barrier, Receipt } from '../ports/barrier.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { ReplicaRow } from '../ports/coherence-log.ts';
+import { reachMs, type ReplicaRow } from '../ports/coherence-log.ts';
 import type { Seq } from '../ports/facts.ts';
 import type { Timers } from '../ports/timers.ts';
 import type { Members, Membership } from './membership.ts';
@@ -144,10 +144,10 @@ export class CommitBarrier implements Barrier {
     return row.id === lease.id && view.incarnation === incarnation && view.applied >= seq;
   }
 
-  /** Whether all leases from before the commit have run out. */
+  /** Whether all leases from before the commit have run out, and all that hung on them has ended. */
   #leasesHaveEnded({ sinceMs, seen }: Writer): boolean {
     const { clock, timing } = this.#parts;
-    const longestMs = seen?.members.longestLeaseMs ?? timing.leaseMs;
+    const longestMs = seen?.members.longestReachMs ?? reachMs(timing);
     return clock.monotonicMs() - sinceMs > timing.leaseWaitMs(longestMs);
   }
 

@@ -26,7 +26,7 @@ export interface CoherenceParts {
   readonly cache: FactCache;
   readonly clock: Clock;
   readonly timers: Timers;
-  readonly config: { readonly leaseMs: number; readonly maxFacts: number };
+  readonly config: { readonly leaseMs: number; readonly streamsMs: number; readonly maxFacts: number };
   readonly logger: CoherenceLogger;
   /** Returns a new random string on each call. */
   readonly randomId: () => string;
@@ -131,7 +131,7 @@ export function startCoherence(parts: CoherenceParts): Coherence {
   const { log, source, cache, clock, timers, config, logger, randomId, about } = parts;
   const storeClock = new StoreClock(clock);
   const events = reporting(parts, storeClock);
-  const timing = parts.timing ?? timingFor(config.leaseMs);
+  const timing = parts.timing ?? timingFor(config.leaseMs, config.streamsMs);
   const view = new View({
     facts: config.maxFacts,
     unknownKeys: Math.ceil(config.maxFacts * unknownKeysShare),

@@ -71,6 +71,10 @@ export class CoherentDirectory implements Directory {
     return this.#parts.view.mayDecide(this.#parts.clock);
   }
 
+  mayPass(): boolean {
+    return this.#parts.view.mayPass(this.#parts.clock);
+  }
+
   lookUp(from = anyNetwork): Lookup {
     this.#events.cacheMiss?.();
     return new CoherentLookup(this.#parts, from);
@@ -84,8 +88,8 @@ export class CoherentDirectory implements Directory {
     return this.#parts.revocations.onKeysChanged(listener);
   }
 
-  onForgotten(listener: () => number): () => void {
-    return this.#parts.revocations.onForgotten(listener);
+  onEnded(listener: () => void): () => void {
+    return this.#parts.revocations.onEnded(listener);
   }
 }
 

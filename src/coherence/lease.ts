@@ -79,6 +79,7 @@ export class Lease {
   #wake: () => void = () => undefined;
   #leaving = false;
   #stopped = false;
+  #callOffEnd: () => void = () => undefined;
   #running: Promise<void> | undefined;
 
   constructor(parts: LeaseParts) {
@@ -133,6 +134,7 @@ export class Lease {
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#lapse();
+    this.#endOnceDue();
     this.#wake();
     await this.#running;
     this.#rejectWaiters(unavailable());
@@ -258,7 +260,8 @@ export class Lease {
     this.#readMs = monotonicMs;
     if (!renewing || this.#stopped) return;
     const usableMs = timing.leaseMs - timing.marginMs;
-    view.decideUntil(monotonicMs + usableMs, wallMs + usableMs);
+    view.decideUntil(monotonicMs + usableMs, wallMs + usableMs, timing.passMs);
+    this.#endOnceDue();
     this.#granted = true;
     this.#renewAt = monotonicMs + timing.renewEveryMs;
     events.leaseRenewed?.(clock.monotonicMs() - monotonicMs);
@@ -290,11 +293,12 @@ export class Lease {
    */
   async #register(): Promise<Seq> {
     const { log, timing, randomId, about, clock, storeClock } = this.#parts;
+    const { leaseMs, streamsMs } = timing;
     this.#nonce = randomId();
     const note = about && { ...about, leaving: this.#leaving };
     const sentMs = clock.monotonicMs();
     const { acked, nowMs } = await log.register({
-      ...{ id: this.#id, nonce: this.#nonce, leaseMs: timing.leaseMs, note },
+      ...{ id: this.#id, nonce: this.#nonce, leaseMs, streamsMs, note },
       clockAheadMs: storeClock.aheadMs,
     });
     storeClock.learn(nowMs, sentMs);
@@ -303,10 +307,10 @@ export class Lease {
 
   /** Forgets all facts, because the log no longer continues from this replica's position. */
   async #beginAnew(): Promise<void> {
-    const { view, revocations, randomId, events } = this.#parts;
+    const { view, randomId, events } = this.#parts;
     this.#lapse();
     view.forget();
-    revocations.announceAll();
+    this.#endOnceDue();
     events.forgotten?.();
     await this.#deregister().catch(() => undefined);
     this.#id = randomId();
@@ -314,6 +318,15 @@ export class Lease {
     this.#unconfirmed = { ended: 0, hasNewQuota: false };
     await this.#pass(true);
     this.#parts.onBegunAnew?.();
+  }
+
+  /** Ends all exchanges that depend on facts once no byte may pass for them, if the lease is not renewed until then. */
+  #endOnceDue(): void {
+    const { view, clock, timers, revocations } = this.#parts;
+    this.#callOffEnd();
+    this.#callOffEnd = () => undefined;
+    if (!view.mayPass(clock)) revocations.announceAll();
+    else this.#callOffEnd = timers.after(view.passMs(clock), () => this.#endOnceDue());
   }
 
   #deregister(): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Clock } from '../ports/clock.ts';
-import type { CoherenceLog, ReplicaReading, ReplicaRow } from '../ports/coherence-log.ts';
+import { reachMs, type CoherenceLog, type ReplicaReading, type ReplicaRow } from '../ports/coherence-log.ts';
 import type { Timing } from './timing.ts';
 
 /**
@@ -7,8 +7,8 @@ import type { Timing } from './timing.ts';
  * has recorded this, or this replica itself has waited until all leases of earlier incarnations had run out.
  */
 export interface Members extends ReplicaReading {
-  /** Longest lease that may still be running, in milliseconds. */
-  readonly longestLeaseMs: number;
+  /** Longest lease with its streams that may still be running, in milliseconds; see {@link leaseWaitMs}. */
+  readonly longestReachMs: number;
 }
 
 interface LastSeen {
@@ -32,17 +32,17 @@ export class Membership {
    */
   #incomplete: { readonly incarnation: string; readonly sinceMs: number } | undefined;
   /**
-   * Longest lease ever seen, in milliseconds. An earlier incarnation may have granted leases that no row shows any
-   * more.
+   * Longest lease with its streams ever seen, in milliseconds. An earlier incarnation may have granted leases that no
+   * row shows any more.
    */
-  #longestLeaseMs: number;
+  #longestReachMs: number;
   #last: Members | undefined;
 
   constructor(log: CoherenceLog, clock: Clock, timing: Timing) {
     this.#log = log;
     this.#clock = clock;
     this.#timing = timing;
-    this.#longestLeaseMs = timing.leaseMs;
+    this.#longestReachMs = reachMs(timing);
   }
 
   /** Latest reading of the members, however old; `undefined` before the first. */
@@ -53,25 +53,29 @@ export class Membership {
   /** Reads the members from a snapshot taken after this call. Rejects if the store does not respond. */
   async read(): Promise<Members> {
     const reading = await this.#log.replicas();
-    const registeredMs = Math.max(this.#timing.leaseMs, ...reading.rows.map((row) => row.leaseMs));
-    this.#longestLeaseMs = Math.max(this.#longestLeaseMs, registeredMs);
+    const registeredMs = Math.max(...[this.#timing, ...reading.rows].map(reachMs));
+    this.#longestReachMs = Math.max(this.#longestReachMs, registeredMs);
     const timedOut = this.#findTimedOut(reading.rows);
     if (timedOut.length > 0) await this.#remove(timedOut);
     const complete = await this.#isComplete(reading);
-    this.#last = { ...reading, complete, longestLeaseMs: complete ? registeredMs : this.#longestLeaseMs };
+    this.#last = { ...reading, complete, longestReachMs: complete ? registeredMs : this.#longestReachMs };
     return this.#last;
   }
 
-  /** Remembers every row's nonce. Returns the rows whose nonce has not changed for longer than their lease can last. */
+  /**
+   * Remembers every row's nonce. Returns the rows whose nonce has not changed for longer than their lease and streams
+   * can last.
+   */
   #findTimedOut(rows: readonly ReplicaRow[]): ReplicaRow[] {
     const now = this.#clock.monotonicMs();
     const before = this.#lastSeen;
     this.#lastSeen = new Map();
-    return rows.filter(({ id, nonce, leaseMs }) => {
+    return rows.filter((row) => {
+      const { id, nonce } = row;
       const known = before.get(id);
       const lastSeen = known?.nonce === nonce ? known : { nonce, sinceMs: now };
       this.#lastSeen.set(id, lastSeen);
-      return now - lastSeen.sinceMs > this.#timing.leaseWaitMs(leaseMs);
+      return now - lastSeen.sinceMs > this.#timing.leaseWaitMs(reachMs(row));
     });
   }
 
@@ -92,7 +96,7 @@ export class Membership {
     }
     const now = this.#clock.monotonicMs();
     if (this.#incomplete?.incarnation !== incarnation) this.#incomplete = { incarnation, sinceMs: now };
-    if (now - this.#incomplete.sinceMs <= this.#timing.leaseWaitMs(this.#longestLeaseMs)) return false;
+    if (now - this.#incomplete.sinceMs <= this.#timing.leaseWaitMs(this.#longestReachMs)) return false;
     await this.#log.noteComplete(incarnation).catch(() => undefined);
     return true;
   }

@@ -2,7 +2,7 @@ import type { FactKey } from '../ports/facts.ts';
 
 type RevocationListener = (keys: ReadonlySet<FactKey>) => number;
 type ChangedListener = (keys: ReadonlySet<FactKey>) => void;
-type ForgottenListener = () => number;
+type EndedListener = () => void;
 
 /**
  * Passes revocations and changed keys on to the code that keeps exchanges open. Listeners are called before this
@@ -11,7 +11,7 @@ type ForgottenListener = () => number;
 export class Revocations {
   readonly #revoked = new Set<RevocationListener>();
   readonly #changed = new Set<ChangedListener>();
-  readonly #forgotten = new Set<ForgottenListener>();
+  readonly #ended = new Set<EndedListener>();
 
   onRevoked(listener: RevocationListener): () => void {
     this.#revoked.add(listener);
@@ -23,9 +23,9 @@ export class Revocations {
     return () => void this.#changed.delete(listener);
   }
 
-  onForgotten(listener: ForgottenListener): () => void {
-    this.#forgotten.add(listener);
-    return () => void this.#forgotten.delete(listener);
+  onEnded(listener: EndedListener): () => void {
+    this.#ended.add(listener);
+    return () => void this.#ended.delete(listener);
   }
 
   /** Ends the exchanges that depend on these facts. Returns how many exchanges ended. */
@@ -40,10 +40,8 @@ export class Revocations {
     if (keys.size > 0) for (const listener of this.#changed) listener(keys);
   }
 
-  /** Ends every exchange. Returns how many exchanges ended. */
-  announceAll(): number {
-    let ended = 0;
-    for (const listener of this.#forgotten) ended += listener();
-    return ended;
+  /** Ends every exchange that depends on facts. */
+  announceAll(): void {
+    for (const listener of this.#ended) listener();
   }
 }

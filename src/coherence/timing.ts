@@ -13,8 +13,18 @@ export interface Timing {
    * be faster.
    */
   readonly marginMs: number;
-  /** Returns how long a replica waits for another replica's lease to end; see {@link leaseWaitMs}. */
-  readonly leaseWaitMs: (leaseMs: number) => number;
+  /**
+   * How long streams may outlive the lease, at least until other clocks are taken into account
+   * (`coherence.streams_outlive_lease_s`). Registered beside the lease duration.
+   */
+  readonly streamsMs: number;
+  /**
+   * How much longer than decisions bytes may pass for a key, by this replica's clock: until {@link streamsMs} after the
+   * end of its lease, less the margin of both durations together.
+   */
+  readonly passMs: number;
+  /** Returns how long a replica waits for another replica's lease and streams to end; see {@link leaseWaitMs}. */
+  readonly leaseWaitMs: (reachMs: number) => number;
   /**
    * Milliseconds between the starts of two renewals, short enough to retry a failed renewal before the lease runs out.
    */
@@ -40,13 +50,17 @@ export interface Timing {
 const proveMs = 480_000;
 
 /**
- * Derives all durations from the configured lease duration, in milliseconds.
+ * Derives all durations from the two that are configured, in milliseconds.
+ * @param streamsMs see {@link Timing.streamsMs}
  * @param storeMs deadline with which the store was opened
  */
-export function timingFor(leaseMs: number, storeMs = storeMsFor(leaseMs)): Timing {
+export function timingFor(leaseMs: number, streamsMs = 0, storeMs = storeMsFor(leaseMs)): Timing {
+  const marginMs = marginMsOf(leaseMs);
   return {
     leaseMs,
-    marginMs: marginMsOf(leaseMs),
+    marginMs,
+    streamsMs,
+    passMs: streamsMs + marginMs - marginMsOf(leaseMs + streamsMs),
     leaseWaitMs,
     renewEveryMs: leaseMs / 4,
     storeMs,
@@ -69,15 +83,15 @@ export function storeMsFor(leaseMs: number): number {
 }
 
 /**
- * Returns how long a replica has to wait for another replica's lease to end, in milliseconds of the waiting replica's
- * clock. The lease ends by the other replica's clock. The longer the lease is, the further the two clocks can drift
- * apart by its end. So the wait exceeds the lease by a margin that grows with it. The waiting replica's own lease does
- * not matter. A replica that waits for several leases waits for the longest one.
+ * Returns how long a replica has to wait for another replica's lease and streams to end, in milliseconds of the waiting
+ * replica's clock. They end by the other replica's clock. The longer they last, the further the two clocks can drift
+ * apart by their end. So the wait exceeds them by a margin that grows with them. The waiting replica's own lease does
+ * not matter. A replica that waits for several others waits for the longest.
  *
- * @param leaseMs duration of the other replica's lease, as registered
+ * @param reachMs what the other replica has registered: its lease duration and how long its streams outlive the lease
  */
-export function leaseWaitMs(leaseMs: number): number {
-  return leaseMs + marginMsOf(leaseMs);
+export function leaseWaitMs(reachMs: number): number {
+  return reachMs + marginMsOf(reachMs);
 }
 
 /**

@@ -98,8 +98,12 @@ export const gatewayFile = Type.Object(
     ),
     coherence: section('How replicas avoid deciding by outdated facts.', {
       lease_ms: integer(
-        'How long a replica may decide without contact to the database. A change waits this long for a replica that hangs. A shorter time costs more small commits.',
+        'How long a replica may decide without contact to the database. A change waits this long, and for `streams_outlive_lease_s`, for a replica that hangs. A shorter time costs more small commits.',
         { minimum: 200, maximum: 60_000, default: 3_000, env: 'COHERENCE_LEASE_MS' },
+      ),
+      streams_outlive_lease_s: integer(
+        'How long after the end of its lease a replica that cannot reach the database keeps open what hangs on a key: streams, WebSockets, running requests. More lets them live through a restart of the database; a change waits so much longer while a replica hangs.',
+        { minimum: 0, maximum: 300, default: 3 },
       ),
       max_facts: integer(
         'Most keys and accounts held in memory; the least recently used are evicted first.',

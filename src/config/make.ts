@@ -60,6 +60,7 @@ export function makeConfig(
     migrate: file.migrate,
     coherence: {
       leaseMs: file.coherence.lease_ms,
+      streamsMs: 1_000 * file.coherence.streams_outlive_lease_s,
       maxFacts: file.coherence.max_facts,
     },
     headers: names,

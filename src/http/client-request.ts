@@ -122,6 +122,10 @@ export interface ClientResponse {
   write(chunk: Buffer, isLent: boolean): boolean;
   /** Ends the response. @param trailers flat list of names and values, dropped unless the response is in chunks */
   end(trailers?: readonly string[]): void;
-  /** Cuts the response short, so that the client notices. */
-  cut(): void;
+  /**
+   * Cuts the response short, so that the client notices.
+   *
+   * @param resets whether the operating system drops the bytes that it holds for the client
+   */
+  cut(resets?: boolean): void;
 }

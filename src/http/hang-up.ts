@@ -41,11 +41,26 @@ function discardInput(socket: Socket, mostBytes: number = mostDiscarded.bytes): 
   socket.resume();
 }
 
+/** The part of Node's handle of a connection that a reset needs. A TLS connection's handle has a TCP handle below it. */
+interface Handle {
+  readonly _parent?: Handle;
+  reset?(done: () => void): number;
+  close(done: () => void): void;
+}
+
 /**
- * Ends a connection with a TCP reset. If the gateway has already closed its own direction, destroys the connection
- * instead: libuv would reject a reset (EINVAL), and Node would leak the socket and never exit.
+ * Ends a connection with a TCP reset, so that the operating system drops the bytes that it holds for the peer. If the
+ * gateway has already closed its own direction, destroys the connection instead: libuv would reject a reset (EINVAL),
+ * and Node would leak the socket and never exit.
  */
 export function resetConnection(socket: Socket): void {
-  if (socket.writableEnded) socket.destroy();
-  else socket.resetAndDestroy();
+  resetOnceDestroyed(socket);
+  socket.destroy();
+}
+
+/** Makes the end of a connection a reset, see {@link resetConnection}, whoever ends it. */
+export function resetOnceDestroyed(socket: Socket): void {
+  const { _handle: handle } = socket as { readonly _handle?: Handle | null };
+  const tcp = handle?._parent ?? handle;
+  if (!socket.writableEnded && tcp?.reset) tcp.close = tcp.reset.bind(tcp);
 }

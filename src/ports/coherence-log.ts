@@ -7,6 +7,8 @@ export interface ReplicaRow {
   readonly nonce: string;
   readonly acked: Seq;
   readonly leaseMs: number;
+  /** How many milliseconds streams may outlive the lease. */
+  readonly streamsMs: number;
   /** Number of exchanges that the replica ended because of the entries that it last confirmed. */
   readonly streamsClosed: number;
   /**
@@ -17,11 +19,16 @@ export interface ReplicaRow {
 }
 
 /** The record that a replica writes on every lease renewal. */
-export interface ReplicaRegistration extends Pick<ReplicaRow, 'id' | 'nonce' | 'leaseMs'> {
+export interface ReplicaRegistration extends Pick<ReplicaRow, 'id' | 'nonce' | 'leaseMs' | 'streamsMs'> {
   /** Note for operators; no decision depends on it. */
   readonly note?: (ReplicaNote & { readonly leaving: boolean }) | undefined;
   /** Milliseconds by which the replica's wall clock is ahead of the store's, for operators; `null` if unknown. */
   readonly clockAheadMs?: number | null;
+}
+
+/** Returns how many milliseconds after the start of a renewal something may still hang on it, by perfect clocks. */
+export function reachMs({ leaseMs, streamsMs }: Pick<ReplicaRow, 'leaseMs' | 'streamsMs'>): number {
+  return leaseMs + streamsMs;
 }
 
 /** Result of a renewal. */

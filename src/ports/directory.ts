@@ -76,6 +76,13 @@ export interface Directory {
   mayAct(): boolean;
 
   /**
+   * Whether bytes may pass in this tick for a request that was admitted earlier. Once this replica has been unable to
+   * reach the store for too long, they may not: the request's key may have been revoked. Call this right before each
+   * write of what a client or an upstream has sent.
+   */
+  mayPass(): boolean;
+
+  /**
    * Starts the look-ups for a request that has just arrived.
    *
    * @param from the client's network; API key look-ups take turns by network, because a key's tenant is not known yet
@@ -99,12 +106,13 @@ export interface Directory {
   onKeysChanged(listener: (keys: ReadonlySet<FactKey>) => void): () => void;
 
   /**
-   * Calls `listener` when this replica cannot tell which facts have changed (the log was pruned past its position, or
-   * the database was replaced by another one). The listener must end every exchange and return how many it ended.
+   * Calls `listener` when this replica cannot tell which facts have changed: {@link mayPass} has become false, the log
+   * was pruned past its position, or the database was replaced by another one. The listener must end every exchange that
+   * depends on facts.
    *
    * @returns function that removes the listener
    */
-  onForgotten(listener: () => number): () => void;
+  onEnded(listener: () => void): () => void;
 }
 
 /** The look-ups for one request. Facts loaded for the request are used even if memory does not keep them. */

@@ -13,8 +13,13 @@ export interface ActiveExchange {
   parties(): RequestParties;
   /** Facts whose revocation ends the exchange; empty before the decision. */
   dependsOn(): readonly FactKey[];
-  /** Ends the exchange because a fact was revoked. Returns `false` if the exchange does not have to end. */
-  revoke(): boolean;
+  /**
+   * Ends the exchange because a fact was revoked. Returns `false` if the exchange does not have to end.
+   *
+   * @param unheard whether this replica cannot tell what was revoked. A WebSocket then gets no close frame, so that its
+   * client connects again
+   */
+  revoke(unheard?: boolean): boolean;
   /** Called when the API key's record has changed without a revocation. The key may now expire at a different time. */
   keyChanged(): void;
   /**
@@ -96,7 +101,7 @@ export class ActiveExchanges {
   /**
    * Subscribes to the directory. Before a revocation is confirmed, ends the exchanges that depend on the revoked facts.
    * If a key's record has changed, notifies the key's exchanges. If the directory can no longer tell which facts have
-   * changed, ends all exchanges.
+   * changed, ends all exchanges that depend on facts.
    *
    * @returns a function that unsubscribes
    */
@@ -109,11 +114,16 @@ export class ActiveExchanges {
         for (const exchange of [...this.#active])
           if (exchange.dependsOn().some((key) => keys.has(key))) exchange.keyChanged();
       }),
-      directory.onForgotten(() => this.#end(() => true)),
+      directory.onEnded(() => this.endAll()),
     ];
     return () => {
       for (const stop of stops) stop();
     };
+  }
+
+  /** Ends all exchanges that depend on facts. */
+  endAll(): void {
+    for (const exchange of [...this.#active]) if (exchange.dependsOn().length > 0) exchange.revoke(true);
   }
 
   #end(isConcerned: (exchange: ActiveExchange) => boolean): number {

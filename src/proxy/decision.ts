@@ -201,6 +201,11 @@ export class Decision {
     return this.admission === null || this.#route.deps.directory.mayAct();
   }
 
+  /** Whether bytes may pass in this tick. @see Directory.mayPass */
+  mayPass(): boolean {
+    return this.admission === null || this.#route.deps.directory.mayPass();
+  }
+
   /**
    * Takes a token from each limit of the key and the accounts. A request that is decided again keeps its tokens, unless
    * its key or accounts have changed.

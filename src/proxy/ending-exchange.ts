@@ -71,7 +71,7 @@ export abstract class EndingExchange implements ActiveExchange, BytesHolder, Bre
   }
 
   abstract dependsOn(): readonly FactKey[];
-  abstract revoke(): boolean;
+  abstract revoke(unheard?: boolean): boolean;
   abstract keyChanged(): void;
   abstract goAway(): void;
   abstract noteUse(): void;
@@ -106,7 +106,7 @@ export abstract class EndingExchange implements ActiveExchange, BytesHolder, Bre
   protected endEarly(problem: Problem, code: RequestRecord['code']): void {
     if (this.state !== 'responding') return this.reject(problem);
     this.finish(this.progress().status, code);
-    this.response.cut();
+    this.response.cut(code === 'withdrawn');
   }
 
   parties(): RequestParties {

@@ -34,8 +34,8 @@ export abstract class Exchange extends EndingExchange implements TokensUser {
   abstract start(head: RequestHead): void;
   /** Continues an admitted request, in the tick in which it was admitted. */
   protected abstract admitted(): void;
-  /** Ends an open WebSocket with a close frame. */
-  protected closeOpen(): void {
+  /** Ends an open WebSocket. @param unheard see {@link revoke} */
+  protected closeOpen(_unheard: boolean): void {
     throw new Error('this exchange is never open');
   }
 
@@ -192,7 +192,17 @@ export abstract class Exchange extends EndingExchange implements TokensUser {
     this.decision.renewExpiry().catch((error: unknown) => this.broke(error));
   }
 
-  revoke(): boolean {
+  /**
+   * Whether bytes may pass in this tick. If not, ends the exchange. Call this right before each write of what the client
+   * or the upstream has sent.
+   */
+  readonly mayPass = (): boolean => {
+    if (this.decision.mayPass()) return true;
+    this.revoke(true);
+    return false;
+  };
+
+  revoke(unheard = false): boolean {
     switch (exchangeStates[this.state].onRevocation) {
       case 'decides again':
       case 'over':
@@ -202,7 +212,7 @@ export abstract class Exchange extends EndingExchange implements TokensUser {
         this.endEarly(accessRevoked, 'withdrawn');
         return true;
       case 'closes':
-        this.closeOpen();
+        this.closeOpen(unheard);
         return true;
     }
   }

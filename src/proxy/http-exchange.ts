@@ -42,7 +42,7 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
 
   constructor(route: Route, response: ClientResponse, requestId: string) {
     super(route, response, requestId);
-    this.#writer = new ResponseWriter(response);
+    this.#writer = new ResponseWriter(response, this.mayPass);
   }
 
   start(head: RequestHead): void {

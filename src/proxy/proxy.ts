@@ -149,6 +149,8 @@ export async function openProxy({
     close: async () => {
       stopChecking();
       stopNoting();
+      // The lease is released after this, so that changes no longer wait for this replica.
+      exchanges.endAll();
       unfollow();
       uncollect();
       for (const { upstream } of routes) upstream.close();

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { resetConnection } from '../http/hang-up.ts';
 import type { Timers } from '../ports/timers.ts';
 import type { ClientConnection } from './client-connection.ts';
 import type { Listener } from './listener.ts';
@@ -115,7 +116,7 @@ class Drain {
     this.#refuse();
     const { connections, below } = this.#listener;
     this.#cut = connections.size;
-    for (const { socket } of [...connections]) socket.destroy();
+    for (const { socket } of [...connections]) resetConnection(socket);
     for (const socket of [...below]) socket.destroy();
   }
 }

@@ -138,12 +138,11 @@ export class ServedResponse implements ClientResponse {
     this.#connection.responded();
   }
 
-  cut(): void {
+  cut(resets = false): void {
     const { socket } = this.#connection;
     // In HTTP/1.0, a normal end of the connection may mark the end of the body, so the connection is reset.
-    const below = this.#isCurrent ? null : this.#connection.served.below(socket);
-    if (below !== null) resetConnection(below);
-    socket.destroy();
+    if (resets || !this.#isCurrent) resetConnection(socket);
+    else socket.destroy();
   }
 
   /** Called once the response is over. Only the first call has an effect. */

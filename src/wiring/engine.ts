@@ -117,7 +117,8 @@ export async function makeEngine(parts: EngineParts): Promise<Engine> {
     // Counting starts before this replica serves requests, so that reports wait for the counts of those requests.
     await counting.begin();
     const about = { version: version(), host: hostname() };
-    const timing = timingFor(config.coherence.leaseMs, patience.deadlines.coherenceMs);
+    const { leaseMs, streamsMs } = config.coherence;
+    const timing = timingFor(leaseMs, streamsMs, patience.deadlines.coherenceMs);
     const read = { log: store.log, source: store.facts, cache, config: config.coherence, events, about };
     coherence.begin(startCoherence({ ...tools, ...read, timing, randomId: randomUUID }));
     for (const part of [limiter, retention, exporting]) part.start();

@@ -39,10 +39,11 @@ export function lateCoherence(own: Clock): LateCoherence {
     decide: (evaluate) => coherence?.directory.decide(evaluate),
     factsVersion: () => coherence?.directory.factsVersion() ?? 0,
     mayAct: () => coherence?.directory.mayAct() ?? false,
+    mayPass: () => coherence?.directory.mayPass() ?? false,
     lookUp: (from) => coherence?.directory.lookUp(from) ?? noLookup,
     onRevoked: (listener) => later((directory) => directory.onRevoked(listener)),
     onKeysChanged: (listener) => later((directory) => directory.onKeysChanged(listener)),
-    onForgotten: (listener) => later((directory) => directory.onForgotten(listener)),
+    onEnded: (listener) => later((directory) => directory.onEnded(listener)),
   };
 
   function later(listen: (directory: Directory) => () => void): () => void {

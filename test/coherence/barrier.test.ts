@@ -95,10 +95,10 @@ t.test(
 );
 
 t.test(
-  'the longest registered lease counts, and what clocks may be wrong by over that one, not over the own',
+  'the longest registered lease with its streams counts, and what clocks may be wrong by over both',
   async (t) => {
     const { time, log, wait } = make();
-    log.rows = [row('a', 4, { leaseMs: 2_000 })];
+    log.rows = [row('a', 4, { leaseMs: 1_200, streamsMs: 800 })];
     const writer = wait(5);
     await time.advance(leaseWaitMs(2_000));
     t.equal(writer.state, 'waiting');

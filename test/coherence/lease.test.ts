@@ -1,6 +1,6 @@
 // class: pure
 import t from 'tap';
-import { retryPauses } from '../../src/coherence/timing.ts';
+import { leaseWaitMs, retryPauses, timingFor } from '../../src/coherence/timing.ts';
 import type { FactKey } from '../../src/ports/facts.ts';
 import { leaseMs, makeLease, rejection, startedLease, timing } from '../support/coherence/lease-pieces.ts';
 import { everythingThatFollows } from '../support/coherence/manual-time.ts';
@@ -188,7 +188,7 @@ t.test('a store that never responds counts as one that is away', async (t) => {
 
 t.test('having lost track, it forgets everything, ends every stream and comes back as another', async (t) => {
   const { time, log, view, revocations, lease } = await startedLease();
-  revocations.onForgotten(() => log.asked.push('end every stream'));
+  revocations.onEnded(() => log.asked.push('end every stream'));
   view.keep('n:a', { value: 1, seq: 5, incarnation: 'i' }, 0);
   log.reading = { incarnation: 'restored', seq: 3, through: 3, floor: 1, entries: [] };
   await time.advance(leaseMs / 4);
@@ -251,11 +251,43 @@ t.test(
   },
 );
 
-t.test('stopped, it decides no more and takes its row away', async (t) => {
-  const { log, lease } = await startedLease();
+t.test('what hangs on a key ends before others stop waiting for it, and lives until then', async (t) => {
+  const streams = timingFor(leaseMs, 2_000);
+  const { time, log, view, revocations } = await startedLease({ timing: streams });
+  let ended = 0;
+  revocations.onEnded(() => (ended += 1));
+  await time.advance(10 * leaseMs);
+  t.equal(ended, 0, 'while the lease is renewed');
+  const renewed = time.now;
+  log.failure = new Error('away');
+  const decidesMs = leaseMs - timing.marginMs;
+  await time.advance(decidesMs + streams.passMs - 1);
+  t.same([view.mayDecide(time.clock), view.mayPass(time.clock), ended], [false, true, 0]);
+  await time.advance(1);
+  t.same([view.mayPass(time.clock), ended], [false, 1]);
+  t.ok(1.1 * (time.now - renewed) <= leaseWaitMs(leaseMs + 2_000) * 0.9 + 1, 'with clocks a tenth off');
+  log.failure = undefined;
+  await time.advance(leaseMs);
+  t.equal(view.mayPass(time.clock), true, 'new ones live again');
+  time.pause(2 * leaseMs + 2_000);
+  t.equal(view.mayPass(time.clock), false, 'a process that wakes up need not wait for its timers');
+});
+
+t.test('a renewal in time keeps what hangs on a key alive', async (t) => {
+  const { time, log, revocations } = await startedLease({ timing: timingFor(leaseMs, 2_000) });
+  revocations.onEnded(() => t.fail('ended'));
+  log.failure = new Error('away');
+  await time.advance(leaseMs + 1_000);
+  log.failure = undefined;
+  await time.advance(3 * leaseMs);
+});
+
+t.test('stopped, it decides no more, ends what is open and takes its row away', async (t) => {
+  const { log, lease, revocations } = await startedLease();
+  revocations.onEnded(() => log.asked.push('end every stream'));
   await lease.stop();
   t.equal(lease.holds(), false);
-  t.same(log.asked, ['remove r1 r2']);
+  t.same(log.asked, ['end every stream', 'remove r1 r2']);
   t.match(await rejection(lease), { code: 'unavailable' });
 });
 

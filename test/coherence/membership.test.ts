@@ -14,24 +14,24 @@ function make() {
   /** Counts now; what it did beside. */
   const count = async () => {
     log.asked.length = 0;
-    const { complete, longestLeaseMs } = await membership.read();
-    return { complete, longestLeaseMs, did: log.asked.filter((each) => each !== 'replicas') };
+    const { complete, longestReachMs } = await membership.read();
+    return { complete, longestReachMs, did: log.asked.filter((each) => each !== 'replicas') };
   };
   return { time, log, count };
 }
 
 t.test(
-  'a row goes only when its nonce stayed the same for its own lease, on the clock of who looks',
+  'a row goes only when its nonce stayed the same for its own lease and streams, on the clock of who looks',
   async (t) => {
     const { time, log, count } = make();
-    log.rows = [row('a', 5), row('slow', 5, { leaseMs: 1_000 })];
+    log.rows = [row('a', 5), row('slow', 5, { leaseMs: 400, streamsMs: 600 })];
     t.same((await count()).did, []);
     time.pause(leaseWaitMs(timing.leaseMs));
     t.same((await count()).did, []);
     time.pause(1);
     t.same((await count()).did, [`remove a a's`]);
     time.pause(leaseWaitMs(1_000) - leaseWaitMs(timing.leaseMs) - 1);
-    t.same((await count()).did, [`remove a a's`], 'a longer lease is waited for longer');
+    t.same((await count()).did, [`remove a a's`], 'longer streams are waited for longer');
     time.pause(1);
     t.same((await count()).did, [`remove a a's`, `remove slow slow's`]);
   },
@@ -61,12 +61,12 @@ t.test(
   'the rows of a restored database are complete once every lease that was ever seen has run out',
   async (t) => {
     const { time, log, count } = make();
-    log.rows = [row('a', 5, { leaseMs: 1_000 })];
-    t.match(await count(), { complete: true, longestLeaseMs: 1_000 });
+    log.rows = [row('a', 5, { leaseMs: 100, streamsMs: 900 })];
+    t.match(await count(), { complete: true, longestReachMs: 1_000 });
     log.rows = [];
     log.complete = false;
     log.reading = { ...log.reading, incarnation: 'restored' };
-    t.match(await count(), { complete: false, longestLeaseMs: 1_000, did: [] });
+    t.match(await count(), { complete: false, longestReachMs: 1_000, did: [] });
     time.pause(1_000);
     t.match(await count(), { complete: false, did: [] });
     time.pause(leaseWaitMs(1_000) - 1_000);

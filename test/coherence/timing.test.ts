@@ -6,11 +6,17 @@ import { leaseWaitMs, retryPauses, timingFor } from '../../src/coherence/timing.
 const trueMs = (shownMs: number, off: number): number => shownMs / (1 + off);
 
 t.test(
-  'a lease has ended when others have waited, with clocks wrong by 10 % in opposite directions',
+  'a lease and its streams have ended when others have waited, with clocks wrong by 10 % in opposite directions',
   async (t) => {
     for (const leaseMs of [200, 300, 3_000, 15_000, 60_000]) {
-      const runs = leaseMs - timingFor(leaseMs).marginMs;
-      t.ok(trueMs(runs, -0.1) <= trueMs(leaseWaitMs(leaseMs), 0.1) + 1e-6, `T = ${leaseMs}`);
+      for (const streamsMs of [0, 1_000, 3_000, 300_000]) {
+        const { marginMs, passMs } = timingFor(leaseMs, streamsMs);
+        const runs = leaseMs - marginMs;
+        const said = `T = ${leaseMs}, S = ${streamsMs}`;
+        t.ok(trueMs(runs, -0.1) <= trueMs(leaseWaitMs(leaseMs), 0.1) + 1e-6, said);
+        t.ok(trueMs(runs + passMs, -0.1) <= trueMs(leaseWaitMs(leaseMs + streamsMs), 0.1) + 1e-6, said);
+        t.ok(passMs >= 0, 'streams never end before decisions');
+      }
     }
   },
 );

@@ -27,25 +27,31 @@ export async function coherenceLogContract(t: Test, store: Store): Promise<void>
   }
 
   await t.test('a replica is what it last said', async (t) => {
-    await log.register({ id: 'r', nonce: 'one', leaseMs: 3_000 });
+    await log.register({ id: 'r', nonce: 'one', leaseMs: 3_000, streamsMs: 0 });
     t.match(await row('r'), { id: 'r', nonce: 'one', acked: 0, leaseMs: 3_000, streamsClosed: 0 });
     await log.ack('r', 7, 2);
-    await log.register({ id: 'r', nonce: 'two', leaseMs: 4_000 });
+    await log.register({ id: 'r', nonce: 'two', leaseMs: 4_000, streamsMs: 0 });
     t.match(await row('r'), { id: 'r', nonce: 'two', acked: 7, leaseMs: 4_000, streamsClosed: 2 });
   });
 
   await t.test('operators see what a replica reports about itself, and when it last did', async (t) => {
     const entry = async () => (await store.replicaList.read()).entries.find(({ id }) => id === 'told');
     const note = { version: '1.2.3', host: 'pod-1', leaving: false };
-    await log.register({ id: 'told', nonce: 'n', leaseMs: 3_000, note });
+    await log.register({ id: 'told', nonce: 'n', leaseMs: 3_000, streamsMs: 0, note });
     await log.ack('told', 4, 0);
     t.match(await entry(), { leaseMs: 3_000, applied: 4, ...note });
     const first = (await entry())?.ageMs ?? NaN;
     t.ok(first >= 0 && first < 60_000, `${first} ms`);
     await eventually(async () => ((await entry())?.ageMs ?? 0) > first + 50);
-    await log.register({ id: 'told', nonce: 'm', leaseMs: 3_000, note: { ...note, leaving: true } });
+    await log.register({
+      id: 'told',
+      nonce: 'm',
+      leaseMs: 3_000,
+      streamsMs: 0,
+      note: { ...note, leaving: true },
+    });
     t.match(await entry(), { applied: 4, leaving: true });
-    await log.register({ id: 'told', nonce: 'o', leaseMs: 3_000 });
+    await log.register({ id: 'told', nonce: 'o', leaseMs: 3_000, streamsMs: 0 });
     t.match(await entry(), { version: null, host: null, leaving: false });
     const { seq, incarnation, complete } = await log.replicas();
     t.match(await store.replicaList.read(), { seq, incarnation, complete });
@@ -53,7 +59,7 @@ export async function coherenceLogContract(t: Test, store: Store): Promise<void>
   });
 
   await t.test('a late confirmation undoes nothing', async (t) => {
-    await log.register({ id: 'late', nonce: 'n', leaseMs: 3_000 });
+    await log.register({ id: 'late', nonce: 'n', leaseMs: 3_000, streamsMs: 0 });
     await log.ack('late', 9, 1);
     await log.ack('late', 8, 5);
     t.match(await row('late'), { acked: 9, streamsClosed: 1 });
@@ -62,13 +68,13 @@ export async function coherenceLogContract(t: Test, store: Store): Promise<void>
   });
 
   await t.test('a row goes away only with the nonce it was last seen with', async (t) => {
-    await log.register({ id: 'gone', nonce: 'old', leaseMs: 3_000 });
-    await log.register({ id: 'gone', nonce: 'new', leaseMs: 3_000 });
+    await log.register({ id: 'gone', nonce: 'old', leaseMs: 3_000, streamsMs: 0 });
+    await log.register({ id: 'gone', nonce: 'new', leaseMs: 3_000, streamsMs: 0 });
     await log.removeReplica('gone', 'old');
     t.match(await row('gone'), { nonce: 'new' });
     await log.removeReplica('gone', 'new');
     t.equal(await row('gone'), undefined);
-    await log.register({ id: 'gone', nonce: 'seen', leaseMs: 3_000 });
+    await log.register({ id: 'gone', nonce: 'seen', leaseMs: 3_000, streamsMs: 0 });
     await log.removeReplica('gone', (await row('gone'))?.nonce ?? '');
     t.equal(await row('gone'), undefined, 'as another replica sees it');
   });

@@ -122,7 +122,7 @@ export async function importRowsContract(t: Test, { tenants, log, facts }: Store
 
   await t.test('what a killed import has made is waited for by the one that finds it', async (t) => {
     await createParent(tenants, { externalId: 'resumed' });
-    await log.register({ id: 'slow', nonce: 'n', leaseMs: 1_000 });
+    await log.register({ id: 'slow', nonce: 'n', leaseMs: 1_000, streamsMs: 0 });
     const rows = [subRow('resumed', 'first')];
     const { seq } = await tenants.importSubAccounts(rows, noLimit);
     t.match(await tenants.importSubAccounts(rows, noLimit), { seq, value: [{ outcome: 'unchanged' }] });

@@ -98,7 +98,7 @@ export async function mutationContract(t: Test, store: Store): Promise<void> {
 
   await t.test('a parent that takes over an external_id waits until every replica has it', async (t) => {
     const gaveUp = await createParent(tenants, { externalId: 'handed-on' });
-    await log.register({ id: 'behind', nonce: 'n', leaseMs: 1_000 });
+    await log.register({ id: 'behind', nonce: 'n', leaseMs: 1_000, streamsMs: 0 });
     const seq = seqOf(await tenants.updateParent(gaveUp.id, { externalId: null }));
     const draft = { name: 'N', externalId: 'handed-on' };
     const took = { ...draft, id: newAccountId() };
@@ -127,7 +127,7 @@ export async function mutationContract(t: Test, store: Store): Promise<void> {
 
   await t.test('a create waits for an earlier change it relies on, until every replica has it', async (t) => {
     const parent = (await createParent(tenants)).id;
-    await log.register({ id: 'slow', nonce: 'n', leaseMs: 1_000 });
+    await log.register({ id: 'slow', nonce: 'n', leaseMs: 1_000, streamsMs: 0 });
     const { seq: first } = await createSub(tenants, parent, { externalId: 'moving' });
     t.equal((await createSub(tenants, parent)).seq, first, 'the first active one is still on its way');
     await log.ack('slow', first ?? 0, 0);

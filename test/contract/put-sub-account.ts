@@ -70,7 +70,7 @@ export async function putSubAccountContract(t: Test, { tenants, log }: Store): P
 
   await t.test('the first one is waited for, also by those that find it made already', async (t) => {
     const parent = (await createParent(tenants)).id;
-    await log.register({ id: 'slow', nonce: 'n', leaseMs: 1_000 });
+    await log.register({ id: 'slow', nonce: 'n', leaseMs: 1_000, streamsMs: 0 });
     const { made: first, entries } = await loggedBy(log, () => put(parent, 'first'));
     t.match(entries, [{ key: factKey.activeSubAccounts(parent), revoked: false }]);
     const seq = entries[0]?.seq;

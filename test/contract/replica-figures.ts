@@ -23,8 +23,8 @@ export async function replicaFigureContract(t: Test, store: Store): Promise<void
   const shown = async (id: string) => (await replicaList.read()).entries.find((entry) => entry.id === id);
 
   await t.test('the list shows the newest figures of a replica, with the time of the store', async (t) => {
-    await log.register({ id: 'reports', nonce: 'n', leaseMs: 60_000 });
-    await log.register({ id: 'reports-nothing', nonce: 'n', leaseMs: 60_000 });
+    await log.register({ id: 'reports', nonce: 'n', leaseMs: 60_000, streamsMs: 0 });
+    await log.register({ id: 'reports-nothing', nonce: 'n', leaseMs: 60_000, streamsMs: 0 });
     await figures.report('reports', quietFigures, false);
     const busy: ReplicaFigures = {
       ...quietFigures,
@@ -44,7 +44,7 @@ export async function replicaFigureContract(t: Test, store: Store): Promise<void
   });
 
   await t.test('the figures of a replica that ends are deleted, and no others', async (t) => {
-    await log.register({ id: 'stays', nonce: 'n', leaseMs: 60_000 });
+    await log.register({ id: 'stays', nonce: 'n', leaseMs: 60_000, streamsMs: 0 });
     await figures.report('stays', quietFigures, false);
     await figures.remove('reports');
     await figures.remove('reports');

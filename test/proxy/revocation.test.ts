@@ -143,7 +143,7 @@ t.test('all streams end when it is not known what was withdrawn', async (t) => {
     client.send(requestOf('GET', '/'));
     await client.until(() => client.text.includes('some'));
   }
-  t.equal(directory.forget(), 2);
+  directory.forget();
   for (const client of clients) await client.end();
 });
 

@@ -31,6 +31,7 @@ async function startStoppable(t: Scope) {
   const directory: Directory = {
     decide: (evaluate) => stopAfter(real.decide(evaluate)),
     factsVersion: () => real.factsVersion(),
+    mayPass: () => real.mayPass(),
     mayAct: () => !stops.atWrites && real.mayAct(),
     lookUp: () => {
       const lookup = real.lookUp();
@@ -38,7 +39,7 @@ async function startStoppable(t: Scope) {
     },
     onRevoked: (listener) => real.onRevoked(listener),
     onKeysChanged: (listener) => real.onKeysChanged(listener),
-    onForgotten: (listener) => real.onForgotten(listener),
+    onEnded: (listener) => real.onEnded(listener),
   };
   const gateway = await startGateway(t, {
     routes: { '/': upstream.url },

@@ -300,6 +300,7 @@ const guards: Readonly<
     ],
   ],
   'src/proxy/exchange.ts': [
+    ['unheard-revocation', 'if (this.decision.mayPass()) return true;', 'return true;'],
     [
       'beyond-limit',
       'const full = this.decision.takeFromLimits(this);',

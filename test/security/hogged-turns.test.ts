@@ -34,6 +34,7 @@ for (const [what, frame, most] of [
         const [client, upstream] = direction === 'in' ? [near, other] : [other, near];
         const user = {
           onHeld: () => undefined,
+          mayPass: () => true,
           onClosed: () => undefined,
           broke: (error: unknown) => t.error(error),
         };

@@ -1,6 +1,7 @@
 // class: app
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { connect as connectTls, createServer as createTlsServer } from 'node:tls';
 import t from 'tap';
 import { hangUp, resetConnection } from '../../src/http/hang-up.ts';
 import { certificate } from '../support/config-certificates.ts';
@@ -126,6 +127,36 @@ t.test('a connection is reset, and one that is just ending is closed all the sam
     far.resume();
     if (failed !== null) t.match(await failed, [{ code: 'ECONNRESET' }]);
     t.ok(near.destroyed, name);
+  }
+});
+
+t.test('a reset reaches the connection below TLS, on either side', async (t) => {
+  const { cert, key } = certificate.a;
+  const server = createTlsServer({ cert, key }).listen(0, '127.0.0.1');
+  // Node's TLS takes a reset for an end, so what is between the two tells.
+  const seen: unknown[] = [];
+  const between = createServer((client) => {
+    const target = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    for (const [from, to] of [
+      [client, target],
+      [target, client],
+    ] as const) {
+      from.on('error', (error: NodeJS.ErrnoException) => seen.push(error.code));
+      from.on('data', (chunk) => to.write(chunk)).on('close', () => to.destroy());
+    }
+  }).listen(0, '127.0.0.1');
+  t.teardown(() => [server, between].forEach((each) => each.close()));
+  await Promise.all([once(server, 'listening'), once(between, 'listening')]);
+  for (const side of ['client', 'server']) {
+    const { port } = between.address() as AddressInfo;
+    const client = connectTls({ port, host: '127.0.0.1', ca: cert, servername: 'localhost' });
+    const accepting = once(server, 'secureConnection') as Promise<[Socket]>;
+    const [[accepted]] = await Promise.all([accepting, once(client, 'secureConnect')]);
+    for (const socket of [client, accepted]) socket.on('error', () => undefined).resume();
+    const near = side === 'client' ? client : accepted;
+    resetConnection(near);
+    await eventually(() => near.closed && seen.length > 0);
+    t.same(seen.splice(0), ['ECONNRESET'], side);
   }
 });
 

@@ -35,7 +35,7 @@ export function decidingReplica(
     events,
     clock: systemClock,
     timers: systemTimers,
-    config: { leaseMs, maxFacts: 1_000 },
+    config: { leaseMs, streamsMs: 0, maxFacts: 1_000 },
     logger: { info: () => undefined, warn: () => undefined },
     randomId: randomUUID,
   });

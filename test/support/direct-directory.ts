@@ -31,6 +31,10 @@ export class DirectDirectory implements Directory {
     return true;
   }
 
+  mayPass(): boolean {
+    return true;
+  }
+
   lookUp(): Lookup {
     const loaded = new Map<FactKey, FactValue>();
     let missing: FactKey | undefined;
@@ -58,7 +62,7 @@ export class DirectDirectory implements Directory {
     return () => undefined;
   }
 
-  onForgotten(): () => void {
+  onEnded(): () => void {
     return () => undefined;
   }
 }

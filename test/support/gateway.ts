@@ -213,7 +213,7 @@ function configFor(options: GatewayOptions, tls: Config['listen']['tls']): Confi
     redisMacKeyFile: null,
     workers: 1,
     migrate: false,
-    coherence: { leaseMs: 3_000, maxFacts: 1_000 },
+    coherence: { leaseMs: 3_000, streamsMs: 0, maxFacts: 1_000 },
     headers: headerNames(options.prefix, options.apiKeyHeaders),
     authentication: { schemes: options.schemes ?? acceptedSchemes },
     keys: { prefix: options.keyPrefix ?? usualKeyPrefix },

@@ -46,7 +46,9 @@ export class MemoryDirectory implements Directory {
   readonly #waiting: (() => void)[] = [];
   readonly #revoked = new Set<(keys: ReadonlySet<FactKey>) => number>();
   readonly #changed = new Set<(keys: ReadonlySet<FactKey>) => void>();
-  readonly #forgotten = new Set<() => number>();
+  readonly #ended = new Set<() => void>();
+  /** Whether bytes may pass for requests that were admitted. */
+  passes = true;
 
   decide<Decision>(evaluate: Evaluate<Decision>): Decision | undefined {
     if (this.failure !== undefined) return undefined;
@@ -61,6 +63,10 @@ export class MemoryDirectory implements Directory {
 
   mayAct(): boolean {
     return this.failure === undefined;
+  }
+
+  mayPass(): boolean {
+    return this.passes;
   }
 
   lookUp(from?: string): Lookup {
@@ -95,9 +101,9 @@ export class MemoryDirectory implements Directory {
     return () => void this.#changed.delete(listener);
   }
 
-  onForgotten(listener: () => number): () => void {
-    this.#forgotten.add(listener);
-    return () => void this.#forgotten.delete(listener);
+  onEnded(listener: () => void): () => void {
+    this.#ended.add(listener);
+    return () => void this.#ended.delete(listener);
   }
 
   /** Changes facts for the worse, as a mutation elsewhere would. Returns how many exchanges were ended. */
@@ -115,10 +121,8 @@ export class MemoryDirectory implements Directory {
     for (const listener of this.#changed) listener(new Set([keyKey]));
   }
 
-  forget(): number {
-    let ended = 0;
-    for (const listener of this.#forgotten) ended += listener();
-    return ended;
+  forget(): void {
+    for (const listener of this.#ended) listener();
   }
 
   /** A parent account with a key. */

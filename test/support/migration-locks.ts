@@ -51,7 +51,7 @@ export async function faultsOfStep(sql: Sql, text: string): Promise<string[]> {
 /** A replica, an account, a key, and a change in the log. */
 export async function fill(sql: Sql): Promise<void> {
   const account = randomUUID();
-  await sql`select replica_renew('r', 'n', 3000, '1.0.0', 'host', false, null, 1)`;
+  await sql`select replica_renew('r', 'n', 3000, 0, '1.0.0', 'host', false, null, 1)`;
   await sql`insert into account (id, name, status, sub_accounts, active_sub_accounts)
     values (${account}, 'Parent', 'active', 0, 0)`;
   await sql`insert into api_key (id, account_id, name, scopes, digest, client_secret_digest, prefix, last4)

@@ -49,6 +49,7 @@ export class View {
   /** Deadline for decisions on the monotonic clock, in milliseconds. `#wallUntil` is the deadline on the wall clock. */
   #until = -Infinity;
   #wallUntil = -Infinity;
+  #passMs = 0;
   #incarnation: string | null = null;
   #applied: Seq = 0;
   /** End of the newest page that this replica has read, as a log position. */
@@ -133,10 +134,13 @@ export class View {
   /**
    * Sets the deadlines for decisions, in milliseconds on each of this machine's two clocks. `-Infinity` forbids
    * decisions.
+   *
+   * @param passMs how many milliseconds later the deadlines of {@link mayPass} are
    */
-  decideUntil(monotonicMs: number, wallMs: number): void {
+  decideUntil(monotonicMs: number, wallMs: number, passMs = 0): void {
     this.#until = monotonicMs;
     this.#wallUntil = wallMs;
+    this.#passMs = passMs;
   }
 
   /**
@@ -146,6 +150,19 @@ export class View {
    */
   mayDecide(clock: Clock): boolean {
     return clock.monotonicMs() < this.#until && clock.wallMs() < this.#wallUntil;
+  }
+
+  /**
+   * Whether bytes may pass in this tick for a key that was admitted earlier. Changes wait until this replica no longer
+   * passes any, even if it cannot hear of them.
+   */
+  mayPass(clock: Clock): boolean {
+    return this.passMs(clock) > 0;
+  }
+
+  /** Milliseconds until the earlier of the two deadlines of {@link mayPass}. */
+  passMs(clock: Clock): number {
+    return this.remainingMs(clock) + this.#passMs;
   }
 
   /** Milliseconds until the earlier of the two deadlines for decisions; negative afterwards. */

@@ -21,6 +21,7 @@ export class ResponseWriter {
   /** Number of body bytes so far. */
   bytes = 0;
   readonly #response: ClientResponse;
+  readonly #mayPass: () => boolean;
   #reason = '';
   #earlyHints = 0;
   #headers: readonly string[] = [];
@@ -31,8 +32,10 @@ export class ResponseWriter {
   /** The whole body, if it came in one piece and is not short; `null` otherwise. */
   #whole: Buffer | null = null;
 
-  constructor(response: ClientResponse) {
+  /** @param mayPass called before each write; if it returns `false`, it has ended the exchange */
+  constructor(response: ClientResponse, mayPass: () => boolean) {
     this.#response = response;
+    this.#mayPass = mayPass;
   }
 
   /** Whether the head has been written. From then on, the response can only be cut short, not replaced by a problem. */
@@ -42,7 +45,7 @@ export class ResponseWriter {
 
   /** Writes Early Hints (RFC 8297) right away. @param headersOf returns the headers for the client, as a flat list */
   earlyHints(headersOf: () => readonly string[]): void {
-    if (++this.#earlyHints <= mostEarlyHints) this.#response.writeEarlyHints(headersOf());
+    if (++this.#earlyHints <= mostEarlyHints && this.#mayPass()) this.#response.writeEarlyHints(headersOf());
   }
 
   /** Begins the response. @param drained called whenever the client has taken all bytes written so far */
@@ -58,7 +61,7 @@ export class ResponseWriter {
     this.#collecting = bodyless || (contentLength !== undefined && contentLength <= mostCollected);
     if (this.#collecting) {
       [this.#reason, this.#headers, this.#length] = [reason, headers, contentLength];
-    } else {
+    } else if (this.#mayPass()) {
       this.#response.onDrain = drained;
       this.#response.begin(status, reason, headers, contentLength);
     }
@@ -72,7 +75,7 @@ export class ResponseWriter {
    */
   data(chunk: Buffer, isLent: boolean): boolean {
     this.bytes += chunk.length;
-    if (!this.#collecting) return this.#response.write(chunk, isLent);
+    if (!this.#collecting) return !this.#mayPass() || this.#response.write(chunk, isLent);
     if (chunk.length === this.#length && chunk.length >= leastAsBytes) this.#whole = chunk;
     else this.#collected += latin1(chunk, 0, chunk.length);
     return true;
@@ -85,6 +88,7 @@ export class ResponseWriter {
    * @param trailers flat list of names and values
    */
   end(trailers: readonly string[]): boolean {
+    if (!this.#mayPass()) return false;
     if (this.#collecting) {
       const body = this.#whole ?? this.#collected;
       this.#response.send(this.status, this.#reason, this.#headers, this.#length, body);

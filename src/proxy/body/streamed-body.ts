@@ -14,13 +14,19 @@ export interface BodyProgress {
   destroy(): void;
 }
 
+/** Exchange that a body belongs to. */
+interface BodyOwner extends Breakable {
+  /** Called before each piece is passed on. If it returns `false`, it has ended the exchange. */
+  readonly mayPass: () => boolean;
+}
+
 /** Streams a request's body to the upstream, as fast as the upstream takes it. */
 export class StreamedBody implements BodyProgress, BodySource, BodyReader, Breakable {
   bytes = 0;
   starving = false;
   readonly length: number | undefined;
   readonly #request: ClientRequest;
-  readonly #exchange: Breakable;
+  readonly #exchange: BodyOwner;
   #begun: Buffer | null;
   #sink: BodySink | null = null;
 
@@ -32,7 +38,7 @@ export class StreamedBody implements BodyProgress, BodySource, BodyReader, Break
   constructor(
     request: ClientRequest,
     length: number | undefined,
-    exchange: Breakable,
+    exchange: BodyOwner,
     begun: Buffer | null = null,
   ) {
     this.#request = request;
@@ -69,7 +75,7 @@ export class StreamedBody implements BodyProgress, BodySource, BodyReader, Break
 
   onBytes(chunk: Buffer): void {
     this.bytes += chunk.length;
-    if (this.#sink?.write(chunk) === true) return;
+    if (!this.#exchange.mayPass() || this.#sink?.write(chunk) === true) return;
     this.starving = false;
     this.#request.pauseBody();
   }

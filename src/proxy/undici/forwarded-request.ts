@@ -196,6 +196,7 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
 
   abort(): void {
     this.#over = true;
+    this.#reading?.resetAtEnd();
     this.#controller?.abort(new Error('the exchange is over'));
   }
 

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { breakConnection, guardedOn } from '../../http/guarded.ts';
+import { resetOnceDestroyed } from '../../http/hang-up.ts';
 import { unsentBytes } from '../../http/unsent-bytes.ts';
 import type { HttpVersion } from '../../http1/version.ts';
 import { outliveFailedWrite, resetBehindEnd } from '../upstream/failed-write.ts';
@@ -74,6 +75,11 @@ export class PausableReading {
   /** Number of bytes that wait in the socket, either way. */
   get heldBytes(): number {
     return unsentBytes(this.#socket) + this.#socket.readableLength;
+  }
+
+  /** Makes the end of the connection a reset. */
+  resetAtEnd(): void {
+    resetOnceDestroyed(this.#socket);
   }
 
   pause(): void {

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { methodKind } from '../../domain/acting-decision.ts';
 import { Fault, guarded, guardMethods, type Breakable } from '../../http/guarded.ts';
+import { resetOnceDestroyed } from '../../http/hang-up.ts';
 import { unsentBytes } from '../../http/unsent-bytes.ts';
 import { MessageFault } from '../../http1/message-fault.ts';
 import { outliveFailedWrite, resetBehindEnd } from './failed-write.ts';
@@ -155,6 +156,7 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
 
   abort(): void {
     this.#handler = null;
+    resetOnceDestroyed(this.#socket);
     this.close();
   }
 

@@ -24,7 +24,7 @@ export interface InFlightRequest {
   readonly heldBytes: number;
   /** Resumes reading the response after an `onBody` that returned `false`. */
   resume(): void;
-  /** Ends the connection. The handler is not called again. */
+  /** Ends the connection with a reset. The handler is not called again. */
   abort(): void;
 }
 

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { closeFrame, FrameTracker } from './frames.ts';
 import { guarded, type Breakable } from '../../http/guarded.ts';
-import { hangUp } from '../../http/hang-up.ts';
+import { hangUp, resetConnection } from '../../http/hang-up.ts';
 import { IdleTimeout } from '../../http/idle-timeout.ts';
 import { mustRestAfter, pieceWork } from '../../http/turn.ts';
 import { mostUnsentBytes } from '../upstream/connection.ts';
@@ -16,6 +16,8 @@ const keepAliveMs = 60_000;
 export interface TunnelUser extends Breakable {
   /** Called if bytes have to wait for one of the two ends, and once they have gone. */
   onHeld(): void;
+  /** Called before bytes are passed on. If it returns `false`, it has ended the tunnel. */
+  readonly mayPass: () => boolean;
   /** Called once both connections are closed. */
   onClosed(): void;
 }
@@ -83,21 +85,30 @@ export class Tunnel {
 
   /**
    * Stops passing bytes on. The client gets a close frame if the last frame to it is complete and fully written.
-   * Otherwise its connection is cut, because the close frame would land inside another frame or wait behind unsent
+   * Otherwise its connection is reset, because the close frame would land inside another frame or wait behind unsent
    * bytes.
    */
   end(code: number, reason: string): void {
+    const { betweenFrames, closing } = this.#out.frames;
+    if (!betweenFrames || closing || !this.#client.writable || this.#client.writableLength > 0) {
+      return this.reset();
+    }
+    this.#shut();
+    this.#client.write(closeFrame(code, reason));
+    hangUp(this.#client);
+  }
+
+  /** Stops passing bytes on, and resets both connections. */
+  reset(): void {
+    this.#shut();
+    resetConnection(this.#client);
+  }
+
+  #shut(): void {
     this.#ended = true;
     this.#in.shut();
     this.#out.shut();
-    this.#upstream.destroy();
-    const { betweenFrames, closing } = this.#out.frames;
-    if (!betweenFrames || closing || !this.#client.writable || this.#client.writableLength > 0) {
-      this.#client.destroy();
-    } else {
-      this.#client.write(closeFrame(code, reason));
-      hangUp(this.#client);
-    }
+    resetConnection(this.#upstream);
   }
 
   /**
@@ -119,6 +130,7 @@ class Flow {
   work = 0;
   readonly #from: Socket;
   readonly #to: Socket;
+  readonly #mayPass: () => boolean;
   readonly #timeout: IdleTimeout;
   readonly #onData: (chunk: Buffer) => void;
   readonly #onEnd: () => void;
@@ -132,6 +144,7 @@ class Flow {
   constructor(from: Socket, to: Socket, idleMs: number, exchange: TunnelUser) {
     this.#from = from;
     this.#to = to;
+    this.#mayPass = exchange.mayPass;
     this.#onData = guarded(exchange, (chunk: Buffer) => this.#pass(chunk));
     this.#onEnd = guarded(exchange, () => void this.#to.end());
     this.#goOn = guarded(exchange, () => {
@@ -171,6 +184,7 @@ class Flow {
   }
 
   #pass(chunk: Buffer): void {
+    if (!this.#mayPass()) return;
     const before = this.frames.frames;
     this.frames.feed(chunk);
     this.#to.write(chunk);

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Problem } from '../../domain/problem.ts';
 import { guarded, guardMethods } from '../../http/guarded.ts';
+import { resetConnection } from '../../http/hang-up.ts';
 import { unsentBytes } from '../../http/unsent-bytes.ts';
 import type { Share } from '../../limits/shares.ts';
 import { clientGone, type RequestRecord } from '../../ports/request-record.ts';
@@ -97,7 +98,7 @@ export class WebSocketExchange extends Exchange implements HandshakeUser, Tunnel
 
   onConsent(response: ResponseHead, rest: Buffer): void {
     const upstream = this.#connection;
-    if (this.state !== 'sent' || upstream === null) return;
+    if (this.state !== 'sent' || upstream === null || !this.mayPass()) return;
     const switching = switchingProtocols(this.#headersOf(response).headers);
     this.state = 'open';
     const { socket: client, head } = this.request.takeConnection();
@@ -108,7 +109,7 @@ export class WebSocketExchange extends Exchange implements HandshakeUser, Tunnel
   }
 
   onHead(response: ResponseHead): void {
-    if (this.state !== 'sent') return;
+    if (this.state !== 'sent' || !this.mayPass()) return;
     const { headers, contentLength } = this.#headersOf(response);
     const drained = (): void => this.#handshake?.resume();
     this.response.onDrain = guarded(this, drained);
@@ -118,11 +119,11 @@ export class WebSocketExchange extends Exchange implements HandshakeUser, Tunnel
 
   onBody(chunk: Buffer): boolean {
     this.#responseBytes += chunk.length;
-    return this.response.write(chunk, false);
+    return !this.mayPass() || this.response.write(chunk, false);
   }
 
   onEnd(): void {
-    this.response.end();
+    if (this.mayPass()) this.response.end();
   }
 
   onFailure(error: Error): void {
@@ -157,8 +158,10 @@ export class WebSocketExchange extends Exchange implements HandshakeUser, Tunnel
     this.reject(problem, cause);
   }
 
-  protected override closeOpen(): void {
-    this.#close(revokedCloseCode, 'access was withdrawn', 'withdrawn');
+  protected override closeOpen(unheard: boolean): void {
+    if (!unheard) return this.#close(revokedCloseCode, 'access was withdrawn', 'withdrawn');
+    this.finish(101, 'withdrawn');
+    this.#tunnel?.reset();
   }
 
   override goAway(): void {
@@ -225,7 +228,7 @@ export class WebSocketExchange extends Exchange implements HandshakeUser, Tunnel
   }
 
   #dropConnection(): void {
-    this.#connection?.destroy();
+    if (this.#connection !== null) resetConnection(this.#connection);
     this.#connection = null;
     if (this.#place !== null) this.route.upstream.webSockets.leave(this.#place);
     this.#place = null;

@@ -29,13 +29,13 @@ t.test(
     t.equal(await isDurable(), true, 'the first active sub-account');
     await store.tenants.setSubAccountStatus(parent, sub.id, 'deactivated');
     t.equal(await isDurable(), true, 'a deactivation');
-    await store.log.register({ id: 'r', nonce: 'n', leaseMs: 1_000 });
+    await store.log.register({ id: 'r', nonce: 'n', leaseMs: 1_000, streamsMs: 0 });
     t.equal(await isDurable(), true, 'a lease');
     await store.log.ack('r', 1, 0);
     t.equal(await isDurable(), false, 'but a confirmation does not wait for the disk');
     await server.kill();
     await server.start();
-    const { acked } = await store.log.register({ id: 'r', nonce: 'm', leaseMs: 1_000 });
+    const { acked } = await store.log.register({ id: 'r', nonce: 'm', leaseMs: 1_000, streamsMs: 0 });
     t.equal(acked, 0, 'and a crash has undone it');
   },
 );

@@ -124,7 +124,7 @@ t.test('a lock that another connection holds costs an error and not the connecti
 
 t.test('nor does one that a statement of the lease waits for: it is given up in time', async (t) => {
   const { store, sql } = await freshStore(t, { deadlines: { coherenceMs: 5_000 } });
-  const replica = { id: 'r', nonce: 'n', leaseMs: 1_000 };
+  const replica = { id: 'r', nonce: 'n', leaseMs: 1_000, streamsMs: 0 };
   await store.log.register(replica);
   const sessions = async (): Promise<unknown> =>
     sql`select pid from pg_stat_activity where datname = current_database() and query like '%replica_renew%'

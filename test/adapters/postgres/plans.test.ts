@@ -72,7 +72,7 @@ t.test(
     const { store } = await freshStore(t);
     const { tenants } = store;
     await tenants.putPlan('gold', planTerms({ requestsPerSecond: 1_000 }));
-    await store.log.register({ id: 'replica', nonce: 'n', leaseMs: 3_000, clockAheadMs: null });
+    await store.log.register({ id: 'replica', nonce: 'n', leaseMs: 3_000, streamsMs: 0, clockAheadMs: null });
     const { seq } = await tenants.putPlan('gold', planTerms({ requestsPerSecond: 1 }));
     t.type(seq, 'number');
     const claim = newClaim('operator');

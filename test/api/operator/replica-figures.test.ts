@@ -43,7 +43,7 @@ t.test(
   'a replica that reports nothing has no figures, nor does one that reported over a minute ago',
   async (t) => {
     const sql = rawSql(t, replicas.databaseUrl);
-    await sql`select replica_renew(id, 'n', 60000, '1.0.0', 'host', false, null, 1) from unnest(array['old', 'late']) as id`;
+    await sql`select replica_renew(id, 'n', 60000, 0, '1.0.0', 'host', false, null, 1) from unnest(array['old', 'late']) as id`;
     await sql`
     insert into replica_figures (replica, reported_at, figures)
     select 'late', now() - interval '2 minutes', figures from replica_figures limit 1`;

@@ -67,7 +67,7 @@ t.test(
     t.match(await report(today), { incomplete: false, silent: [] });
 
     // The longest lease of any replica stands for that of the silent one.
-    await sql`insert into replica (id, nonce, level, lease_ms) values ('r', 'n', 1, 600000)`;
+    await sql`insert into replica (id, nonce, level, lease_ms, streams_ms) values ('r', 'n', 1, 600000, 0)`;
     await leave('old', null, 20);
     t.match(await silent(), [{ id: 'old', host: null, given_up: false }], 'fifteen minutes after its lease');
     t.match((await report(today)).silent, ['old']);

@@ -93,7 +93,7 @@ t.test('one that stands still is lapsed, goes away, and is back by itself', asyn
 t.test('how far one is behind is shown while others wait for it', async (t) => {
   const sql = rawSql(t, databaseUrl);
   // A replica that renews and reads nothing.
-  await sql`select replica_renew('behind', 'n', 60000, '1.0.0', 'host', false, null, 1)`;
+  await sql`select replica_renew('behind', 'n', 60000, 0, '1.0.0', 'host', false, null, 1)`;
   const { id } = (await (await operator(first, 'POST', '/accounts')).json()) as { id: string };
   const suspended = operator(first, 'POST', `/accounts/${id}/suspend`);
   const row = async () => (await shown(first)).find((each) => each.id === 'behind');
@@ -117,7 +117,7 @@ t.test('one that drains is leaving and decides on, and is gone when it ends', as
 t.test('the command line shows them in a table', async (t) => {
   const sql = rawSql(t, databaseUrl);
   // One of an earlier version, which says less of itself, and one that was last heard of long ago.
-  await sql`select replica_renew(id, 'n', 60000, null, null, false, null, 1) from unnest(array['before', 'lost']) as id`;
+  await sql`select replica_renew(id, 'n', 60000, 0, null, null, false, null, 1) from unnest(array['before', 'lost']) as id`;
   await sql`update replica set renewed_at = now() - interval '1 hour' where id = 'lost'`;
   const { stdout, code } = await cli(cliEnv(first), 'replicas');
   t.equal(code, 0);

@@ -72,14 +72,14 @@ const pruneByTheClock: ProtocolMutation = {
 
 async function caught(faults: Partial<Faults>, mutation: ProtocolMutation = {}, first = 1): Promise<boolean> {
   for (const seed of new Set([first, ...Array.from({ length: mostRuns }, (_, i) => i + 1)])) {
-    const { stale, outlived } = await simulate({
+    const { stale, outlived, passedLate } = await simulate({
       seed,
       virtualMs,
       faults,
       ...mutation.circumstances,
       mutation,
     });
-    if (stale.length + outlived > 0) return true;
+    if (stale.length + outlived + passedLate > 0) return true;
   }
   return false;
 }

@@ -52,6 +52,7 @@ function testPlan(what: string, plan: Partial<Plan>, seeds: readonly number[]): 
       const outcome = await simulate({ seed, virtualMs, faults: {}, ...plan });
       t.same(outcome.stale, [], `seed ${seed}`);
       t.equal(outcome.outlived, 0, `seed ${seed}: streams end before their revocation is confirmed`);
+      t.equal(outcome.passedLate, 0, `seed ${seed}: no byte passes after the 2xx`);
       t.equal(outcome.unrecovered, 0, `seed ${seed} recovers`);
       if ((plan.faults?.cacheForge ?? 0) === 0)
         t.equal(outcome.differed, 0, `seed ${seed}: the log tells of every change`);

@@ -24,7 +24,7 @@ t.test('a replica that is behind catches up, whatever clock is set', async (t) =
 });
 
 t.test('what the log does not tell of is enforced once each fact was read again, and counted', async (t) => {
-  for (const seed of [1, 2, 3]) {
+  for (const seed of [1, 3, 4]) {
     const outcome = await simulate({
       ...{ seed, virtualMs, faults: { hand: 0.05, slow: 0.05 } },
       mutation: { cache: () => noFactCache },

@@ -8,6 +8,7 @@ const usage = `npm run faults -- [options]
   --seed N         what goes wrong, and when (drawn and printed)
   --replicas N     gateways (3)
   --lease-ms N     COHERENCE_LEASE_MS (1000); may be repeated: each replica in turn gets one
+  --streams-s N    coherence.streams_outlive_lease_s (1)
   --clock-error N  how wrong the clocks of replicas are, as a share, in turn too slow and too fast (0)
   --standby        PostgreSQL has a synchronous standby, which may have to take over
   --isolation L    default_transaction_isolation of PostgreSQL, such as 'repeatable read'
@@ -26,6 +27,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     replicas: { type: 'string', default: '3' },
     'lease-ms': { type: 'string', multiple: true, default: ['1000'] },
+    'streams-s': { type: 'string', default: '1' },
     'clock-error': { type: 'string', default: '0' },
     standby: { type: 'boolean', default: false },
     isolation: { type: 'string' },
@@ -52,6 +54,7 @@ if (values.help) {
         durationMs: Number(values.minutes) * 60_000,
         replicas: Number(values.replicas),
         leases: values['lease-ms'].map(Number),
+        streamsS: Number(values['streams-s']),
         clockError: Number(values['clock-error']),
         standby: values.standby,
         wallClocksApartMs: Number(values['wall-clocks-apart-ms']),

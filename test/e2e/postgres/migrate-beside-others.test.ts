@@ -21,7 +21,7 @@ const [easyName, lockingName] = [easy, locking].map(
 /** Renews a lease as an old replica does, again and again until `done` is set. */
 async function renew(sql: Sql, renewing: { done: boolean; times: number }): Promise<void> {
   for (; !renewing.done; renewing.times++)
-    await sql`insert into replica (id, nonce, level, lease_ms) values ('old', ${`n${renewing.times}`}, 1, 3000)
+    await sql`insert into replica (id, nonce, level, lease_ms, streams_ms) values ('old', ${`n${renewing.times}`}, 1, 3000, 0)
       on conflict (id) do update set nonce = excluded.nonce`;
 }
 

@@ -58,7 +58,7 @@ function open(t: Scope, { url }: PrivateServer): Store {
 async function registered(store: Store, id: string): Promise<string> {
   await eventually(async () => {
     try {
-      await store.log.register({ id, nonce: 'n', leaseMs: 1_000 });
+      await store.log.register({ id, nonce: 'n', leaseMs: 1_000, streamsMs: 0 });
       return true;
     } catch {
       return false;

@@ -147,10 +147,10 @@ export class ModelStore {
     const call = <T>(work: () => T): Promise<T> =>
       within(process.timers, deadlineMs, this.call(process, work));
     return {
-      register: ({ id, nonce, leaseMs }) =>
+      register: ({ id, nonce, leaseMs, streamsMs }) =>
         call(() => {
           const { acked = 0, streamsClosed = 0 } = this.#state.rows.get(id) ?? {};
-          this.#state.rows.set(id, { id, nonce, leaseMs, acked, streamsClosed, ageMs: 0 });
+          this.#state.rows.set(id, { id, nonce, leaseMs, streamsMs, acked, streamsClosed, ageMs: 0 });
           this.#onDisk.clear();
           return { acked, nowMs: this.#clockMs };
         }),

@@ -55,6 +55,8 @@ export interface Outcome {
   readonly stale: readonly Stale[];
   /** Streams that were open though their replica had confirmed what revoked them. */
   readonly outlived: number;
+  /** Bytes that passed in a stream after the 2xx of what revoked it. */
+  readonly passedLate: number;
   /** How often a replica lost track of the log and began anew. */
   readonly restarts: number;
   /** Facts that differed from what a replica held, without a change in the log. */

@@ -117,11 +117,21 @@ export const understateTheLease: ProtocolMutation = {
   }),
 };
 
+/** Tells writers and collectors of rows nothing of the streams that outlive a lease. */
+export const concealTheStreams: ProtocolMutation = {
+  log: (log) => ({ ...log, register: (replica) => log.register({ ...replica, streamsMs: 0 }) }),
+};
+
+/** Passes bytes on until a timer ends their streams, though a process that wakes up may be faster than its timers. */
+export const passWithoutLooking: ProtocolMutation = {
+  timing: (timing) => ({ ...timing, passMs: Infinity }),
+};
+
 /** Waits longer than another one's lease by what its own lease calls for: with a short T that is too little for a long one. */
 export const waitByTheOwnLease: ProtocolMutation = {
   timing: (timing) => {
     const beyondMs = timing.leaseWaitMs(timing.leaseMs) - timing.leaseMs;
-    return { ...timing, leaseWaitMs: (leaseMs) => leaseMs + beyondMs };
+    return { ...timing, leaseWaitMs: (reachMs) => reachMs + beyondMs };
   },
   circumstances: { virtualMs: 16_000, leases: [100, 900], faults: { partition: 0.02 } },
 };
@@ -130,7 +140,7 @@ export const waitByTheOwnLease: ProtocolMutation = {
 export const forgiveClocksTooLittle: ProtocolMutation = {
   timing: (timing) => {
     const guardMs = Math.max(5, timing.leaseMs / 30);
-    return { ...timing, marginMs: guardMs, leaseWaitMs: (leaseMs) => leaseMs + guardMs };
+    return { ...timing, marginMs: guardMs, leaseWaitMs: (reachMs) => reachMs + guardMs };
   },
   circumstances: { faults: { partition: 0.02 } },
 };

@@ -120,5 +120,5 @@ export class ScriptedLog extends HeldResponses implements CoherenceLog {
 }
 
 export function row(id: string, acked: number, over: Partial<ReplicaRow> = {}): ReplicaRow {
-  return { id, nonce: `${id}'s`, acked, leaseMs: 300, streamsClosed: 0, ageMs: 0, ...over };
+  return { id, nonce: `${id}'s`, acked, leaseMs: 300, streamsMs: 0, streamsClosed: 0, ageMs: 0, ...over };
 }

@@ -67,11 +67,17 @@ export class SimulatedReplicas {
     return this.#streams.reduce((sum, { outlived }) => sum + outlived, 0);
   }
 
+  /** Bytes that passed in a stream after the 2xx of what revoked it. */
+  get passedLate(): number {
+    return this.#streams.reduce((sum, { passedLate }) => sum + passedLate, 0);
+  }
+
   #startOne(): Replica {
     const { world, store, cache, mutation, leases, revocations, onRenewed } = this.#options;
     const process = new Process(world, `replica ${++this.#names}`);
     const leaseMs = world.random.pick(leases);
-    const timing = { ...timingFor(leaseMs), proveMs };
+    const streamsMs = world.random.pick([0, leaseMs]);
+    const timing = { ...timingFor(leaseMs, streamsMs), proveMs };
     const streams = new OpenStreams(revocations);
     this.#streams.push(streams);
     const stored = store.logFor(process, timing.storeMs);
@@ -91,7 +97,7 @@ export class SimulatedReplicas {
       clock: process.clock,
       timers: process.timers,
       // So small that memory must drop facts all the time.
-      config: { leaseMs, maxFacts: 12 },
+      config: { leaseMs, streamsMs, maxFacts: 12 },
       timing: mutation.timing?.(timing) ?? timing,
       logger: { info: () => undefined, warn: () => undefined },
       randomId: () => `${process.name}/${++this.#names}`,

@@ -62,12 +62,14 @@ class Simulation {
   async run(): Promise<Outcome> {
     this.#replicas.start();
     this.#every(1.5, () => this.#decide());
+    this.#every(3, () => this.#pass());
     this.#every(8, () => this.#writers.write());
     this.#every(10, () => this.#injectFaults());
     await this.#world.runUntil(this.#plan.virtualMs);
     return {
       stale: findStale(this.#writers.changes, this.#observations),
       outlived: this.#replicas.outlived,
+      passedLate: this.#replicas.passedLate,
       restarts: this.#replicas.restarts,
       differed: this.#replicas.differed,
       decisions: this.#observations.length,
@@ -132,6 +134,12 @@ class Simulation {
         },
       );
     });
+  }
+
+  /** Something arrives for the streams of a replica; one that stands still takes it when it wakes up. */
+  #pass(): void {
+    const { process, coherence, streams } = this.#replicas.pick();
+    process.later(0, () => streams.pass(coherence));
   }
 
   /** Decides as an exchange does: `act` runs in the tick of the decision. */

@@ -74,7 +74,7 @@ export class Writers {
 
   /** One mutation through a replica; where the response does not come, it is tried again elsewhere. */
   #send(key: FactKey, intent: Intent): void {
-    const { world, store, replicas, mutation, onWithoutResponse } = this.#options;
+    const { world, store, replicas, mutation, revocations, onWithoutResponse } = this.#options;
     const { process, coherence } = replicas.pick();
     process.later(world.random.between(0.1, 2), () => {
       this.mutations += 1;
@@ -88,9 +88,11 @@ export class Writers {
         return { wait, seq, incarnation: historyOfCommits };
       });
       committed
-        .then(({ wait, seq, incarnation }) =>
-          wait ? coherence.barrier.enforced(seq, incarnation) : undefined,
-        )
+        .then(async ({ wait, seq, incarnation }) => {
+          if (!wait) return;
+          await coherence.barrier.enforced(seq, incarnation);
+          revocations.enforce(key, seq);
+        })
         .then(() => {
           if (change !== undefined) change.responded = world.moment();
         })

@@ -52,7 +52,7 @@ export function coherenceLog(db: Runner, background: Runner, hints: Pick<Hints, 
 /** Maintains the replicas' rows and leases. */
 function replicas(db: Runner): Replicas {
   return {
-    async register({ id, nonce, leaseMs, note, clockAheadMs = null }) {
+    async register({ id, nonce, leaseMs, streamsMs, note, clockAheadMs = null }) {
       const { version = null, host = null, leaving = false } = note ?? {};
       // `acked` is the value from before the renewal: the statement calls `replica_renew`, but does not see what that
       // function writes.
@@ -60,7 +60,9 @@ function replicas(db: Runner): Replicas {
         (sql) => sql<[Renewed]>`
           select coalesce((select r.acked from replica r where r.id = ${id}), 0) as acked,
             extract(epoch from clock_timestamp())::float8 * 1000 as "nowMs",
-            replica_renew(${id}, ${nonce}, ${leaseMs}, ${version}, ${host}, ${leaving}, ${clockAheadMs}, ${level})`,
+            replica_renew(
+              ${id}, ${nonce}, ${leaseMs}, ${streamsMs}, ${version}, ${host}, ${leaving}, ${clockAheadMs}, ${level}
+            )`,
       );
       return { acked, nowMs };
     },
@@ -74,7 +76,8 @@ function replicas(db: Runner): Replicas {
         (sql) => sql<[ReplicaReading]>`
           select s.seq, i.incarnation, i.incarnation = s.adopted as complete, coalesce((
             select json_agg(json_build_object(
-              'id', r.id, 'nonce', r.nonce, 'acked', r.acked, 'leaseMs', r.lease_ms, 'streamsClosed', r.streams_closed,
+              'id', r.id, 'nonce', r.nonce, 'acked', r.acked, 'leaseMs', r.lease_ms, 'streamsMs', r.streams_ms,
+              'streamsClosed', r.streams_closed,
               'ageMs', greatest(0, round(extract(epoch from clock_timestamp() - r.renewed_at) * 1000))
             )) from replica r
           ), '[]') as rows

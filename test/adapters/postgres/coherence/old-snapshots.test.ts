@@ -21,8 +21,8 @@ async function asOrdinaryRole(t: Scope, url: string) {
     await store.close();
     await sql.unsafe(`drop owned by ${role}; drop role ${role}`).simple();
   });
-  await store.log.register({ id: 'a', nonce: 'n', leaseMs: 3_000 });
-  await store.log.register({ id: 'b', nonce: 'n', leaseMs: 3_000 });
+  await store.log.register({ id: 'a', nonce: 'n', leaseMs: 3_000, streamsMs: 0 });
+  await store.log.register({ id: 'b', nonce: 'n', leaseMs: 3_000, streamsMs: 0 });
   const oldest = async (): Promise<SnapshotHolder | null> => (await store.oldSnapshots.read('a')).oldest;
   return { sql, own: own.href, store, oldest };
 }
@@ -32,7 +32,8 @@ t.test('an ordinary role sees whose session holds the oldest snapshot, of its ow
   await sql.begin('isolation level repeatable read', async (dump) => {
     await dump`set local application_name = 'pg_dump'`;
     const [{ pid }] = await dump<[{ pid: number }]>`select pg_backend_pid() as pid`;
-    for (let i = 0; i < 5; i++) await store.log.register({ id: 'a', nonce: `${i}`, leaseMs: 3_000 });
+    for (let i = 0; i < 5; i++)
+      await store.log.register({ id: 'a', nonce: `${i}`, leaseMs: 3_000, streamsMs: 0 });
     // For a moment the server itself may have one that is as old.
     await eventually(async () => (await oldest())?.name === String(pid));
     const reading = await store.oldSnapshots.read('a');
@@ -79,7 +80,7 @@ t.test('a prepared transaction and a replication slot are found', async (t) => {
   await there`select pg_reload_conf()`;
   await eventually(async () => (await oldest())?.kind === 'replication slot');
   await standby.kill();
-  await store.log.register({ id: 'a', nonce: 'later', leaseMs: 3_000 });
+  await store.log.register({ id: 'a', nonce: 'later', leaseMs: 3_000, streamsMs: 0 });
   t.match(await oldest(), { kind: 'replication slot', name: 'of_a_standby', user: null, ageMs: null });
   await sql`select pg_drop_replication_slot('of_a_standby')`;
   await eventually(async () => (await oldest()) === null);

@@ -9,7 +9,7 @@ import { startPostgres, startStandby } from '../../../support/postgres.ts';
 import { createParent, problemCode, rawSql, storeAt } from '../../../support/store.ts';
 import { TcpProxy } from '../../../support/tcp-proxy.ts';
 
-const renewal = { id: 'r', nonce: 'n', leaseMs: 3_000 };
+const renewal = { id: 'r', nonce: 'n', leaseMs: 3_000, streamsMs: 0 };
 const absent = factKey.key(digestSecret('none'));
 
 t.test('a store that reached a standby leaves it by itself once its name leads to the primary', async (t) => {

@@ -27,7 +27,7 @@ function register(
   version: string | null = '1.0.0',
   level = 1,
 ): Promise<unknown> {
-  return sql.unsafe('select replica_renew($1, $2, 3000, $3, null, false, null, $4)', [
+  return sql.unsafe('select replica_renew($1, $2, 3000, 0, $3, null, false, null, $4)', [
     id,
     `nonce of ${id}`,
     version,
@@ -52,6 +52,7 @@ t.test(
       id: 'old',
       nonce: 'nonce of old',
       leaseMs: 3_000,
+      streamsMs: 0,
       note: { version: '1.0.0', host: 'h', leaving: false },
     });
     await register(sql, 'nameless', null);
@@ -67,7 +68,9 @@ t.test(
     await sql`delete from replica where id = 'nameless'`;
     await change();
     t.match(
-      await store.log.register({ id: 'old', nonce: 'n', leaseMs: 3_000 }).catch((error: unknown) => error),
+      await store.log
+        .register({ id: 'old', nonce: 'n', leaseMs: 3_000, streamsMs: 0 })
+        .catch((error: unknown) => error),
       { cause: { code: 'TG002' } },
       'it gets no lease any more, so it serves nothing',
     );

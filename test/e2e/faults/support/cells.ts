@@ -6,7 +6,7 @@
 import type { Random } from '../../../support/coherence/random.ts';
 import { anything } from '../../../support/coherence/staleness.ts';
 import type { HttpResponse, HttpClient } from './http-client.ts';
-import type { History } from './history.ts';
+import { now, type History } from './history.ts';
 import type { Asked } from './replica.ts';
 import type { Done, Parent, Tenants } from './tenants.ts';
 
@@ -29,6 +29,12 @@ export interface CellParts {
   readonly stopped: () => boolean;
   /** Sends the probes to every replica at once: right after a 2xx is when a stale replica shows. */
   readonly burst: (probes: readonly Probe[]) => void;
+  /**
+   * Opens streams through every replica; `null` where that is not asked for.
+   *
+   * @param onPassed called for each piece that reaches a client or the service
+   */
+  readonly openStreams: ((key: string, onPassed: () => void) => void) | null;
   /** Changes the database by hand; `null` where that is not asked for. */
   readonly byHand: ByHand | null;
 }
@@ -277,8 +283,37 @@ const handRevoked: Cell = async (parts, show) => {
   }
 };
 
+/** Several keys at a time with streams through every replica, so that a silent one still has some when the next key is revoked. */
+const streams: Cell = async (parts) => {
+  const { tenants, history, stopped, openStreams } = parts;
+  if (openStreams === null) return;
+  const parent = await tenants.createParent();
+  const sub = await tenants.createSubAccount(parent);
+  const open: { readonly object: string; readonly id: string }[] = [];
+  while (!stopped()) {
+    const { id, key } = await tenants.mint(parent, sub);
+    const object = `streams of ${id}`;
+    history.begin(object, 'pass');
+    openStreams(key, () => {
+      const at = now();
+      history.observe({ object, value: 'pass', began: at, ended: at, by: 'streams' });
+    });
+    open.push({ object, id });
+    await pause(parts, 400);
+    if (open.length < 5) continue;
+    const oldest = open.shift() as (typeof open)[number];
+    const pending = history.change(oldest.object, 'over');
+    const path = `/v1/sub-accounts/${sub}/api-keys/${oldest.id}/revoke`;
+    const done = await tenants.insist('POST', path, { key: parent.key });
+    if (done === null) return;
+    // What arrived before the response is read within two turns of the event loop.
+    for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setImmediate(resolve));
+    pending.responded();
+  }
+};
+
 export const cells: readonly Cell[] = [
-  ...[keys, status, edge, external, suspension, deletion, plan, handRevoked],
+  ...[keys, status, edge, external, suspension, deletion, plan, handRevoked, streams],
 ];
 
 /** Makes objects and changes them step by step, until an attempt is lost; then makes new ones. */

@@ -17,6 +17,13 @@ export interface Victims {
   readonly redis: PrivateServer;
   /** The longest T of a replica, milliseconds. */
   readonly leaseMs: number;
+  /** The S of all replicas, milliseconds. */
+  readonly streamsMs: number;
+}
+
+/** How long something is silent: a part of T, more than T, or so long that its row is gone and its streams have ended. */
+function silentMs({ leaseMs, streamsMs }: Victims, random: Random): number {
+  return random.between(0.4, 2) * leaseMs + random.pick([0, streamsMs, 2 * streamsMs]);
 }
 
 /** Does harm, and undoes it before it resolves. */
@@ -48,10 +55,10 @@ export const workerFaults: Readonly<Record<string, Fault>> = {
 };
 
 export const faults: Readonly<Record<string, Fault>> = {
-  'a replica is paused': async ({ replicas, leaseMs }, random) => {
-    const replica = random.pick(replicas);
+  'a replica is paused': async (victims, random) => {
+    const replica = random.pick(victims.replicas);
     replica.pause();
-    await sleep(random.between(0.4, 2) * leaseMs);
+    await sleep(silentMs(victims, random));
     replica.resume();
   },
 
@@ -130,10 +137,10 @@ export const faults: Readonly<Record<string, Fault>> = {
     }
   },
 
-  'a replica cannot reach PostgreSQL': async ({ replicas, leaseMs }, random) => {
-    const { toPostgres } = random.pick(replicas);
+  'a replica cannot reach PostgreSQL': async (victims, random) => {
+    const { toPostgres } = random.pick(victims.replicas);
     toPostgres.stall(...random.pick([[], ['client'], ['server']] as const));
-    await sleep(random.between(0.4, 2) * leaseMs);
+    await sleep(silentMs(victims, random));
     if (random.chance(0.5)) toPostgres.cut();
     toPostgres.resume();
   },

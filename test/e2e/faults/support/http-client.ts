@@ -18,13 +18,13 @@ export interface Sent {
 
 /** Asks one process, and returns `undefined` where no response comes: it may be frozen, cut off or dead. */
 export class HttpClient {
-  readonly #origin: string;
+  readonly origin: string;
   readonly #key: string | undefined;
   readonly #agent = new Agent({ connections: 32, pipelining: 1, connect: { timeout: 1_000 } });
 
   /** @param key sent where a request names none */
   constructor(origin: string, key?: string) {
-    this.#origin = origin;
+    this.origin = origin;
     this.#key = key;
   }
 
@@ -37,7 +37,7 @@ export class HttpClient {
     const { key = this.#key, headers = {}, body, limitMs = 2_000 } = sent;
     try {
       const response = await this.#agent.request({
-        origin: this.#origin,
+        origin: this.origin,
         method,
         path,
         headers: {

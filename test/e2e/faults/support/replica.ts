@@ -3,6 +3,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { configFile } from '../../../support/config-files.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { childrenOf } from '../../../support/processes.ts';
 import type { Scope } from '../../../support/servers.ts';
@@ -22,6 +23,8 @@ export interface Surroundings {
   readonly redisUrl: string;
   readonly upstreamUrl: string;
   readonly leaseMs: number;
+  /** Its S, whole seconds (1). */
+  readonly streamsS?: number;
   /** Of its clocks, to those of the machine (1). */
   readonly clockRate?: number;
   /** How far its wall clock is ahead of the machine's, in milliseconds (0). */
@@ -58,7 +61,7 @@ export class Replica {
   }
 
   static async make(t: Scope, name: string, surroundings: Surroundings): Promise<Replica> {
-    const { postgresUrl, redisUrl, upstreamUrl, leaseMs, workers } = surroundings;
+    const { postgresUrl, redisUrl, upstreamUrl, leaseMs, streamsS = 1, workers } = surroundings;
     const { clockRate = 1, clockAheadMs = 0 } = surroundings;
     const [toPostgres, toRedis] = [await TcpProxy.open(t, postgresUrl), await TcpProxy.open(t, redisUrl)];
     const ports = [await unusedPort(), await unusedPort()] as const;
@@ -71,6 +74,7 @@ export class Replica {
       REDIS_URL: toRedis.url,
       UPSTREAM_URL: upstreamUrl,
       COHERENCE_LEASE_MS: String(leaseMs),
+      CONFIG: configFile(t, `coherence: {streams_outlive_lease_s: ${streamsS}}\n`),
       LOG_LEVEL: 'error',
       USAGE_JOURNAL_DIR: usageFolder(),
       ...(workers !== undefined && { WORKERS: String(workers) }),

@@ -13,6 +13,7 @@ import { faults, workerFaults, type Victims } from './faults.ts';
 import { Prober } from './prober.ts';
 import { Replica } from './replica.ts';
 import { RunEnded, Tenants } from './tenants.ts';
+import { openStreams, type Passed } from './streams.ts';
 import { startUpstream } from './upstream.ts';
 
 export interface RunPlan {
@@ -25,6 +26,8 @@ export interface RunPlan {
   readonly workers?: number;
   /** Each replica in turn gets one of these as its T, milliseconds. */
   readonly leases: readonly number[];
+  /** Their S, whole seconds (1). */
+  readonly streamsS?: number;
   /** How wrong the clocks of replicas are, as a share, in turn too fast and too slow (0). */
   readonly clockError?: number;
   /** How far the wall clocks of two replicas in a row are apart, in milliseconds (0). */
@@ -58,7 +61,8 @@ export interface RunOutcome {
 }
 
 export async function runFaults(t: Scope, plan: RunPlan): Promise<RunOutcome> {
-  const { seed, durationMs, leases, clockError = 0, say = () => undefined } = plan;
+  const { seed, durationMs, leases, streamsS = 1, clockError = 0, say = () => undefined } = plan;
+  const passed: Passed = new Map();
   const random = new Random(seed);
   const { wallClocksApartMs = 0, isolation } = plan;
   const settings = { ...(isolation !== undefined && { default_transaction_isolation: isolation }) };
@@ -66,7 +70,7 @@ export async function runFaults(t: Scope, plan: RunPlan): Promise<RunOutcome> {
     plan.standby === true ? Cluster.start(t, settings) : null,
     plan.standby === true ? null : startPostgres(t, settings),
     startRedis(t),
-    startUpstream(t),
+    startUpstream(t, passed),
   ]);
   const victims = {
     get postgres() {
@@ -75,6 +79,7 @@ export async function runFaults(t: Scope, plan: RunPlan): Promise<RunOutcome> {
     cluster,
     redis,
     leaseMs: Math.max(...leases),
+    streamsMs: 1_000 * streamsS,
   };
   const { url: postgresUrl } = victims.postgres;
   const replicas = await Promise.all(
@@ -84,6 +89,7 @@ export async function runFaults(t: Scope, plan: RunPlan): Promise<RunOutcome> {
         redisUrl: redis.url,
         upstreamUrl,
         leaseMs: leases[i % leases.length] as number,
+        streamsS,
         ...(plan.workers !== undefined && { workers: plan.workers }),
         clockAheadMs: (i % 2 === 0 ? 0.5 : -0.5) * wallClocksApartMs,
         ...(clockError > 0 && { clockRate: i % 2 === 0 ? 1 - clockError : 1 + clockError }),
@@ -101,11 +107,16 @@ export async function runFaults(t: Scope, plan: RunPlan): Promise<RunOutcome> {
   const prober = new Prober(replicas, history, random, stopped);
   const tenants = new Tenants(replicas, random, stopped);
   const burst = (probes: Parameters<Prober['burst']>[0]): void => prober.burst(probes);
+  const open = (key: string, onPassed: () => void): void => {
+    const name = `s${passed.size}`;
+    passed.set(name, onPassed);
+    for (const { client } of replicas) openStreams(Number(new URL(client.origin).port), key, name, passed);
+  };
   const byHand = plan.byHand === true ? handIn(() => victims.postgres.url, victims.leaseMs) : null;
   const writing = cells.map((cell, i) =>
-    cell({ tenants, history, random, stopped, burst, byHand }, (probes) => prober.show(i, probes)).catch(
-      ignoreEnd,
-    ),
+    cell({ tenants, history, random, stopped, burst, openStreams: open, byHand }, (probes) =>
+      prober.show(i, probes),
+    ).catch(ignoreEnd),
   );
   const suffered = await sufferUntil(stopped, Object.assign(victims, { replicas }), random, plan, say, [
     ...writing,

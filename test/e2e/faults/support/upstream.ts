@@ -2,10 +2,12 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Scope } from '../../../support/servers.ts';
+import { serveStreams, type Passed } from './streams.ts';
 
 /** The service behind the gateways: it responds with the tenant it was told to work on. Returns its URL. */
-export async function startUpstream(t: Scope): Promise<string> {
+export async function startUpstream(t: Scope, passed: Passed = new Map()): Promise<string> {
   const server = createServer((request, response) => {
+    if (request.url?.startsWith('/streams/') === true) return;
     request.resume();
     const body = JSON.stringify({ tenant: request.headers['x-service-resolved-tenant'] });
     response.writeHead(200, {
@@ -14,6 +16,7 @@ export async function startUpstream(t: Scope): Promise<string> {
     });
     response.end(body);
   });
+  serveStreams(server, passed);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.teardown(() => {

@@ -57,6 +57,8 @@ create table replica (
   -- Level of the replica's version: the rules that it can enforce (`fleet_require`).
   level int not null check (level >= 1),
   lease_ms int not null check (lease_ms > 0),
+  -- How long streams may outlive the lease.
+  streams_ms int not null check (streams_ms >= 0),
   acked bigint not null default 0 check (acked >= 0),
   streams_closed int not null default 0 check (streams_closed >= 0),
   -- The other columns are for operators; no decision depends on them.

@@ -4,7 +4,7 @@
 --
 -- A journal that has been given up (`usage_silent`) does not hold back `through`. Its lost counts are from the time
 -- between its own `through` and one hour after its last batch. The journal's process counted nothing after that hour,
--- because the process's lease was shorter than an hour.
+-- because the process's lease and streams lasted less than an hour.
 create or replace function usage_completeness(lost_after interval, period_from timestamptz, period_to timestamptz)
 returns table (through timestamptz, incomplete boolean, silent text[]) language sql stable as $$
   with silent as (
