@@ -8,14 +8,27 @@ const littleWork = 16 * 1024;
 /** Work for a chunk or a frame, beside its bytes. */
 export const pieceWork = 128;
 
-let done = 0;
+/** An amount that counts from zero again in each turn of the event loop. */
+export class TurnTotal {
+  total = 0;
+
+  add(amount: number): void {
+    if (this.total === 0) setImmediate(startTurn, this);
+    this.total += amount;
+  }
+}
+
+function startTurn(counted: TurnTotal): void {
+  counted.total = 0;
+}
+
+const done = new TurnTotal();
 
 /**
  * Counts work. Returns whether whoever has done it must rest until the next turn of the event loop, so that everybody
  * else has theirs: libuv reads a socket up to 32 times before it goes on to the next one.
  */
 export function mustRestAfter(work: number): boolean {
-  if (done === 0) setImmediate(() => (done = 0));
-  done += work;
-  return work > littleWork && done > mostWork;
+  done.add(work);
+  return work > littleWork && done.total > mostWork;
 }

@@ -4,6 +4,7 @@ import { createSecureContext, createServer as createTlsServer, type Server as Tl
 import type { LimitsConfig, ListenConfig } from '../config.ts';
 import { HeldBytes } from '../limits/held-bytes.ts';
 import { guarded, guardedConnection, guardedOn, reportFaults } from '../http/guarded.ts';
+import { TurnTotal } from '../http/turn.ts';
 import { systemClock, type Clock } from '../ports/clock.ts';
 import { checkEvery, systemTimers, type AllTimers } from '../ports/timers.ts';
 import { ClientConnection } from './client-connection.ts';
@@ -114,12 +115,6 @@ function ignore(): void {
   /* Code that uses the connection does not need this event to notice that the connection has ended. */
 }
 
-/**
- * Maximum number of requests to read before timers and other work have a turn. If 1,024 sockets or more are readable,
- * libuv reads as many of them up to 48 times first.
- */
-const mostInATurn = 1_000;
-
 /** What the connections of a listener share. */
 class ServedListener implements Served {
   application: Application;
@@ -128,7 +123,7 @@ class ServedListener implements Served {
   keepAliveLine: string;
   readonly sendBuffer = new SendBuffer();
   readonly clock: Clock;
-  leftInTurn = mostInATurn;
+  readonly requestsInTurn = new TurnTotal();
   readonly held: HeldBytes;
   readonly #secureSockets: SecureSockets;
 
@@ -151,11 +146,6 @@ class ServedListener implements Served {
     this.application = application;
     this.limits = limits;
     this.keepAliveLine = keepAliveLine(limits);
-  }
-
-  countInTurn(): void {
-    if (this.leftInTurn === mostInATurn) setImmediate(() => (this.leftInTurn = mostInATurn));
-    this.leftInTurn -= 1;
   }
 
   below(socket: Socket): Socket | null {

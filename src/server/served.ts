@@ -4,6 +4,7 @@ import type { Problem } from '../domain/problem.ts';
 import type { ClientRequest, ClientResponse } from '../http/client-request.ts';
 import type { Breakable } from '../http/guarded.ts';
 import type { ClientAddress, TrustedPeers } from '../http/trusted-proxies.ts';
+import type { TurnTotal } from '../http/turn.ts';
 import type { HeldBytes } from '../limits/held-bytes.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { SendBuffer } from './send-buffer.ts';
@@ -47,10 +48,8 @@ export interface Served {
   readonly sendBuffer: SendBuffer;
   readonly held: HeldBytes;
   readonly clock: Clock;
-  /** Number of requests that may still be read in this turn of the event loop. */
-  readonly leftInTurn: number;
-  /** Counts a request that was read. */
-  countInTurn(): void;
+  /** Requests that were read in this turn of the event loop. */
+  readonly requestsInTurn: TurnTotal;
   /** Returns the TCP socket of a connection, which can be reset; `null` if it is unknown. */
   below(socket: Socket): Socket | null;
 }

@@ -152,10 +152,10 @@ class Flow {
       exchange.onHeld();
     });
     this.#exchange = exchange;
-    this.#onRested = () => {
+    this.#onRested = guarded(exchange, () => {
       this.#rests = false;
       this.#goOn();
-    };
+    });
     this.#timeout = new IdleTimeout(idleMs);
   }
 

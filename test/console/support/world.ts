@@ -76,9 +76,15 @@ export async function startWorld(
     },
     openStreams: async (scope, apiKey) => {
       const leave = new AbortController();
-      scope.teardown(() => leave.abort());
+      // The client ends the stream of a response that nobody refers to.
+      const streams: Response[] = [];
+      scope.teardown(() => {
+        leave.abort();
+        streams.length = 0;
+      });
       const headers = { authorization: `Bearer ${apiKey}` };
-      for (const { url } of replicas) await fetch(`${url}/stream`, { headers, signal: leave.signal });
+      for (const { url } of replicas)
+        streams.push(await fetch(`${url}/stream`, { headers, signal: leave.signal }));
     },
   };
 }
