@@ -93,6 +93,8 @@ class Clients {
     const [answer] = (await once(sent, 'response')) as [IncomingMessage];
     await once(answer, 'data');
     this.streams += 1;
+    // A stream that is cut is reset.
+    sent.on('error', () => undefined);
     answer.on('error', () => undefined);
     answer.once('end', () => (this.ended += 1));
     answer.once('close', () => (this.streams -= 1));
