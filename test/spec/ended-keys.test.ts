@@ -22,6 +22,8 @@ const {
 async function stream(key: string): Promise<IncomingMessage> {
   const request = get(`${origin}/stream`, { headers: { authorization: `Bearer ${key}` } });
   const [response] = (await once(request, 'response')) as [IncomingMessage];
+  // A stream that is cut is reset.
+  request.on('error', () => undefined);
   return response.on('error', () => undefined).resume();
 }
 
