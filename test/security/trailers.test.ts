@@ -21,7 +21,9 @@ const own = [
   ...['RateLimit', 'RateLimit-Policy', 'X-RateLimit-Limit', 'ratelimit_policy', 'Retry-After', 'Vary'],
   ...['WWW-Authenticate', 'Access-Control-Allow-Origin', 'Access-Control-Expose-Headers', 'Location', 'Date'],
   ...['Cache-Control', 'CDN-Cache-Control', 'Surrogate-Control', 'X-Accel-Expires', 'Age', 'Expires'],
-  ...['Content-Encoding', 'Content-Range', 'Content-Length', 'Content-Location', 'X-Service-Enforced'],
+  // undici fails a response with this one.
+  ...(process.env['TEST_UPSTREAM_CLIENT'] === 'undici' ? [] : ['Content-Length']),
+  ...['Content-Encoding', 'Content-Range', 'Content-Location', 'X-Service-Enforced'],
 ];
 
 t.test('trailers of a response are cleaned like its headers', async (t) => {
