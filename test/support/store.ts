@@ -14,7 +14,7 @@ import { keyDraft, newAccountId, subAccountDraft } from './drafts.ts';
 import { eventually } from './eventually.ts';
 import { freshDatabase, type Template } from './postgres.ts';
 import type { Scope } from './servers.ts';
-import { unhurried } from './unhurried.ts';
+import { longMs, unhurried } from './unhurried.ts';
 
 /** A database with the present schema, copied rather than migrated anew. */
 export const migrated: Template = {
@@ -65,7 +65,7 @@ export function over(sql: Sql): Runner {
 
 /** A connection to look behind a store's back. */
 export function rawSql(t: Scope, url: string): Sql {
-  const sql = connectByUrl(url, 10_000)();
+  const sql = connectByUrl(url, longMs)();
   t.teardown(() => sql.end({ timeout: 1 }));
   return sql;
 }

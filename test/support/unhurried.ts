@@ -1,6 +1,7 @@
 import type { Patience } from '../../src/wiring/patience.ts';
 
-const longMs = 600_000;
+/** Longer than any test waits. */
+export const longMs = 600_000;
 
 /**
  * Patience of a gateway under test that no slow machine exhausts: tests of behaviour expect an answer, however late it

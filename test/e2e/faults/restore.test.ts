@@ -117,7 +117,7 @@ t.test(
     const { code, stdout, stderr } = await cli(env, 'restored');
     watch.startOver();
     t.equal(code, 0, stderr);
-    t.match(stdout, /Waiting 1\.\d s[^]*Done/);
+    t.match(stdout, /Waiting 4\.4 s[^]*Done/);
 
     await everywhere(async (replica, i) => {
       await decidesBy(replica, 'byDump');
