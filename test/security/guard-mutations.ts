@@ -229,8 +229,8 @@ const guards: Readonly<
   'src/http/turn.ts': [
     [
       'hogged-turns',
-      'return work > littleWork && done > mostWork;',
-      'return work < 0 && done > mostWork + littleWork;',
+      'return work > littleWork && done.total > mostWork;',
+      'return work < 0 && done.total > mostWork + littleWork;',
     ],
   ],
   'src/http/static-page.ts': [
