@@ -21,7 +21,7 @@ type RateName = 'reads' | 'changes' | 'confirmed' | 'takenAway';
 
 /**
  * Limits how often a parent may call. Changes that only take rights away have a rate for each key and portal session
- * instead, so that whoever has a leaked key cannot keep its revocation waiting.
+ * instead, so that the holder of a leaked key cannot keep its revocation waiting.
  */
 export class CallRates {
   readonly #clock: Pick<Clock, 'monotonicMs'>;

@@ -58,7 +58,7 @@ export function resetConnection(socket: Socket): void {
   socket.destroy();
 }
 
-/** Makes the end of a connection a reset, see {@link resetConnection}, whoever ends it. */
+/** Makes the end of a connection a reset, see {@link resetConnection}, no matter which code ends it. */
 export function resetOnceDestroyed(socket: Socket): void {
   const { _handle: handle } = socket as { readonly _handle?: Handle | null };
   const tcp = handle?._parent ?? handle;

@@ -25,8 +25,8 @@ function startTurn(counted: TurnTotal): void {
 const done = new TurnTotal();
 
 /**
- * Counts work. Returns whether whoever has done it must rest until the next turn of the event loop, so that everybody
- * else has theirs: libuv reads a socket up to 32 times before it goes on to the next one.
+ * Counts work. Returns whether the connection that did it must rest until the next turn of the event loop, so that the
+ * others have theirs: libuv reads a socket up to 32 times before it goes on to the next one.
  */
 export function mustRestAfter(work: number): boolean {
   done.add(work);

@@ -1,13 +1,12 @@
 // class: app
 /** A few clients send as fast as they can: how much of it one turn of the event loop takes, in which nobody else is served. */
-import { once } from 'node:events';
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import t from 'tap';
 import { Tunnel } from '../../src/proxy/websocket/tunnel.ts';
 import { everythingThatFollows, ManualTime } from '../support/coherence/manual-time.ts';
 import { eventually, startGateway } from '../support/gateway.ts';
 import { rawClient, requestText, type RawClient } from '../support/raw-client.ts';
-import type { Scope } from '../support/servers.ts';
+import { pair } from '../support/socket-pair.ts';
 import { startRawUpstream, startTcpUpstream } from '../support/upstreams.ts';
 import { consent, handshake } from '../support/websockets.ts';
 
@@ -119,23 +118,4 @@ async function mostInATurn(progress: () => number, end: number): Promise<number>
   await eventually(() => progress() === end, 'everything');
   over = true;
   return most;
-}
-
-/** Both ends of a connection. */
-async function pair(t: Scope): Promise<[Socket, Socket]> {
-  const server = createServer({ allowHalfOpen: true }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const far = connect({
-    port: (server.address() as AddressInfo).port,
-    host: '127.0.0.1',
-    allowHalfOpen: true,
-  });
-  const [near] = (await once(server, 'connection')) as [Socket];
-  for (const socket of [near, far]) socket.on('error', () => undefined);
-  t.teardown(() => {
-    near.destroy();
-    far.destroy();
-    server.close();
-  });
-  return [near, far];
 }

@@ -10,7 +10,7 @@ export interface Caching {
   readonly isPrivate: boolean;
 }
 
-/** Returns what a route's responses tell caches. An open route serves everybody alike. */
+/** Returns what a route's responses tell caches. An open route serves all clients alike. */
 export function cachingOf(
   { open, cors, sharedCache }: Pick<RouteConfig, 'open' | 'cors' | 'sharedCache'>,
   names: Pick<HeaderNames, 'acting' | 'apiKey'>,

@@ -93,7 +93,7 @@ export function responseHeaderFilter(
       if (upgrade !== undefined) passed.push('upgrade', upgrade);
       passed.push('x-request-id', requestId);
       if (resolvedTenant !== null) passed.push(names.resolvedTenant, resolvedTenant);
-      // Nobody keeps an interim response.
+      // Caches keep no interim response.
       if (status >= 200) pushCaching(passed, said);
       const contentLength = length === undefined ? undefined : Number(length);
       // undici lets it through.

@@ -1,10 +1,8 @@
 // class: pure
-import { once } from 'node:events';
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import t from 'tap';
 import { Tunnel } from '../../../src/proxy/websocket/tunnel.ts';
 import { eventually } from '../../support/eventually.ts';
-import type { Scope } from '../../support/servers.ts';
+import { pair } from '../../support/socket-pair.ts';
 
 t.test('what waits to be sent is not sent after the end, nor is a close frame behind it', async (t) => {
   const [client, clientEnd] = await pair(t);
@@ -28,19 +26,3 @@ t.test('what waits to be sent is not sent after the end, nor is a close frame be
   await eventually(() => over === 1 && clientEnd.destroyed);
   t.equal(received, '\x81\x03all');
 });
-
-/** Both ends of a connection. */
-async function pair(t: Scope): Promise<[Socket, Socket]> {
-  const server = createServer({ allowHalfOpen: true }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  const far = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
-  const [near] = (await once(server, 'connection')) as [Socket];
-  for (const socket of [near, far]) socket.on('error', () => undefined);
-  t.teardown(() => {
-    near.destroy();
-    far.destroy();
-    server.close();
-  });
-  return [near, far];
-}
