@@ -44,6 +44,8 @@ export function installGuard(app: FastifyInstance, deps: GuardDeps): CountChange
   app.addHook('onRequest', (request, reply, done) => {
     // What ends access takes no place, so that a leaked key cannot keep its own revocation out.
     if (request.routeOptions.config.action) return done();
+    // The client left during the look-up, and `close` does not come again.
+    if (reply.raw.destroyed) return;
     const { accountId, keyId } = callerOf(request);
     const leave = deps.concurrency.enterCall({ resolvedTenant: keyId, parentTenant: accountId });
     if (leave !== null) reply.raw.once('close', leave);

@@ -1,14 +1,27 @@
 // class: app
 import t from 'tap';
 import { startApis } from '../support/apis.ts';
+import { DirectDirectory } from '../support/direct-directory.ts';
 import { embeddedStore } from '../support/embedded.ts';
 import { ManualTime } from '../support/coherence/manual-time.ts';
 import { eventually } from '../support/eventually.ts';
 import { rawClient, requestText, type RawClient } from '../support/raw-client.ts';
 
 const time = new ManualTime();
+const store = await embeddedStore(t);
+/** While this is pending, no fact can be read. */
+let away = Promise.resolve();
+let lookUps = 0;
 const apis = await startApis(t, {
-  store: await embeddedStore(t),
+  store,
+  deps: {
+    directory: {
+      lookUp: () => {
+        const lookup = new DirectDirectory(store.facts).lookUp();
+        return { ...lookup, load: () => ((lookUps += 1), away.then(() => lookup.load())) };
+      },
+    },
+  },
   limits: { maxConnections: 64 * 8, bodyIdleMs: 30_000, minBodyBytesPerMinute: 6_000 },
   time,
 });
@@ -44,6 +57,20 @@ t.test('a body of a call that trickles is given up after a minute', async (t) =>
     await time.advance(20_000);
   }
   t.match(await client.response('POST'), { status: 408, code: 'request_timeout' });
+});
+
+t.test('who leaves during a look-up leaves no place taken', async (t) => {
+  const parent = await apis.parent();
+  let back = (): void => undefined;
+  away = new Promise((resolve) => (back = resolve));
+  const before = lookUps;
+  const clients: RawClient[] = [];
+  for (let i = 0; i < 40; i++) clients.push(await half(parent.key, '/v1/sub-accounts'));
+  await eventually(() => lookUps === before + 40);
+  for (const { socket } of clients) socket.destroy();
+  for (let i = 0; i < 10; i++) await apis.call('GET', '/v1/sub-accounts/openapi.json');
+  back();
+  t.equal((await parent.call('GET', '')).status, 200);
 });
 
 /** A client that has sent half of a call. */
