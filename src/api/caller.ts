@@ -4,7 +4,8 @@ import { found } from '../http/not-found.ts';
 import { apiKeyFields, apiKeyToBody } from './api-keys/resource.ts';
 import type { ManagementDeps } from './deps.ts';
 import { callerOf } from './guard.ts';
-import { limitsBody, limitsToBody } from './rest/limits.ts';
+import { limitsToMembers } from '../domain/limits/limits.ts';
+import { limitsBody } from './rest/limits.ts';
 import { limitInForce, limitsInForce } from './rest/limits-in-force.ts';
 import { limitedBy } from './sub-accounts/limits.ts';
 import { closed, noQuery, nullableText, timestamp } from './rest/typebox.ts';
@@ -47,7 +48,7 @@ export function callerRoute(app: ManagementApp, deps: ManagementDeps): void {
           id: account.id,
           name: account.name,
           external_id: account.externalId,
-          limits: limitsToBody(account.effectiveLimits),
+          limits: limitsToMembers(account.effectiveLimits),
           created_at: account.createdAt.toISOString(),
           updated_at: account.updatedAt.toISOString(),
         },

@@ -1,4 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander';
+import { limitsToMembers, type Limits } from '../domain/limits/limits.ts';
 import { orNull, readNumber } from './account-options.ts';
 import type { Account, LimitsInForce, Plan } from '../generated/operator-types.ts';
 import { styled, table } from './output.ts';
@@ -6,14 +7,7 @@ import { styled, table } from './output.ts';
 type Given = number | 'unlimited' | false;
 
 /** Command options that set limits. An option is `false` if given in its `--no-…` form. */
-export interface LimitOptions {
-  readonly requestsPerSecond?: Given;
-  readonly burst?: number | false;
-  readonly requestsPerMinute?: Given;
-  readonly requestsPerDay?: Given;
-  readonly requestsPerMonth?: Given;
-  readonly unitsPerMonth?: Given;
-}
+export type LimitOptions = { readonly [Name in keyof Limits]?: Given };
 
 /** A limit that options set: its option, its description, and the description of the `--no-…` form. */
 type LimitOption = readonly [name: string, description: string, without: string];
@@ -68,31 +62,24 @@ export function readOwn(text: string): number | 'unlimited' {
 
 /** Turns the options into the member `limits` of a request body. Returns `{}` if no option is given. */
 export function limitsMember(options: LimitOptions): object {
-  const { requestsPerSecond, burst, requestsPerMinute, requestsPerDay, requestsPerMonth, unitsPerMonth } =
-    options;
-  const limits = {
-    ...(requestsPerSecond !== undefined && { requests_per_second: orNull(requestsPerSecond) }),
-    ...(burst !== undefined && { burst: orNull(burst) }),
-    ...(requestsPerMinute !== undefined && { requests_per_minute: orNull(requestsPerMinute) }),
-    ...(requestsPerDay !== undefined && { requests_per_day: orNull(requestsPerDay) }),
-    ...(requestsPerMonth !== undefined && { requests_per_month: orNull(requestsPerMonth) }),
-    ...(unitsPerMonth !== undefined && { units_per_month: orNull(unitsPerMonth) }),
-  };
-  return Object.keys(limits).length === 0 ? {} : { limits };
+  const given = Object.entries(limitsToMembers(options)).map(([name, value]) => [name, orNull(value)]);
+  return given.length === 0 ? {} : { limits: Object.fromEntries(given) as object };
 }
 
 /** Formats limits on one line. */
 export function showLimits(limits: Account['limits'] | Plan['limits']): string {
-  const { requests_per_second: second, burst, requests_per_minute: minute } = limits;
-  const { requests_per_day: day, requests_per_month: month, units_per_month: units } = limits;
-  const parts = [
-    ...(second === null ? [] : [`${second} a second`]),
-    ...(burst === null ? [] : [`${burst} at once`]),
-    ...(minute === null ? [] : [`${minute} a minute`]),
-    ...(day === null ? [] : [`${day} a day`]),
-    ...(month === null ? [] : [`${month} a month`]),
-    ...(units === null ? [] : [`${units} units a month`]),
-  ];
+  const words = {
+    requests_per_second: 'a second',
+    burst: 'at once',
+    requests_per_minute: 'a minute',
+    requests_per_day: 'a day',
+    requests_per_month: 'a month',
+    units_per_month: 'units a month',
+  } as const satisfies Record<keyof typeof limits, string>;
+  const parts = Object.entries(words).flatMap(([name, word]) => {
+    const limit = limits[name as keyof typeof words];
+    return limit === null ? [] : [`${limit} ${word}`];
+  });
   return parts.join(', ') || '(none)';
 }
 

@@ -1,7 +1,7 @@
 import { isExternalId } from '../../domain/external-id.ts';
 import { parseAccountId, parseKeyId, type AccountId, type KeyId } from '../../domain/ids.ts';
-import type { Limits } from '../../domain/limits/limits.ts';
-import { planNamePattern, unlimited, type Own, type OwnLimits } from '../../domain/limits/plan.ts';
+import { noLimits, type Limits } from '../../domain/limits/limits.ts';
+import { planNamePattern, unlimited, type OwnLimits } from '../../domain/limits/plan.ts';
 import type { StampedFact } from '../../ports/fact-cache.ts';
 import type { AccountFact, FactKey, FactValue, KeyFact, PlanFact } from '../../ports/facts.ts';
 
@@ -90,27 +90,20 @@ function readPlanFact(value: unknown): PlanFact | undefined {
 }
 
 function readOwnLimits(value: unknown): OwnLimits | undefined {
-  if (!isObject(value)) return undefined;
-  const { requestsPerSecond, burst, requestsPerMinute, requestsPerDay, requestsPerMonth, unitsPerMonth } =
-    value;
-  if (!isOwn(requestsPerSecond) || !isLimit(burst) || !isOwn(requestsPerMinute)) return undefined;
-  if (!isOwn(requestsPerDay) || !isOwn(requestsPerMonth) || !isOwn(unitsPerMonth)) return undefined;
-  return { requestsPerSecond, burst, requestsPerMinute, requestsPerDay, requestsPerMonth, unitsPerMonth };
-}
-
-function isOwn(value: unknown): value is Own {
-  return value === unlimited || isLimit(value);
+  const isOwn = (one: unknown, name: string): boolean =>
+    isLimit(one) || (one === unlimited && name !== 'burst');
+  return limitsIn<OwnLimits>(value, isOwn);
 }
 
 /** Returns the limits in `value`: `null` stands for no limits. Returns `undefined` if `value` is not valid. */
 function readLimits(value: unknown): Limits | null | undefined {
-  if (value === null) return null;
+  return value === null ? null : limitsIn<Limits>(value, isLimit);
+}
+
+function limitsIn<L>(value: unknown, isValid: (one: unknown, name: string) => boolean): L | undefined {
   if (!isObject(value)) return undefined;
-  const { requestsPerSecond, burst, requestsPerMinute, requestsPerDay, requestsPerMonth, unitsPerMonth } =
-    value;
-  if (!isLimit(requestsPerSecond) || !isLimit(burst) || !isLimit(requestsPerMinute)) return undefined;
-  if (!isLimit(requestsPerDay) || !isLimit(requestsPerMonth) || !isLimit(unitsPerMonth)) return undefined;
-  return { requestsPerSecond, burst, requestsPerMinute, requestsPerDay, requestsPerMonth, unitsPerMonth };
+  const limits = Object.keys(noLimits).map((name) => [name, value[name]] as const);
+  return limits.every(([name, one]) => isValid(one, name)) ? (Object.fromEntries(limits) as L) : undefined;
 }
 
 function isLimit(value: unknown): value is number | null {

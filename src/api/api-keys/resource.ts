@@ -14,10 +14,11 @@ import {
 import { uuidV7, type KeyId } from '../../domain/ids.ts';
 import { parseInstant } from '../../domain/rfc3339.ts';
 import { scopeMaxLength, scopePattern, scopesPerKey } from '../../domain/scope.ts';
-import type { KeyChange, NewApiKey } from '../../ports/api-keys.ts';
+import { limitsFromMembers, limitsToMembers } from '../../domain/limits/limits.ts';
+import type { KeyChange, KeyLimits, NewApiKey } from '../../ports/api-keys.ts';
 import { invalidField } from '../../http/invalid-request.ts';
 import { displayName } from '../rest/display-name.ts';
-import { keyLimits, keyLimitsOf, limitsBody, limitsToBody } from '../rest/limits.ts';
+import { keyLimits, limitsBody } from '../rest/limits.ts';
 import type { Thing } from '../../domain/no-such.ts';
 import { closed, nullableText, nullableTimestamp, timestamp } from '../rest/typebox.ts';
 
@@ -136,7 +137,7 @@ export function apiKeyToBody(key: ApiKey, owner: OwnerField, nowMs: number): Sta
     expires_at: key.expiresAt?.toISOString() ?? null,
     revoked_at: key.revokedAt?.toISOString() ?? null,
     rotated_from: key.rotatedFrom,
-    limits: limitsToBody(key.limits),
+    limits: limitsToMembers(key.limits),
   };
 }
 
@@ -155,7 +156,7 @@ export function readMint(body: Static<typeof mintBody>, nowMs: number): Omit<New
     ...labels,
     scopes,
     expiresAt: readExpiry(expiry, nowMs),
-    ...(limits && { limits: keyLimitsOf(limits) }),
+    ...(limits && { limits: limitsFromMembers<KeyLimits>(limits) }),
   };
 }
 
@@ -165,7 +166,7 @@ export function readUpdate(body: Static<typeof updateBody>, nowMs: number): KeyC
   return {
     ...labels,
     ...(expiry !== undefined && { expiresAt: readExpiry(expiry, nowMs) }),
-    ...(limits !== undefined && { limits: keyLimitsOf(limits) }),
+    ...(limits !== undefined && { limits: limitsFromMembers<KeyLimits>(limits) }),
   };
 }
 

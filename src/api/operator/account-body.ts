@@ -1,14 +1,8 @@
 import { Type, type Static } from 'typebox';
 import type { ParentAccount, ParentChange } from '../../domain/account.ts';
-import { planNamePattern } from '../../domain/limits/plan.ts';
-import {
-  accountLimitsOf,
-  limitsBody,
-  limitsToBody,
-  ownInteger,
-  ownLimits,
-  ownLimitsBody,
-} from '../rest/limits.ts';
+import { limitsFromMembers, limitsToMembers } from '../../domain/limits/limits.ts';
+import { planNamePattern, type OwnLimits } from '../../domain/limits/plan.ts';
+import { limitsBody, ownInteger, ownLimits, ownLimitsBody } from '../rest/limits.ts';
 import { closed, nullableText, timestamp } from '../rest/typebox.ts';
 import { mostAllowed } from './plan-body.ts';
 import { changeable, changeOf, metadataBody } from '../sub-accounts/resource.ts';
@@ -64,7 +58,7 @@ export function parentChangeOf({
 }: Static<typeof updateBody>): ParentChange {
   return {
     ...changeOf(body),
-    ...(limits !== undefined && { limits: accountLimitsOf(limits) }),
+    ...(limits !== undefined && { limits: limitsFromMembers<Partial<OwnLimits>>(limits) }),
     ...(plan !== undefined && { plan }),
     ...(maxSubAccounts !== undefined && { maxSubAccounts }),
     ...(maxApiKeys !== undefined && { maxApiKeys }),
@@ -83,8 +77,8 @@ export function accountToBody(account: ParentAccount): Static<typeof accountBody
     plan: account.plan,
     max_sub_accounts: account.maxSubAccounts,
     max_api_keys: account.maxApiKeys,
-    limits: limitsToBody(account.limits),
-    effective_limits: limitsToBody(account.effectiveLimits),
+    limits: limitsToMembers(account.limits),
+    effective_limits: limitsToMembers(account.effectiveLimits),
     created_at: account.createdAt.toISOString(),
     updated_at: account.updatedAt.toISOString(),
   };

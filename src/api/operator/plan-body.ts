@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox';
-import { noLimits } from '../../domain/limits/limits.ts';
+import { limitsFromMembers, limitsToMembers, noLimits, type Limits } from '../../domain/limits/limits.ts';
 import type { Plan, PlanTerms } from '../../domain/limits/plan.ts';
-import { accountLimits, accountLimitsOf, limitsBody, limitsToBody } from '../rest/limits.ts';
+import { accountLimits, limitsBody } from '../rest/limits.ts';
 import { closed, nullableInteger, timestamp } from '../rest/typebox.ts';
 
 /** Most sub-accounts and API keys that an account or a plan may allow, as in the configuration. */
@@ -30,14 +30,18 @@ export function planTermsOf({
   max_sub_accounts: maxSubAccounts = null,
   max_api_keys: maxApiKeys = null,
 }: Static<typeof putPlanBody>): PlanTerms {
-  return { limits: { ...noLimits, ...accountLimitsOf(limits) }, maxSubAccounts, maxApiKeys };
+  return {
+    limits: { ...noLimits, ...limitsFromMembers<Partial<Limits>>(limits) },
+    maxSubAccounts,
+    maxApiKeys,
+  };
 }
 
 /** Returns the response body for a plan. */
 export function planToBody(plan: Plan): Static<typeof planBody> {
   return {
     name: plan.name,
-    limits: limitsToBody(plan.limits),
+    limits: limitsToMembers(plan.limits),
     max_sub_accounts: plan.maxSubAccounts,
     max_api_keys: plan.maxApiKeys,
     created_at: plan.createdAt.toISOString(),

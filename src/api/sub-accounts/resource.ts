@@ -10,7 +10,8 @@ import {
 } from '../../domain/account.ts';
 import { externalIdMaxLength, externalIdPattern } from '../../domain/external-id.ts';
 import { displayName } from '../rest/display-name.ts';
-import { accountLimits, accountLimitsOf, limitsBody, limitsToBody } from '../rest/limits.ts';
+import { limitsFromMembers, limitsToMembers, type Limits } from '../../domain/limits/limits.ts';
+import { accountLimits, limitsBody } from '../rest/limits.ts';
 import { closed, nullableText, nullableTimestamp, timestamp } from '../rest/typebox.ts';
 import { warningBody } from './warnings.ts';
 
@@ -103,7 +104,7 @@ export function changeOf(body: {
 export function limitsMember(
   limits: Static<typeof accountLimits> | undefined,
 ): Pick<AccountChange, 'limits'> {
-  return limits === undefined ? {} : { limits: accountLimitsOf(limits) };
+  return limits === undefined ? {} : { limits: limitsFromMembers<Partial<Limits>>(limits) };
 }
 
 /** Returns the response body for a sub-account. */
@@ -114,7 +115,7 @@ export function subAccountToBody(account: SubAccount): Static<typeof subAccountB
     external_id: account.externalId,
     status: account.status,
     metadata: account.metadata,
-    limits: limitsToBody(account.limits),
+    limits: limitsToMembers(account.limits),
     created_at: account.createdAt.toISOString(),
     updated_at: account.updatedAt.toISOString(),
     deactivated_at: account.deactivatedAt?.toISOString() ?? null,

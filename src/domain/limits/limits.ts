@@ -22,6 +22,41 @@ export interface Limits {
   readonly unitsPerMonth: number | null;
 }
 
+/** Name of each limit in bodies and in columns of the database. */
+export const limitMembers = {
+  requestsPerSecond: 'requests_per_second',
+  burst: 'burst',
+  requestsPerMinute: 'requests_per_minute',
+  requestsPerDay: 'requests_per_day',
+  requestsPerMonth: 'requests_per_month',
+  unitsPerMonth: 'units_per_month',
+} as const satisfies Record<keyof Limits, string>;
+
+/** Limits under the names of {@link limitMembers}. */
+export type LimitMembers<L> = {
+  [Name in keyof L as Name extends keyof Limits ? (typeof limitMembers)[Name] : never]: L[Name];
+};
+
+/** Returns limits under the names of {@link limitMembers}, without those that are absent. */
+export function limitsToMembers<L extends object>(limits: L): LimitMembers<L> {
+  return renamed(limits, Object.entries(limitMembers)) as LimitMembers<L>;
+}
+
+/** Returns the limits among `members`, without those that are absent. */
+export function limitsFromMembers<L extends object = Partial<Limits>>(members: LimitMembers<L>): L {
+  return renamed(
+    members,
+    Object.entries(limitMembers).map(([name, member]) => [member, name]),
+  ) as L;
+}
+
+function renamed(values: object, names: readonly (readonly [from: string, to: string])[]): object {
+  const given = values as Readonly<Record<string, unknown>>;
+  return Object.fromEntries(
+    names.flatMap(([from, to]) => (given[from] === undefined ? [] : [[to, given[from]]])),
+  );
+}
+
 export const noLimits: Limits = {
   requestsPerSecond: null,
   burst: null,

@@ -13,14 +13,7 @@ export type Own = number | typeof unlimited | null;
  * A parent's own limits. `null` means the limit of its plan, or no limit without a plan. `burst` belongs to
  * `requestsPerSecond`: both come from the parent, or both from the plan.
  */
-export interface OwnLimits {
-  readonly requestsPerSecond: Own;
-  readonly burst: number | null;
-  readonly requestsPerMinute: Own;
-  readonly requestsPerDay: Own;
-  readonly requestsPerMonth: Own;
-  readonly unitsPerMonth: Own;
-}
+export type OwnLimits = { readonly [Name in keyof Limits]: Name extends 'burst' ? number | null : Own };
 
 /** What a plan says. */
 export interface PlanTerms {

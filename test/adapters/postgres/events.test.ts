@@ -103,7 +103,7 @@ t.test('changes by hand-written SQL have events, of the system and without diges
   const [id, sub, key] = [newAccountId(), newAccountId(), newKeyId()];
   await sql`insert into account (id, name, status, sub_accounts, active_sub_accounts) values (${id}, 'P', 'active', 0, 0)`;
   await sql`select account_create_sub('{}', ${id}, ${sub}, 'Sub', null, '{}', 10)`;
-  await sql`select account_set_sub_status('{}', ${id}, ${sub}, 'deactivated')`;
+  await sql`select account_set_status('{}', ${id}, ${sub}, 'deactivated')`;
   const [digest, secret] = [randomBytes(32), randomBytes(32)];
   await sql`insert into api_key (id, account_id, name, scopes, digest, client_secret_digest, prefix, last4)
     values (${key}, ${sub}, 'Key', '{}', ${digest}, ${secret}, 'tgw_abcd', 'wxyz')`;

@@ -94,7 +94,7 @@ function statement(sql: Sql, asked: Asked): PromiseLike<[Found, ...Found[]]> {
   if (areApiKeys(asked)) {
     return sql<[Found]>`
       select s.seq, (select coherence_history()) as incarnation,
-        k.digest, api_key_json(k) as key,
+        k.digest, api_key_shown(to_jsonb(k)) as key,
         to_jsonb(a) - '{name,metadata}'::text[] as account, to_jsonb(p) - '{name,metadata}'::text[] as parent,
         (select to_jsonb(l) from plan l where l.name = coalesce(p.plan, a.plan)) as plan
       from coherence_now s

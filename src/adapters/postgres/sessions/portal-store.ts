@@ -86,9 +86,7 @@ async function createSession(
   };
   const made = await changes.run<'none' | 'deactivated' | 'limit', { readonly expires_at: Date }>(
     null,
-    (sql, request) => sql`
-      select c.*, coherence_history() as incarnation
-      from portal_session_create(${request}, ${sql.json(row)}, ${linkMs}, ${most}) c`,
+    (sql, request) => sql`portal_session_create(${request}, ${sql.json(row)}, ${linkMs}, ${most})`,
     caller,
   );
   switch (made.outcome) {

@@ -2,7 +2,12 @@ import type { AccountId } from '../../../domain/ids.ts';
 import type { PageQuery, ParentFilter, SubAccountFilter } from '../../../ports/tenant-store.ts';
 import type { Sql } from '../connection/sql.ts';
 import { aboveEveryId } from '../page.ts';
-import { accountColumns, type AccountRow } from './rows.ts';
+import type { AccountRow } from './rows.ts';
+
+/** A row of a query for accounts. */
+export interface ListedAccount {
+  readonly account: AccountRow;
+}
 
 /**
  * Lists the accounts on a page, plus the first account of the next page, if any.
@@ -16,7 +21,7 @@ export function listAccounts(
   parent: AccountId | null,
   filter: SubAccountFilter | ParentFilter,
   page: PageQuery,
-): PromiseLike<readonly AccountRow[]> {
+): PromiseLike<readonly ListedAccount[]> {
   if ('subAccount' in filter) return listParentOf(sql, filter, page);
   if (filter.externalId !== undefined) return listByExternalId(sql, parent, filter.externalId, filter, page);
   if ('plan' in filter) return listOfPlan(sql, filter, page);
@@ -24,15 +29,15 @@ export function listAccounts(
   // The queries read a range of an index; `aboveEveryId` in `page.ts` explains how. After a restore from a backup, the
   // last account on a client's previous page may be missing; the list then starts over.
   if (parent === null) {
-    return sql<AccountRow[]>`
-      select ${accountSelection(sql)} from account a
+    return sql<ListedAccount[]>`
+      select account_shown(a) as account from account a
       where a.parent_id is null and (a.created_at, a.id) < (
           coalesce((select c.created_at from account c where c.id = ${after} and c.parent_id is null), 'infinity'), ${after}
         ) ${narrowed(sql, filter)}
       order by a.created_at desc, a.id desc limit ${limit + 1}`;
   }
-  return sql<AccountRow[]>`
-    select ${accountSelection(sql)} from account a
+  return sql<ListedAccount[]>`
+    select account_shown(a) as account from account a
     where a.parent_id >= ${parent} and (a.parent_id, a.created_at, a.id) < (
         ${parent},
         coalesce((select c.created_at from account c where c.id = ${after} and c.parent_id = ${parent}), 'infinity'),
@@ -48,9 +53,9 @@ function listByExternalId(
   externalId: string,
   filter: SubAccountFilter | ParentFilter,
   { after = aboveEveryId }: PageQuery,
-): PromiseLike<readonly AccountRow[]> {
-  return sql<AccountRow[]>`
-    select ${accountSelection(sql)} from account a
+): PromiseLike<readonly ListedAccount[]> {
+  return sql<ListedAccount[]>`
+    select account_shown(a) as account from account a
     where ${parent === null ? sql`a.parent_id is null` : sql`a.parent_id = ${parent}`} and a.external_id = ${externalId} and a.id < ${after} ${narrowed(sql, filter)}`;
 }
 
@@ -59,10 +64,10 @@ function listOfPlan(
   sql: Sql,
   { plan, ...filter }: ParentFilter,
   { limit, after = aboveEveryId }: PageQuery,
-): PromiseLike<readonly AccountRow[]> {
+): PromiseLike<readonly ListedAccount[]> {
   const of = plan ?? '';
-  return sql<AccountRow[]>`
-    select ${accountSelection(sql)} from account a
+  return sql<ListedAccount[]>`
+    select account_shown(a) as account from account a
     where a.plan >= ${of} and (a.plan, a.created_at, a.id) < (
         ${of} collate "C",
         coalesce((select c.created_at from account c where c.id = ${after} and c.parent_id is null), 'infinity'),
@@ -75,18 +80,11 @@ function listParentOf(
   sql: Sql,
   { subAccount, externalId, ...filter }: ParentFilter,
   { after = aboveEveryId }: PageQuery,
-): PromiseLike<readonly AccountRow[]> {
-  return sql<AccountRow[]>`
-    select ${accountSelection(sql)} from account s join account a on a.id = s.parent_id
+): PromiseLike<readonly ListedAccount[]> {
+  return sql<ListedAccount[]>`
+    select account_shown(a) as account from account s join account a on a.id = s.parent_id
     where s.id = ${subAccount ?? null} and a.id < ${after} and s.deleted_at is null ${narrowed(sql, filter)}
       ${externalId === undefined ? sql`` : sql`and a.external_id = ${externalId}`}`;
-}
-
-const columns = accountColumns.map((name) => `a.${name}`);
-
-/** Returns what to select from the table `account`, under the name `a`, for a whole {@link AccountRow}. */
-export function accountSelection(sql: Sql) {
-  return sql`${sql(columns)}, (select to_jsonb(p) from plan p where p.name = a.plan) as plan_limits`;
 }
 
 /** Returns the SQL conditions on the account `a`: it has not been deleted, and the filter admits it. */

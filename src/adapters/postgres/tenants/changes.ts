@@ -12,8 +12,8 @@ import type { Hints } from '../coherence/hints.ts';
 import type { Runner } from '../connection/pool.ts';
 import type { Sql } from '../connection/sql.ts';
 import { noSuch } from '../../../domain/no-such.ts';
-import type { Limits } from '../../../domain/limits/limits.ts';
-import { limitsPatchOf, type AccountRow, type KeyRow } from './rows.ts';
+import { limitsToMembers, type Limits } from '../../../domain/limits/limits.ts';
+import type { AccountRow, KeyRow } from './rows.ts';
 
 /**
  * Row that a change function returns; see `change_begin.sql`. Each function's comment says which other members come
@@ -33,8 +33,8 @@ export interface Changed<Outcome extends string> {
   readonly holder: AccountId;
 }
 
-/** Calls a change function with `request` as its first argument. */
-type ChangeStatement = (sql: Sql, request: ReturnType<Sql['json']>) => PromiseLike<readonly unknown[]>;
+/** Returns SQL that calls a change function with `request` as its first argument. */
+type ChangeCall = (sql: Sql, request: ReturnType<Sql['json']>) => ReturnType<Sql>;
 
 /**
  * Makes all changes to accounts and keys. Each change is a single call to an SQL function: one round trip and one
@@ -62,7 +62,7 @@ export class Changes {
    */
   async run<Outcome extends string = never, More extends object = object>(
     claim: IdempotencyClaim | null,
-    statement: ChangeStatement,
+    call: ChangeCall,
     caller?: ChangedBy,
     { tenant = accountOf(caller), limits, owner, plan, takesAway = false }: ChangeOptions = {},
   ): Promise<Changed<Outcome> & More> {
@@ -70,12 +70,15 @@ export class Changes {
       ...requestOf(claim, caller),
       ...(caller?.budget && { budget: { ...caller.budget } }),
       ...(takesAway && { takes_away: true }),
-      ...(limits && { limits: limitsPatchOf(limits) }),
+      ...(limits && { limits: limitsToMembers(limits) }),
       ...(plan && { plan }),
       ...(owner && { owner: { ...owner } }),
     };
-    const rows = await this.#db.run((sql) => statement(sql, sql.json(request)), tenant);
-    const [changed] = rows as [Changed<Outcome> & More];
+    const [changed] = await this.#db.run(
+      (sql) => sql<[Changed<Outcome> & More]>`
+        select *, coherence_history() as incarnation from ${call(sql, sql.json(request))}`,
+      tenant,
+    );
     const problem =
       changed.outcome === 'no-account'
         ? noSuch(owner?.parent === null ? 'account' : 'sub-account')
@@ -90,7 +93,7 @@ interface ChangeOptions {
   /** Whether the change only takes rights away. No budget refuses it then. */
   readonly takesAway?: boolean;
   /** Tenant on whose behalf the pool runs the change; defaults to the caller's account. */
-  readonly tenant?: AccountId;
+  readonly tenant?: AccountId | undefined;
   /** Limits of the created or changed record. */
   readonly limits?: Partial<Limits> | undefined;
   readonly owner?: RequiredOwner | undefined;

@@ -14,7 +14,7 @@ export function heldKeys(db: Runner): Pick<TenantStore, 'findKeys'> {
     async findKeys(filter, { limit, after = aboveEveryId }) {
       const rows = await db.run(
         (sql) => sql<HeldKeyRow[]>`
-          select api_key_json(k) as key, ${holding(sql)} as holding from ${holders(sql)}
+          select api_key_shown(to_jsonb(k)) as key, ${holding(sql)} as holding from ${holders(sql)}
           where k.id < ${after} and a.deleted_at is null and p.deleted_at is null ${conditionsOf(sql, filter)}
           order by k.id desc limit ${limit + 1}`,
       );
@@ -56,12 +56,12 @@ export function accountOfKey(sql: Sql, account: AccountId | null, key: KeyId): R
 }
 
 /**
- * Returns SQL that adds the column `holding` to a change's statement. The column has the account that holds the key,
- * and the account's parent. Returns empty SQL if `account` is given.
+ * Returns SQL that adds the column `holding` behind the call of a change function. The column has the account that holds
+ * the key, and the account's parent. Returns empty SQL if `account` is given.
  */
 export function andHolding(sql: Sql, account: AccountId | null, key: KeyId): ReturnType<Sql> {
   if (account !== null) return sql``;
-  return sql`, (select ${holding(sql)} from ${holders(sql)} where k.id = ${key}) as holding`;
+  return sql`left join (select ${holding(sql)} from ${holders(sql)} where k.id = ${key}) h (holding) on true`;
 }
 
 /** Converts the result of a statement with {@link andHolding} to the changed key. */

@@ -18,9 +18,8 @@ export function imports(changes: Changes): Imports {
     async importParents(rows, { isPlan = false, claim = null, caller } = {}) {
       const made = await changes.run<never, Results>(
         claim,
-        (sql, request) => sql`
-          select c.*, coherence_history() as incarnation
-          from account_import(${request}, ${sql.json(rows.map(accountRow))}, ${metadataMaxPairs}, ${isPlan}) c`,
+        (sql, request) =>
+          sql`account_import(${request}, ${sql.json(rows.map(accountRow))}, ${metadataMaxPairs}, ${isPlan})`,
         caller,
       );
       return committed(made, made.results);
@@ -30,9 +29,8 @@ export function imports(changes: Changes): Imports {
       const list = rows.map((row) => ({ ...accountRow(row), ...parentOf(row) }));
       const made = await changes.run<never, Results>(
         claim,
-        (sql, request) => sql`
-          select c.*, coherence_history() as incarnation
-          from account_import_subs(${request}, ${sql.json(list)}, ${limit}, ${metadataMaxPairs}, ${isPlan}) c`,
+        (sql, request) =>
+          sql`account_import_subs(${request}, ${sql.json(list)}, ${limit}, ${metadataMaxPairs}, ${isPlan})`,
         caller,
       );
       return committed(made, made.results);
@@ -41,9 +39,8 @@ export function imports(changes: Changes): Imports {
     async importKeyRows(rows, limit, { isPlan = false, claim = null, caller } = {}) {
       const made = await changes.run<never, Results>(
         claim,
-        (sql, request) => sql`
-          select c.*, coherence_history() as incarnation
-          from api_key_import_rows(${request}, ${sql.json(rows.map(keyRow))}, ${limit}, ${isPlan}) c`,
+        (sql, request) =>
+          sql`api_key_import_rows(${request}, ${sql.json(rows.map(keyRow))}, ${limit}, ${isPlan})`,
         caller,
       );
       return committed(made, made.results);

@@ -11,8 +11,9 @@ export function keyChanges(changes: Changes): Pick<TenantStore, 'updateKey' | 'r
       const made = await changes.run<'none' | 'inactive', Pick<ChangedKey, 'holding'>>(
         null,
         (sql, request) => sql`
-          select c.*, coherence_history() as incarnation${andHolding(sql, account, key)}
-          from api_key_update(${request}, ${accountOfKey(sql, account, key)}, ${key}, ${sql.json(keyPatchOf(change))}) c`,
+          api_key_update(
+            ${request}, ${accountOfKey(sql, account, key)}, ${key}, ${sql.json(keyPatchOf(change))}
+          ) ${andHolding(sql, account, key)}`,
         caller,
         { owner: requiredOwner(account, parent) },
       );
@@ -24,11 +25,11 @@ export function keyChanges(changes: Changes): Pick<TenantStore, 'updateKey' | 'r
       const made = await changes.run<'none' | 'inactive' | 'rotated', Pick<ChangedKey, 'holding'>>(
         claim,
         (sql, request) => sql`
-          select c.*, coherence_history() as incarnation${andHolding(sql, account, key)}
-          from api_key_rotate(
-            ${request}, ${accountOfKey(sql, account, key)}, ${key}, ${rotation.overlapS}, ${rotation.id}, ${digestBytes(rotation.digest)},
-            ${digestBytes(rotation.clientSecretDigest)}, ${rotation.prefix}, ${rotation.last4}, ${rotation.expiresAt}
-          ) c`,
+          api_key_rotate(
+            ${request}, ${accountOfKey(sql, account, key)}, ${key}, ${rotation.overlapS}, ${rotation.id},
+            ${digestBytes(rotation.digest)}, ${digestBytes(rotation.clientSecretDigest)},
+            ${rotation.prefix}, ${rotation.last4}, ${rotation.expiresAt}
+          ) ${andHolding(sql, account, key)}`,
         caller,
         { owner: requiredOwner(account, parent), takesAway: rotation.overlapS === 0 },
       );
@@ -53,8 +54,8 @@ export function keyRevocations(changes: Changes): Pick<TenantStore, 'revokeKey' 
     async revokeKey(account, key, claim = null, caller, parent) {
       const revoked = await changes.run<'none', Pick<ChangedKey, 'holding'>>(
         claim,
-        (sql, request) => sql`
-          select c.*, coherence_history() as incarnation${andHolding(sql, account, key)} from api_key_revoke(${request}, ${accountOfKey(sql, account, key)}, ${key}) c`,
+        (sql, request) =>
+          sql`api_key_revoke(${request}, ${accountOfKey(sql, account, key)}, ${key}) ${andHolding(sql, account, key)}`,
         caller,
         { owner: requiredOwner(account, parent), takesAway: true },
       );
@@ -64,8 +65,7 @@ export function keyRevocations(changes: Changes): Pick<TenantStore, 'revokeKey' 
     async revokeAllKeys(account, claim = null, caller, parent) {
       const made = await changes.run<'none', { readonly revoked: number }>(
         claim,
-        (sql, request) => sql`
-          select c.*, coherence_history() as incarnation from api_key_revoke_all(${request}, ${account}) c`,
+        (sql, request) => sql`api_key_revoke_all(${request}, ${account})`,
         caller,
         { owner: requiredOwner(account, parent), takesAway: true },
       );

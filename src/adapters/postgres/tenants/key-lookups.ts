@@ -11,7 +11,7 @@ export function keyLookups(db: Runner): Pick<TenantStore, 'listKeys' | 'getKey' 
     async listKeys(account, { limit, after = aboveEveryId, status }, tenant) {
       const rows = await db.run(
         (sql) => sql<{ readonly key: KeyRow }[]>`
-          select api_key_json(k) as key from api_key k
+          select api_key_shown(to_jsonb(k)) as key from api_key k
           where account_id >= ${account} and (account_id, id) < (${account}, ${after})
             ${status === undefined ? sql`` : statusCondition(sql, status)}
           order by account_id desc, id desc limit ${limit + 1}`,
@@ -23,7 +23,7 @@ export function keyLookups(db: Runner): Pick<TenantStore, 'listKeys' | 'getKey' 
     async getKey(account, id, tenant) {
       const [row] = await db.run(
         (sql) => sql<{ readonly key: KeyRow }[]>`
-          select api_key_json(k) as key from api_key k where id = ${id} and account_id = ${account}`,
+          select api_key_shown(to_jsonb(k)) as key from api_key k where id = ${id} and account_id = ${account}`,
         tenant,
       );
       return row === undefined ? null : toApiKey(row.key);

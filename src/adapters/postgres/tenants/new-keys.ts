@@ -17,9 +17,7 @@ export function newKeys(changes: Changes): Pick<TenantStore, 'createKey' | 'impo
     async createKey(account, key, limit, claim = null, caller, parent) {
       const made = await changes.run<'none' | 'limit'>(
         claim,
-        (sql, request) => sql`
-          select c.*, coherence_history() as incarnation
-          from api_key_create(${request}, ${account}, ${sql.json(mintedRow(key))}, ${limit}) c`,
+        (sql, request) => sql`api_key_create(${request}, ${account}, ${sql.json(mintedRow(key))}, ${limit})`,
         caller,
         { limits: key.limits, owner: requiredOwner(account, parent) },
       );
@@ -30,9 +28,8 @@ export function newKeys(changes: Changes): Pick<TenantStore, 'createKey' | 'impo
     async importKeys(parent, keys, limit, claim = null, caller) {
       const made = await changes.run<'none' | ImportRejected['rejected'], ImportRow>(
         claim,
-        (sql, request) => sql`
-          select c.*, coherence_history() as incarnation
-          from api_key_import(${request}, ${parent}, ${sql.json(keys.map(importedRow))}, ${limit}) c`,
+        (sql, request) =>
+          sql`api_key_import(${request}, ${parent}, ${sql.json(keys.map(importedRow))}, ${limit})`,
         caller,
       );
       switch (made.outcome) {

@@ -1,42 +1,31 @@
+import { limitsToMembers } from '../../../domain/limits/limits.ts';
 import type { Plan, PlanTerms } from '../../../domain/limits/plan.ts';
 import type { Plans } from '../../../ports/plans.ts';
 import type { Runner } from '../connection/pool.ts';
 import { pageOf } from '../page.ts';
 import { committed, type Changes } from './changes.ts';
-import { limitsPatchOf, toLimits, type LimitColumns } from './rows.ts';
+import { toLimits, type LimitColumns } from './rows.ts';
 
-/** A row of `plan`, read as columns or as JSON. */
+/** A row of `plan`, read as JSON, in which times are ISO 8601. */
 export interface PlanRow extends LimitColumns {
   readonly name: string;
   readonly max_sub_accounts: number | null;
   readonly max_api_keys: number | null;
-  readonly created_at: Date | string;
-  readonly updated_at: Date | string;
+  readonly created_at: string;
+  readonly updated_at: string;
 }
 
-const columns = [
-  'name',
-  'max_sub_accounts',
-  'max_api_keys',
-  'requests_per_second',
-  'burst',
-  'requests_per_minute',
-  'requests_per_day',
-  'requests_per_month',
-  'units_per_month',
-  'created_at',
-  'updated_at',
-] as const satisfies (keyof PlanRow)[];
+interface ListedPlan {
+  readonly plan: PlanRow;
+}
 
 /** Plans in PostgreSQL. */
 export function plans(db: Runner, changes: Changes): Plans {
   return {
     async putPlan(name, terms, caller) {
-      const made = await changes.run<never, { readonly created: boolean; readonly plan: PlanRow }>(
+      const made = await changes.run<never, ListedPlan & { readonly created: boolean }>(
         null,
-        (sql, request) => sql`
-          select c.*, coherence_history() as incarnation
-          from plan_put(${request}, ${name}, ${sql.json(columnsOf(terms))}) c`,
+        (sql, request) => sql`plan_put(${request}, ${name}, ${sql.json(columnsOf(terms))})`,
         caller,
       );
       return { ...committed(made, toPlan(made.plan)), created: made.created };
@@ -44,26 +33,25 @@ export function plans(db: Runner, changes: Changes): Plans {
 
     async getPlan(name) {
       const [row] = await db.run(
-        (sql) => sql<PlanRow[]>`select ${sql(columns)} from plan where name = ${name}`,
+        (sql) => sql<ListedPlan[]>`select to_jsonb(p) as plan from plan p where name = ${name}`,
       );
-      return row ? toPlan(row) : null;
+      return row ? toPlan(row.plan) : null;
     },
 
     async listPlans({ limit, after }) {
       const rows = await db.run(
-        (sql) => sql<PlanRow[]>`
-          select ${sql(columns)} from plan
+        (sql) => sql<ListedPlan[]>`
+          select to_jsonb(p) as plan from plan p
           ${after === undefined ? sql`` : sql`where (created_at, name) < (${after.createdAt}, ${after.name} collate "C")`}
           order by created_at desc, name desc limit ${limit + 1}`,
       );
-      return pageOf(rows, limit, toPlan);
+      return pageOf(rows, limit, ({ plan }) => toPlan(plan));
     },
 
     async deletePlan(name, caller) {
       const made = await changes.run<'none' | 'in-use', { readonly plan: { readonly accounts: number } }>(
         null,
-        (sql, request) => sql`
-          select c.*, coherence_history() as incarnation from plan_delete(${request}, ${name}) c`,
+        (sql, request) => sql`plan_delete(${request}, ${name})`,
         caller,
       );
       if (made.outcome === 'none') return null;
@@ -84,5 +72,5 @@ export function toPlan(row: PlanRow): Plan {
 }
 
 function columnsOf({ limits, maxSubAccounts, maxApiKeys }: PlanTerms) {
-  return { ...limitsPatchOf(limits), max_sub_accounts: maxSubAccounts, max_api_keys: maxApiKeys };
+  return { ...limitsToMembers(limits), max_sub_accounts: maxSubAccounts, max_api_keys: maxApiKeys };
 }

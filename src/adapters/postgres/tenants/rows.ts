@@ -7,26 +7,22 @@ import type {
   SubAccount,
 } from '../../../domain/account.ts';
 import type { AccountId, KeyId } from '../../../domain/ids.ts';
-import type { Limits } from '../../../domain/limits/limits.ts';
+import {
+  limitsFromMembers,
+  limitsToMembers,
+  noLimits,
+  type LimitMembers,
+  type Limits,
+} from '../../../domain/limits/limits.ts';
 import { effectiveLimits, unlimited, type Own, type OwnLimits } from '../../../domain/limits/plan.ts';
 import type { KeyChange } from '../../../ports/api-keys.ts';
 
-/** A time: a `Date` if read from a column, ISO 8601 text if read from JSON. */
-type Time = Date | string;
-
 /** Limits in an account or key row; keys have no daily or monthly limits. */
-export interface LimitColumns {
-  readonly requests_per_second: number | null;
-  readonly burst: number | null;
-  readonly requests_per_minute: number | null;
-  readonly requests_per_day?: number | null;
-  readonly requests_per_month?: number | null;
-  readonly units_per_month?: number | null;
-}
+export type LimitColumns = LimitMembers<Partial<Limits>>;
 
 /**
- * A row of `account`, read as columns or as JSON. Some columns are null for parents and others for sub-accounts; the
- * table checks that.
+ * A row of `account`, read as JSON, in which times are ISO 8601. Some columns are null for parents and others for
+ * sub-accounts; the table checks that.
  */
 export interface AccountRow extends LimitColumns {
   readonly id: AccountId;
@@ -43,34 +39,10 @@ export interface AccountRow extends LimitColumns {
   readonly unlimited: readonly string[];
   /** Limits of the plan; absent or `null` if there is none. */
   readonly plan_limits?: LimitColumns | null;
-  readonly created_at: Time;
-  readonly updated_at: Time;
-  readonly deactivated_at: Time | null;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly deactivated_at: string | null;
 }
-
-/** Columns of {@link AccountRow}, apart from `plan_limits`. */
-export const accountColumns = [
-  'id',
-  'parent_id',
-  'name',
-  'external_id',
-  'status',
-  'metadata',
-  'active_sub_accounts',
-  'max_sub_accounts',
-  'max_api_keys',
-  'plan',
-  'unlimited',
-  'requests_per_second',
-  'burst',
-  'requests_per_minute',
-  'requests_per_day',
-  'requests_per_month',
-  'units_per_month',
-  'created_at',
-  'updated_at',
-  'deactivated_at',
-] as const satisfies (keyof AccountRow)[];
 
 /** A row of `api_key` as JSON, without its digests. */
 export interface KeyRow extends LimitColumns {
@@ -81,10 +53,10 @@ export interface KeyRow extends LimitColumns {
   /** `prefix` and `last4` may be null for imported keys; minted keys have both. */
   readonly prefix: string | null;
   readonly last4: string | null;
-  readonly created_at: Time;
-  readonly last_used_at: Time | null;
-  readonly expires_at: Time | null;
-  readonly revoked_at: Time | null;
+  readonly created_at: string;
+  readonly last_used_at: string | null;
+  readonly expires_at: string | null;
+  readonly revoked_at: string | null;
   readonly rotated_from: KeyId | null;
 }
 
@@ -128,7 +100,7 @@ export function patchOf({ name, externalId, metadata, limits }: AccountChange) {
     ...(name !== undefined && { name }),
     ...(externalId !== undefined && { external_id: externalId }),
     ...(metadata !== undefined && { metadata }),
-    ...(limits !== undefined && { limits: limitsPatchOf(limits) }),
+    ...(limits !== undefined && { limits: limitsToMembers(limits) }),
   };
 }
 
@@ -137,7 +109,7 @@ export function parentPatchOf({ plan, maxSubAccounts, maxApiKeys, limits, ...cha
   return {
     ...patchOf(change),
     ...(plan !== undefined && { plan }),
-    ...(limits !== undefined && { limits: limitsPatchOf(limits) }),
+    ...(limits !== undefined && { limits: limitsToMembers(limits) }),
     ...(maxSubAccounts !== undefined && { max_sub_accounts: maxSubAccounts }),
     ...(maxApiKeys !== undefined && { max_api_keys: maxApiKeys }),
   };
@@ -148,7 +120,7 @@ export function keyPatchOf({ expiresAt, limits, ...labels }: KeyChange) {
   return {
     ...labels,
     ...(expiresAt !== undefined && { expires_at: expiresAt }),
-    ...(limits !== undefined && { limits: limitsPatchOf(limits) }),
+    ...(limits !== undefined && { limits: limitsToMembers(limits) }),
   };
 }
 
@@ -170,14 +142,7 @@ export function toApiKey(row: KeyRow): ApiKey {
 }
 
 export function toLimits(row: LimitColumns): Limits {
-  return {
-    requestsPerSecond: row.requests_per_second,
-    burst: row.burst,
-    requestsPerMinute: row.requests_per_minute,
-    requestsPerDay: row.requests_per_day ?? null,
-    requestsPerMonth: row.requests_per_month ?? null,
-    unitsPerMonth: row.units_per_month ?? null,
-  };
+  return { ...noLimits, ...limitsFromMembers<Partial<Limits>>(row) };
 }
 
 /** Columns of a parent's own limits. */
@@ -185,34 +150,14 @@ type OwnColumns = LimitColumns & Pick<AccountRow, 'unlimited' | 'max_sub_account
 
 /** Returns a parent's own limits. */
 export function toOwnLimits(row: OwnColumns): OwnLimits {
-  return {
-    requestsPerSecond: own(row, 'requests_per_second'),
-    burst: row.burst,
-    requestsPerMinute: own(row, 'requests_per_minute'),
-    requestsPerDay: own(row, 'requests_per_day'),
-    requestsPerMonth: own(row, 'requests_per_month'),
-    unitsPerMonth: own(row, 'units_per_month'),
-  };
+  const lifted = Object.fromEntries(row.unlimited.map((column) => [column, unlimited]));
+  return { ...toLimits(row), ...limitsFromMembers<Partial<OwnLimits>>(lifted) };
 }
 
-function own(row: OwnColumns, column: Exclude<keyof OwnColumns, 'unlimited' | 'burst'>): Own {
-  return row.unlimited.includes(column) ? unlimited : (row[column] ?? null);
+function own(row: OwnColumns, column: 'max_sub_accounts' | 'max_api_keys'): Own {
+  return row.unlimited.includes(column) ? unlimited : row[column];
 }
 
-/** Converts limits to the form that the SQL functions take. Absent members leave their columns unchanged. */
-export function limitsPatchOf(limits: Partial<OwnLimits>) {
-  const { requestsPerSecond, burst, requestsPerMinute, requestsPerDay, requestsPerMonth, unitsPerMonth } =
-    limits;
-  return {
-    ...(requestsPerSecond !== undefined && { requests_per_second: requestsPerSecond }),
-    ...(burst !== undefined && { burst }),
-    ...(requestsPerMinute !== undefined && { requests_per_minute: requestsPerMinute }),
-    ...(requestsPerDay !== undefined && { requests_per_day: requestsPerDay }),
-    ...(requestsPerMonth !== undefined && { requests_per_month: requestsPerMonth }),
-    ...(unitsPerMonth !== undefined && { units_per_month: unitsPerMonth }),
-  };
-}
-
-function dateOrNull(time: Time | null): Date | null {
+function dateOrNull(time: string | null): Date | null {
   return time === null ? null : new Date(time);
 }

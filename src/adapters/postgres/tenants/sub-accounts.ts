@@ -1,13 +1,13 @@
 import { metadataMaxPairs } from '../../../domain/account.ts';
 import { ProblemError } from '../../../domain/problem.ts';
 import { noSuch } from '../../../domain/no-such.ts';
-import type { TenantStore } from '../../../ports/tenant-store.ts';
+import type { NoSuchPlan, TenantStore } from '../../../ports/tenant-store.ts';
 import { pageOf } from '../page.ts';
 import type { Runner } from '../connection/pool.ts';
-import { listAccounts } from './account-lists.ts';
+import { listAccounts, type ListedAccount } from './account-lists.ts';
 import { committed, limitReached, type Changes } from './changes.ts';
-import { deleteAccount } from './deletions.ts';
-import { accountColumns, patchOf, toSubAccount, type AccountRow } from './rows.ts';
+import { deleteAccount, setAccountStatus, updateAccount } from './account-changes.ts';
+import { patchOf, toSubAccount } from './rows.ts';
 
 type Lookups = Pick<TenantStore, 'getSubAccount' | 'listSubAccounts'>;
 type Creations = Pick<TenantStore, 'createSubAccount' | 'putSubAccount'>;
@@ -23,16 +23,17 @@ function lookups(db: Runner): Lookups {
   return {
     async getSubAccount(parent, id) {
       const [row] = await db.run(
-        (sql) => sql<AccountRow[]>`
-          select ${sql(accountColumns)} from account where id = ${id} and parent_id = ${parent} and account_is_there(id)`,
+        (sql) => sql<ListedAccount[]>`
+          select account_shown(a) as account from account a
+          where id = ${id} and parent_id = ${parent} and account_is_there(id)`,
         parent,
       );
-      return row ? toSubAccount(row) : null;
+      return row ? toSubAccount(row.account) : null;
     },
 
     async listSubAccounts(parent, filter, page) {
       const rows = await db.run((sql) => listAccounts(sql, parent, filter, page), parent);
-      return pageOf(rows, page.limit, toSubAccount);
+      return pageOf(rows, page.limit, ({ account }) => toSubAccount(account));
     },
   };
 }
@@ -44,11 +45,9 @@ function creations(changes: Changes): Creations {
       const { id, name, externalId, metadata, limits } = draft;
       const made = await changes.run<'no-parent' | 'taken' | 'limit' | 'id-taken'>(
         claim,
-        (sql, request) => sql`
-          select c.*, coherence_history() as incarnation
-          from account_create_sub(
+        (sql, request) => sql`account_create_sub(
             ${request}, ${parent}, ${id}, ${name}, ${externalId}, ${sql.json(metadata)}, ${limit}
-          ) c`,
+          )`,
         caller,
         { tenant: parent, limits },
       );
@@ -70,11 +69,9 @@ function creations(changes: Changes): Creations {
     async putSubAccount(parent, externalId, { id, name, metadata, limits }, limit, caller) {
       const made = await changes.run<'no-parent' | 'limit' | 'too-many-pairs', { readonly created: boolean }>(
         null,
-        (sql, request) => sql`
-          select c.*, coherence_history() as incarnation
-          from account_put_sub(
+        (sql, request) => sql`account_put_sub(
             ${request}, ${parent}, ${externalId}, ${id}, ${name}, ${sql.json(metadata)}, ${limit}, ${metadataMaxPairs}
-          ) c`,
+          )`,
         caller,
         { tenant: parent, limits },
       );
@@ -97,41 +94,14 @@ function creations(changes: Changes): Creations {
 function updates(changes: Changes): Updates {
   return {
     async updateSubAccount(parent, id, change, caller) {
-      const made = await changes.run<'none' | 'taken' | 'too-many-pairs'>(
-        null,
-        (sql, request) => sql`
-          select c.*, coherence_history() as incarnation
-          from account_update_sub(${request}, ${parent}, ${id}, ${sql.json(patchOf(change))}, ${metadataMaxPairs}) c`,
-        caller,
-        { tenant: parent },
-      );
-      switch (made.outcome) {
-        case 'none':
-          return null;
-        case 'taken':
-          return { taken: made.holder };
-        case 'too-many-pairs':
-          return made.outcome;
-        case 'done':
-        case 'again':
-          return committed(made, toSubAccount(made.account));
-      }
+      const made = await updateAccount(changes, parent, id, patchOf(change), caller, toSubAccount);
+      // Only parents have plans.
+      return made as Exclude<typeof made, NoSuchPlan>;
     },
 
-    async setSubAccountStatus(parent, id, status, claim = null, caller) {
-      const set = await changes.run<'none'>(
-        claim,
-        (sql, request) => sql`
-          select c.*, coherence_history() as incarnation
-          from account_set_sub_status(${request}, ${parent}, ${id}, ${status}) c`,
-        caller,
-        { tenant: parent, takesAway: status === 'deactivated' },
-      );
-      return set.outcome === 'none' ? null : committed(set, toSubAccount(set.account));
-    },
+    setSubAccountStatus: (parent, id, status, claim = null, caller) =>
+      setAccountStatus(changes, parent, id, status, claim, caller, toSubAccount),
 
-    async deleteSubAccount(parent, id, caller) {
-      return deleteAccount(changes, parent, id, caller);
-    },
+    deleteSubAccount: (parent, id, caller) => deleteAccount(changes, parent, id, caller),
   };
 }

@@ -18,7 +18,7 @@ begin
   end if;
   if new_external_id is not null then
     perform parent_external_id_lock();
-    select a.id into holder from account a where a.parent_id is null and a.external_id = new_external_id;
+    select a.id into holder from account_named(null, new_external_id) a;
     if found then
       outcome := 'taken';
       return;

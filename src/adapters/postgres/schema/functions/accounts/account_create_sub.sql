@@ -34,7 +34,7 @@ begin
     return;
   end if;
   if new_external_id is not null then
-    select a.id into holder from account a where a.parent_id = new_parent and a.external_id = new_external_id;
+    select a.id into holder from account_named(new_parent, new_external_id) a;
     if found then
       outcome := 'taken';
       return;
@@ -61,7 +61,7 @@ begin
   update account a set sub_accounts = a.sub_accounts + 1, active_sub_accounts = a.active_sub_accounts + 1
     where a.id = new_parent;
   outcome := 'done';
-  account := to_jsonb(made);
+  account := account_shown(made);
   -- The 2xx waits until every replica has confirmed `seq`. If this change logs nothing, the 2xx waits for earlier
   -- changes instead: one that gave the parent an active sub-account, or one by which another account gave up the
   -- external_id. Some replicas may not have confirmed these changes yet.

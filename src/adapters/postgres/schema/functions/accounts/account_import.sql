@@ -17,7 +17,7 @@
 -- first, then sub-accounts, each in id order. Only one call writes at a time.
 --
 -- Each session plans these statements once. A plan made while the tables are empty would keep scanning whole tables
--- after they have grown, until statistics are gathered. The settings below and `import_named` therefore make PostgreSQL
+-- after they have grown, until statistics are gathered. The settings below and `account_named` therefore make PostgreSQL
 -- use the indexes.
 create or replace function account_import(
   request jsonb, new_rows jsonb, max_pairs int, is_plan boolean, out outcome text, out seq bigint, out results jsonb
@@ -42,7 +42,7 @@ begin
     -- Another plan may lower the maximum number of keys; see `account_update_parent`.
     perform change_fence(f.id) from (
       select there.id from jsonb_array_elements(new_rows) r (row_data)
-        cross join lateral import_named(r.row_data ->> 'external_id') there
+        cross join lateral account_named(null, r.row_data ->> 'external_id') there
       where r.row_data ? 'plan' and there.plan is distinct from r.row_data ->> 'plan'
       order by there.id
     ) f;
@@ -50,7 +50,7 @@ begin
     perform from account a
       where a.id in (
         select there.id from jsonb_array_elements(new_rows) r (row_data)
-          cross join lateral import_named(r.row_data ->> 'external_id') there
+          cross join lateral account_named(null, r.row_data ->> 'external_id') there
         where import_outcome(there, r.row_data, max_pairs) = 'updated'
       )
       order by a.id for no key update;
@@ -58,18 +58,18 @@ begin
       select r ->> 'plan' from jsonb_array_elements(new_rows) r
       union
       select a.plan from jsonb_array_elements(new_rows) r
-        cross join lateral import_named(r ->> 'external_id') a
+        cross join lateral account_named(null, r ->> 'external_id') a
     ));
   end if;
   -- Another plan may change quotas, whose rows `quota_ask` locks in the order of their accounts.
   for entry in
     select r.row_data, r.n from jsonb_array_elements(new_rows) with ordinality r (row_data, n)
-      left join lateral import_named(r.row_data ->> 'external_id') a on true
+      left join lateral account_named(null, r.row_data ->> 'external_id') a on true
       order by a.id, r.n
   loop
     of_id := (entry.row_data ->> 'id')::uuid;
     has_plan := entry.row_data ->> 'plan' is null or exists (select from plan p where p.name = entry.row_data ->> 'plan');
-    select a.* into there from import_named(entry.row_data ->> 'external_id') a;
+    select a.* into there from account_named(null, entry.row_data ->> 'external_id') a;
     if found then
       of_id := there.id;
       of_row := import_outcome(there, entry.row_data, max_pairs);

@@ -49,8 +49,7 @@ begin
       made := 0;
     end if;
     of_id := (entry.row_data ->> 'id')::uuid;
-    select * into there from account a
-      where a.parent_id = entry.parent_id and a.external_id = entry.row_data ->> 'external_id';
+    select * into there from account_named(entry.parent_id, entry.row_data ->> 'external_id');
     if found then
       of_id := there.id;
       of_row := import_outcome(there, entry.row_data, max_pairs);

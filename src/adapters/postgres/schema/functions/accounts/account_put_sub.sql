@@ -23,12 +23,12 @@ begin
   if outcome is not null then
     return;
   end if;
-  select * into there from account a where a.parent_id = of_parent and a.external_id = of_external_id;
+  select * into there from account_named(of_parent, of_external_id);
   if found and there.name = new_name and there.metadata = jsonb_strip_nulls(there.metadata || new_metadata)
     and account_limited(there, request -> 'limits') is not distinct from there
   then
     outcome := 'done';
-    account := to_jsonb(there);
+    account := account_shown(there);
     seq := change_end(request, null);
   else
     perform from account a where a.id = of_parent and a.parent_id is null and a.deleted_at is null for no key update;
@@ -36,9 +36,9 @@ begin
       outcome := 'no-parent';
       return;
     end if;
-    select * into there from account a where a.parent_id = of_parent and a.external_id = of_external_id;
+    select * into there from account_named(of_parent, of_external_id);
     if found then
-      select c.outcome, c.seq, c.account into outcome, seq, account from account_update_sub(
+      select c.outcome, c.seq, c.account into outcome, seq, account from account_update(
         request, of_parent, there.id,
         jsonb_build_object('name', new_name, 'metadata', new_metadata)
           || case when request ? 'limits' then jsonb_build_object('limits', request -> 'limits') else '{}' end,

@@ -16,7 +16,7 @@ begin
   if outcome is not null then
     return;
   end if;
-  draft := api_key_limited(jsonb_populate_record(null::api_key, new_key), request -> 'limits');
+  draft := jsonb_populate_record(null::api_key, new_key || coalesce(request -> 'limits', '{}'));
   if draft.burst is not null and draft.requests_per_second is null then
     outcome := 'burst-alone';
     return;
@@ -39,6 +39,6 @@ begin
   perform set_config('tenancy_gateway.minted', draft.id::text, true);
   insert into api_key select (draft).* returning * into made;
   outcome := 'done';
-  key := api_key_json(made);
+  key := api_key_shown(to_jsonb(made));
   seq := change_end(request, key);
 end $$;

@@ -87,7 +87,7 @@ begin
       returning digest
   )
   select count(*) into imported from fresh;
-  select jsonb_agg(api_key_json(there) order by k.n) into keys
+  select jsonb_agg(api_key_shown(to_jsonb(there)) order by k.n) into keys
     from jsonb_array_elements(new_keys) with ordinality k (key, n)
       join api_key there on there.digest = (k.key ->> 'digest')::bytea;
   outcome := 'done';

@@ -23,6 +23,6 @@ begin
     update api_key k set revoked_at = now() where k.id = of_id returning * into made;
   end if;
   outcome := 'done';
-  key := api_key_json(made);
+  key := api_key_shown(to_jsonb(made));
   seq := change_end(request, key, wrote);
 end $$;

@@ -75,6 +75,6 @@ begin
     update api_key k set expires_at = ends where k.id = of_id;
   end if;
   outcome := 'done';
-  key := api_key_json(made);
+  key := api_key_shown(to_jsonb(made));
   seq := change_end(request, key, nullif(overlap_s = 0 or ends is distinct from old.expires_at, false));
 end $$;

@@ -22,7 +22,7 @@ begin
     return;
   end if;
 
-  made := api_key_limited(jsonb_populate_record(old, change), change -> 'limits');
+  made := jsonb_populate_record(old, change || coalesce(change -> 'limits', '{}'));
   if made.expires_at is distinct from old.expires_at and not api_key_is_active(old) then
     outcome := 'inactive';
     return;
@@ -38,7 +38,7 @@ begin
       where k.id = of_id returning * into made;
   end if;
   outcome := 'done';
-  key := api_key_json(made);
+  key := api_key_shown(to_jsonb(made));
   old.name := made.name;
   seq := change_end(request, null, case when change ?| array['expires_at', 'limits'] then made is distinct from old end);
 end $$;

@@ -4,8 +4,8 @@
 create or replace function account_changed() returns trigger language plpgsql as $$
 declare
   is_parent constant boolean := new.parent_id is null;
-  before constant jsonb := case when is_parent then account_shown(old) else to_jsonb(old) end;
-  after constant jsonb := case when is_parent then account_shown(new) else to_jsonb(new) end;
+  before constant jsonb := account_shown(old);
+  after constant jsonb := account_shown(new);
   kind constant text := case when is_parent then 'account' else 'sub_account' end;
   is_deletion constant boolean := old.deleted_at is null and new.deleted_at is not null;
 begin

@@ -6,7 +6,7 @@ declare
 begin
   perform event_add(
     coalesce(new.parent_id, new.id), array[case when is_parent then 'account.created' else 'sub_account.created' end],
-    array[case when not is_parent then new.id end], array[case when is_parent then account_shown(new) else to_jsonb(new) end], array[null::jsonb]
+    array[case when not is_parent then new.id end], array[account_shown(new)], array[null::jsonb]
   );
   if not is_parent then
     perform account_uncounted(new.parent_id);

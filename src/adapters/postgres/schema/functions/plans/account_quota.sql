@@ -2,18 +2,7 @@
 -- column, such as 'requests_per_day'.
 create or replace function account_quota(of_account account, quota text) returns bigint language sql stable as $$
   select coalesce(
-    case quota
-      when 'requests_per_day' then of_account.requests_per_day
-      when 'requests_per_month' then of_account.requests_per_month
-      when 'units_per_month' then of_account.units_per_month
-    end,
-    (
-      select case quota
-        when 'requests_per_day' then p.requests_per_day
-        when 'requests_per_month' then p.requests_per_month
-        when 'units_per_month' then p.units_per_month
-      end
-      from plan p where p.name = of_account.plan and quota <> all (of_account.unlimited)
-    )
-  )
+    to_jsonb(of_account) ->> quota,
+    (select to_jsonb(p) ->> quota from plan p where p.name = of_account.plan and quota <> all (of_account.unlimited))
+  )::bigint
 $$;

@@ -22,11 +22,7 @@ begin
       select q.limit_name from limit_quota q join account a on a.id = split_part(q.limit_name, ':', 2)::uuid
       where q.starts_at = changed.starts and q.limit_name like 'parent:%:' || changed.name
         and (changed.begins or q.noted > 0) and a.plan = new.name and changed.quota <> all (a.unlimited)
-        and case changed.quota
-          when 'requests_per_day' then a.requests_per_day
-          when 'requests_per_month' then a.requests_per_month
-          else a.units_per_month
-        end is null
+        and to_jsonb(a) ->> changed.quota is null
     );
     if changed.begins then
       begun := begun || limits;

@@ -1,8 +1,10 @@
--- Updates a parent. `change` is a PATCH as in `account_update_sub`, and may also have `plan`, `max_sub_accounts` and
--- `max_api_keys`. A limit or maximum that is null is that of the plan, or none, or the configured maximum; "unlimited"
--- lifts it. `outcome` is 'no-plan' if there is no such plan.
-create or replace function account_update_parent(
-  request jsonb, of_id uuid, change jsonb, max_pairs int,
+-- Updates a parent, or one of a parent's sub-accounts if `of_parent` is not null. `change` is a PATCH: absent members stay
+-- unchanged, and null clears the external_id. Metadata and limits are merged; null removes a pair or a limit. The change
+-- of a parent may also have `plan`, `max_sub_accounts` and `max_api_keys`. A parent's limit or maximum that is null is
+-- that of the plan, or none, or the configured maximum; "unlimited" lifts it. `outcome` is 'no-plan' if there is no such
+-- plan. `outcome` is 'burst-alone' if the account would have a burst but no limit per second.
+create or replace function account_update(
+  request jsonb, of_parent uuid, of_id uuid, change jsonb, max_pairs int,
   out outcome text, out seq bigint, out holder uuid, out account jsonb
 ) language plpgsql as $$
 #variable_conflict use_column
@@ -21,23 +23,21 @@ begin
     -- keys from creating keys while this update runs.
     perform change_fence(of_id);
   end if;
-  if change ? 'external_id' then
+  if change ? 'external_id' and of_parent is null then
     perform parent_external_id_lock();
+  elsif change ? 'external_id' then
+    perform from account a where a.id = of_parent for no key update;
   end if;
-  select * into old from account a where a.id = of_id and a.parent_id is null and a.deleted_at is null for no key update;
-  if not found then
+  select * into old from account a
+    where a.id = of_id and a.parent_id is not distinct from of_parent for no key update;
+  if not found or not account_is_there(of_id) then
     outcome := 'none';
     return;
   end if;
 
-  made := old;
-  if change ? 'name' then
-    made.name := change ->> 'name';
-  end if;
+  made := jsonb_populate_record(old, change - array['metadata', 'limits', 'max_sub_accounts', 'max_api_keys']);
   if change ? 'external_id' then
-    made.external_id := change ->> 'external_id';
-    select a.id into holder from account a
-      where a.parent_id is null and a.external_id = made.external_id and a.id <> of_id;
+    select a.id into holder from account_named(of_parent, made.external_id) a where a.id <> of_id;
     if found then
       outcome := 'taken';
       return;
@@ -50,22 +50,12 @@ begin
       return;
     end if;
   end if;
-
-  if change ? 'max_sub_accounts' then
-    made.max_sub_accounts := nullif(change ->> 'max_sub_accounts', 'unlimited')::int;
-  end if;
-  if change ? 'max_api_keys' then
-    made.max_api_keys := nullif(change ->> 'max_api_keys', 'unlimited')::int;
-  end if;
-  made.unlimited := unlimited_after(made.unlimited, change);
-
-  made := account_limited(made, change -> 'limits');
+  made := account_limited(
+    made, (change - array['name', 'external_id', 'metadata', 'plan', 'limits']) || coalesce(change -> 'limits', '{}')
+  );
   if made.burst is not null and made.requests_per_second is null then
     outcome := 'burst-alone';
     return;
-  end if;
-  if change ? 'plan' then
-    made.plan := change ->> 'plan';
   end if;
   if change ?| array['plan', 'limits'] and not plan_hold(array[old.plan, made.plan]) then
     outcome := 'no-plan';

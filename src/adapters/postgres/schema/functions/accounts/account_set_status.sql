@@ -1,5 +1,6 @@
--- Activates or deactivates a sub-account, and updates its parent's count of active sub-accounts.
-create or replace function account_set_sub_status(
+-- Suspends or resumes a parent, or deactivates or reactivates one of a parent's sub-accounts if `of_parent` is not null.
+-- Updates the parent's count of active sub-accounts.
+create or replace function account_set_status(
   request jsonb, of_parent uuid, of_id uuid, new_status text, out outcome text, out seq bigint, out account jsonb
 ) language plpgsql as $$
 #variable_conflict use_column
@@ -11,8 +12,13 @@ begin
   if outcome is not null then
     return;
   end if;
-  perform from account a where a.id = of_parent for no key update;
-  select * into made from account a where a.id = of_id and a.parent_id = of_parent for no key update;
+  if of_parent is null then
+    perform change_fence(of_id);
+  else
+    perform from account a where a.id = of_parent for no key update;
+  end if;
+  select * into made from account a
+    where a.id = of_id and a.parent_id is not distinct from of_parent for no key update;
   if not found or not account_is_there(of_id) then
     outcome := 'none';
     return;
@@ -27,6 +33,6 @@ begin
       where a.id = of_parent;
   end if;
   outcome := 'done';
-  account := to_jsonb(made);
+  account := account_shown(made);
   seq := change_end(request, account, wrote);
 end $$;
