@@ -17,6 +17,7 @@ import { installValidation } from './rest/validation.ts';
 import { collectOperations, type ManagementApp, type ScopedAccess } from './operations.ts';
 import { callerOf, installGuard } from './guard.ts';
 import { byExternalIdRoute } from './sub-accounts/by-external-id.ts';
+import { createBody } from './sub-accounts/resource.ts';
 import { limitsRoute } from './sub-accounts/limits.ts';
 import { subAccountRoutes } from './sub-accounts/routes.ts';
 import { usageReportRoute } from './usage/report.ts';
@@ -37,7 +38,17 @@ export function management(app: FastifyInstance, deps: ManagementDeps, done: () 
 
   const register = (): void => {
     const typed: ManagementApp = app.withTypeProvider<TypeBoxProvider>();
-    subAccountRoutes(typed, deps, countChange);
+    const access = {
+      caller: callerOf,
+      read: { scope: managementScopes.read },
+      write: { scope: managementScopes.write },
+      countChange,
+    };
+    subAccountRoutes<ScopedAccess>(typed, deps, {
+      ...access,
+      ...{ path: '', params: {}, createBody, setStatus: access.write },
+      parent: (request) => callerOf(request).accountId,
+    });
     byExternalIdRoute(typed, deps, countChange);
     limitsRoute(typed, deps);
     usageReportRoute(typed, deps);
@@ -56,11 +67,9 @@ export function management(app: FastifyInstance, deps: ManagementDeps, done: () 
       path: '/:owner_id/api-keys',
       ownerField: 'sub_account_id',
       parent: (request) => callerOf(request).accountId,
-      caller: callerOf,
       scopeFault: subAccountScopeFault,
-      read: { scope: managementScopes.read },
-      write: { scope: managementScopes.write },
-      revoke: { scope: managementScopes.write },
+      ...access,
+      revoke: access.write,
     };
     apiKeyRoutes(typed, keyDeps, keyRules);
     keyLifeRoutes(typed, keyDeps, { ...keyRules, countChange });

@@ -19,7 +19,7 @@ import {
   updateBody,
 } from './account-body.ts';
 import type { AdminDeps } from './deps.ts';
-import { givenId, readGivenId } from './given-id.ts';
+import { givenId, readGivenId } from '../rest/given-id.ts';
 import { operatorOf, type OperatorApp } from './operator-token.ts';
 
 const path = closed({ account_id: Type.String() });

@@ -1,15 +1,19 @@
 import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
 import { importRoute } from '../api-keys/import.ts';
 import { keyLifeRoutes } from '../api-keys/key-life.ts';
 import { revokeAllRoute } from '../api-keys/revoke-all.ts';
 import { apiKeyRoutes, type ApiKeyRoutesRules } from '../api-keys/routes.ts';
-import { notFound } from '../../http/not-found.ts';
+import { parseAccountId } from '../../domain/ids.ts';
+import { found, notFound } from '../../http/not-found.ts';
 import { clientAddresses } from '../../http/trusted-proxies.ts';
 import { referencePaths } from '../reference/reference.ts';
 import { claimPrefix } from '../rest/claim-prefix.ts';
 import { installJsonBodies } from '../rest/json-body.ts';
 import type { TypeBoxProvider } from '../rest/typebox.ts';
 import { installValidation } from '../rest/validation.ts';
+import { givenIdBody } from '../sub-accounts/resource.ts';
+import { subAccountRoutes } from '../sub-accounts/routes.ts';
 import { accountRoutes } from './accounts.ts';
 import { deletionRoutes } from './deletions.ts';
 import { anyKeyRoutes } from './keys.ts';
@@ -22,7 +26,6 @@ import type { AdminDeps } from './deps.ts';
 import { importRoutes } from './import/routes.ts';
 import { operatorOf, requireOperator, type OperatorApp, type RoleAccess } from './operator-token.ts';
 import { sessionRoutes } from './session.ts';
-import { subAccountRoutes } from './sub-accounts.ts';
 
 /**
  * Plugin for the operator API. Register it under the prefix `/admin/v1` of the internal listener, after
@@ -62,7 +65,17 @@ function operatorRoutes(app: OperatorApp, deps: AdminDeps): void {
   };
   accountRoutes(app, deps);
   deletionRoutes(app, deps);
-  subAccountRoutes(app, deps);
+  subAccountRoutes<RoleAccess>(app, deps, {
+    path: '/accounts/:account_id/sub-accounts',
+    params: { account_id: Type.String() },
+    createBody: givenIdBody,
+    parent: ({ params }) =>
+      found(parseAccountId((params as { readonly account_id: string }).account_id), 'account'),
+    caller: operatorOf,
+    read: { role: 'viewer' },
+    write: { role: 'admin' },
+    setStatus: { role: 'support' },
+  });
   planRoutes(app, deps);
   importRoutes(app, deps);
   importRoute(app, keyDeps);

@@ -10,6 +10,7 @@ import {
 } from '../../domain/account.ts';
 import { externalIdMaxLength, externalIdPattern } from '../../domain/external-id.ts';
 import { displayName } from '../rest/display-name.ts';
+import { givenId } from '../rest/given-id.ts';
 import { limitsFromMembers, limitsToMembers, type Limits } from '../../domain/limits/limits.ts';
 import { accountLimits, limitsBody } from '../rest/limits.ts';
 import { closed, nullableText, nullableTimestamp, timestamp } from '../rest/typebox.ts';
@@ -65,6 +66,9 @@ export const changeable = {
 
 /** Body of the request that creates a sub-account. */
 export const createBody = closed({ ...creatable, limits: accountLimits });
+
+/** Body of an operator's request that creates a sub-account. */
+export const givenIdBody = closed({ ...creatable, limits: accountLimits, id: givenId });
 
 /** Body of the request that changes a sub-account. */
 export const updateBody = closed(

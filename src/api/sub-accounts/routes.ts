@@ -1,7 +1,15 @@
-import type { FastifyReply } from 'fastify';
-import { Type } from 'typebox';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type, type TString } from 'typebox';
+import type { Config, LimitsConfig } from '../../config.ts';
 import { parseAccountId, uuidV7, type AccountId } from '../../domain/ids.ts';
-import { managementScopes } from '../../domain/scope.ts';
+import { found } from '../../http/not-found.ts';
+import type { Barrier } from '../../ports/barrier.ts';
+import type { ChangedBy } from '../../ports/changes.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Committed, TenantStore } from '../../ports/tenant-store.ts';
+import { takesAway } from '../call-rates.ts';
+import { claimantOf } from '../claimant.ts';
+import type { CountChange } from '../guard.ts';
 import {
   enforced,
   idempotencyClaim,
@@ -11,157 +19,244 @@ import {
   withinPairs,
 } from '../rest/changes.ts';
 import { sendDeleted } from '../rest/deletions.ts';
-import { found } from '../../http/not-found.ts';
-import { closed, noQuery } from '../rest/typebox.ts';
-import type { Committed } from '../../ports/tenant-store.ts';
-import { takesAway } from '../call-rates.ts';
-import { callerOf, type CountChange } from '../guard.ts';
-import type { ManagementDeps } from '../deps.ts';
+import { readGivenId } from '../rest/given-id.ts';
+import { closed, noQuery, type RoutesWith } from '../rest/typebox.ts';
 import { listBody, listQuery, listSubAccounts } from './listing.ts';
 import {
   changeOf,
-  createBody,
   limitsMember,
   subAccountBody,
   subAccountToBody,
   updateBody,
+  type createBody,
+  type givenIdBody,
 } from './resource.ts';
-import { warningsOf } from './warnings.ts';
-import type { ManagementApp } from '../operations.ts';
+import { warningsOf, type WarningDeps } from './warnings.ts';
 
-const path = closed({ sub_id: Type.String() });
-const read = { scope: managementScopes.read };
-const write = { scope: managementScopes.write };
-
-/** Adds the routes that create, list, get, update, deactivate, reactivate and delete sub-accounts (spec section 4). */
-export function subAccountRoutes(app: ManagementApp, deps: ManagementDeps, countChange: CountChange): void {
-  const { barrier, config } = deps;
-  const enforce: Enforce = (committed, reply) =>
-    enforced(committed, barrier, reply, config.headers.enforced, countChange);
-  createRoute(app, deps, enforce);
-  listRoute(app, deps);
-  getRoute(app, deps);
-  updateRoute(app, deps, enforce);
-  statusRoute(app, deps, enforce, 'deactivate', 'deactivated');
-  statusRoute(app, deps, enforce, 'reactivate', 'active');
-  deleteRoute(app, deps, enforce);
+/** Dependencies of {@link subAccountRoutes}. */
+export interface SubAccountDeps extends WarningDeps {
+  readonly tenants: TenantStore;
+  readonly barrier: Barrier;
+  readonly clock: Clock;
+  /** Cryptographically secure source of random bytes. */
+  readonly randomBytes: (size: number) => Uint8Array;
+  readonly config: {
+    readonly headers: Pick<Config['headers'], 'enforced'>;
+    readonly limits: Pick<LimitsConfig, 'subAccountsPerParent'>;
+  };
 }
 
-/**
- * Calls {@link enforced} with the gateway's barrier and the name of the receipt header. The change counts against the
- * parent's rate limit.
- */
-type Enforce = <T>(committed: Committed<T>, reply: FastifyReply) => Promise<T>;
+/** How the routes differ between parents, who see their own sub-accounts, and operators, who see everybody's. */
+export interface SubAccountRules<Access> {
+  /** Path of the list, below the prefix of the API. */
+  readonly path: string;
+  /** Parameters in `path`. */
+  readonly params: Readonly<Record<string, TString>>;
+  readonly createBody: typeof createBody | typeof givenIdBody;
+  /** Returns the parent that a request is about. @throws ProblemError `not_found` if the path names none */
+  readonly parent: (request: FastifyRequest) => AccountId;
+  readonly caller: (request: FastifyRequest) => ChangedBy;
+  readonly read: Access;
+  readonly write: Access;
+  readonly setStatus: Access;
+  readonly countChange?: CountChange;
+}
 
-function createRoute(app: ManagementApp, deps: ManagementDeps, enforce: Enforce): void {
+/** Adds the routes that create, list, get, update, deactivate, reactivate and delete sub-accounts (spec section 4). */
+export function subAccountRoutes<Access>(
+  app: RoutesWith<Access>,
+  deps: SubAccountDeps,
+  rules: SubAccountRules<Access>,
+): void {
+  createRoute(app, deps, rules);
+  listRoute(app, deps, rules);
+  getRoute(app, deps, rules);
+  updateRoute(app, deps, rules);
+  statusRoute(app, deps, rules, 'deactivate', 'deactivated');
+  statusRoute(app, deps, rules, 'reactivate', 'active');
+  deleteRoute(app, deps, rules);
+}
+
+/** Waits until every replica enforces a change, and counts the change against the caller's rate. */
+function enforce<T>(
+  committed: Committed<T>,
+  { barrier, config }: SubAccountDeps,
+  { countChange }: Pick<SubAccountRules<unknown>, 'countChange'>,
+  reply: FastifyReply,
+): Promise<T> {
+  return enforced(committed, barrier, reply, config.headers.enforced, countChange);
+}
+
+/** Returns the schema of the parameters in the path of one sub-account. */
+function pathOf({ params }: Pick<SubAccountRules<unknown>, 'params'>) {
+  return closed({ ...(params as object), sub_id: Type.String() });
+}
+
+/** Returns the ids of the sub-account that the path names and of its parent, parent first. */
+function idsOf(
+  request: FastifyRequest<{ Params: { readonly sub_id: string } }>,
+  { parent }: Pick<SubAccountRules<unknown>, 'parent'>,
+): readonly [parent: AccountId, id: AccountId] {
+  return [parent(request), found(parseAccountId(request.params.sub_id), 'sub-account')];
+}
+
+function createRoute<Access>(
+  app: RoutesWith<Access>,
+  deps: SubAccountDeps,
+  rules: SubAccountRules<Access>,
+): void {
   const { tenants, clock, randomBytes, config } = deps;
 
   app.post(
-    '',
-    { schema: { querystring: noQuery, body: createBody, response: { 201: subAccountBody } }, config: write },
+    rules.path,
+    {
+      schema: {
+        params: closed(rules.params),
+        querystring: noQuery,
+        body: rules.createBody,
+        response: { 201: subAccountBody },
+      },
+      config: rules.write,
+    },
     async (request, reply) => {
-      const caller = callerOf(request);
-      const { accountId } = caller;
-      const claim = idempotencyClaim(request, caller.keyId);
-      const { name, external_id: externalId = null, metadata = {}, limits } = request.body;
+      const caller = rules.caller(request);
+      const claim = idempotencyClaim(request, claimantOf(caller));
+      const parent = rules.parent(request);
+      const { body } = request;
+      const { name, external_id: externalId = null, metadata = {}, limits } = body;
       const id = uuidV7(clock.wallMs(), randomBytes(10)) as AccountId;
       const made = await tenants.createSubAccount(
-        accountId,
-        { id, name, externalId, metadata, ...limitsMember(limits) },
+        parent,
+        {
+          id,
+          ...readGivenId('id' in body ? body.id : undefined),
+          name,
+          externalId,
+          metadata,
+          ...limitsMember(limits),
+        },
         config.limits.subAccountsPerParent,
         claim,
         caller,
       );
       const committed = withinLimit(notTaken(made, 'sub_account'), 'sub-accounts');
-      const account = await enforce(committed, reply);
+      const account = await enforce(committed, deps, rules, reply);
       noteReplay(reply, committed);
       reply.code(201);
-      return { ...subAccountToBody(account), ...(await warningsOf(deps, accountId, committed)) };
+      return { ...subAccountToBody(account), ...(await warningsOf(deps, parent, committed)) };
     },
   );
 }
 
-function listRoute(app: ManagementApp, { tenants }: ManagementDeps): void {
+function listRoute<Access>(
+  app: RoutesWith<Access>,
+  { tenants }: SubAccountDeps,
+  rules: SubAccountRules<Access>,
+): void {
   app.get(
-    '',
-    { schema: { querystring: listQuery, response: { 200: listBody } }, config: read },
-    async (request) => listSubAccounts(tenants, callerOf(request).accountId, request.query),
-  );
-}
-
-function getRoute(app: ManagementApp, { tenants }: ManagementDeps): void {
-  app.get(
-    '/:sub_id',
-    { schema: { params: path, querystring: noQuery, response: { 200: subAccountBody } }, config: read },
-    async (request) => {
-      const id = found(parseAccountId(request.params.sub_id), 'sub-account');
-      return subAccountToBody(
-        found(await tenants.getSubAccount(callerOf(request).accountId, id), 'sub-account'),
-      );
-    },
-  );
-}
-
-function updateRoute(app: ManagementApp, { tenants }: ManagementDeps, enforce: Enforce): void {
-  app.patch(
-    '/:sub_id',
+    rules.path,
     {
-      schema: { params: path, querystring: noQuery, body: updateBody, response: { 200: subAccountBody } },
-      config: write,
+      schema: { params: closed(rules.params), querystring: listQuery, response: { 200: listBody } },
+      config: rules.read,
+    },
+    async (request) => {
+      const parent = rules.parent(request);
+      if ('operator' in rules.caller(request)) found(await tenants.getParent(parent), 'account');
+      return listSubAccounts(tenants, parent, request.query);
+    },
+  );
+}
+
+function getRoute<Access>(
+  app: RoutesWith<Access>,
+  { tenants }: SubAccountDeps,
+  rules: SubAccountRules<Access>,
+): void {
+  app.get(
+    `${rules.path}/:sub_id`,
+    {
+      schema: { params: pathOf(rules), querystring: noQuery, response: { 200: subAccountBody } },
+      config: rules.read,
+    },
+    async (request) =>
+      subAccountToBody(found(await tenants.getSubAccount(...idsOf(request, rules)), 'sub-account')),
+  );
+}
+
+function updateRoute<Access>(
+  app: RoutesWith<Access>,
+  deps: SubAccountDeps,
+  rules: SubAccountRules<Access>,
+): void {
+  app.patch(
+    `${rules.path}/:sub_id`,
+    {
+      schema: {
+        params: pathOf(rules),
+        querystring: noQuery,
+        body: updateBody,
+        response: { 200: subAccountBody },
+      },
+      config: rules.write,
     },
     async (request, reply) => {
-      const caller = callerOf(request);
-      const id = found(parseAccountId(request.params.sub_id), 'sub-account');
+      const [parent, id] = idsOf(request, rules);
+      const change = changeOf(request.body);
       const changed = found(
-        await tenants.updateSubAccount(caller.accountId, id, changeOf(request.body), caller),
+        await deps.tenants.updateSubAccount(parent, id, change, rules.caller(request)),
         'sub-account',
       );
-      const account = await enforce(notTaken(withinPairs(changed), 'sub_account'), reply);
-      return subAccountToBody(account);
+      const committed = notTaken(withinPairs(changed), 'sub_account');
+      return subAccountToBody(await enforce(committed, deps, rules, reply));
     },
   );
 }
 
-function statusRoute(
-  app: ManagementApp,
-  { tenants }: ManagementDeps,
-  enforce: Enforce,
+function statusRoute<Access>(
+  app: RoutesWith<Access>,
+  deps: SubAccountDeps,
+  rules: SubAccountRules<Access>,
   action: 'deactivate' | 'reactivate',
   status: 'deactivated' | 'active',
 ): void {
   app.post(
-    `/:sub_id/${action}`,
+    `${rules.path}/:sub_id/${action}`,
     {
-      schema: { params: path, querystring: noQuery, response: { 200: subAccountBody } },
-      config: { ...write, action: true, ...(status === 'deactivated' && { takesAway }) },
+      schema: { params: pathOf(rules), querystring: noQuery, response: { 200: subAccountBody } },
+      config: { ...rules.setStatus, action: true, ...(status === 'deactivated' && { takesAway }) },
     },
     async (request, reply) => {
-      const caller = callerOf(request);
-      const claim = idempotencyClaim(request, caller.keyId);
-      const id = found(parseAccountId(request.params.sub_id), 'sub-account');
+      const caller = rules.caller(request);
+      const claim = idempotencyClaim(request, claimantOf(caller));
+      const [parent, id] = idsOf(request, rules);
       const committed = found(
-        await tenants.setSubAccountStatus(caller.accountId, id, status, claim, caller),
+        await deps.tenants.setSubAccountStatus(parent, id, status, claim, caller),
         'sub-account',
       );
       noteReplay(reply, committed);
-      return subAccountToBody(await enforce(committed, reply));
+      return subAccountToBody(await enforce(committed, deps, rules, reply));
     },
   );
 }
 
-function deleteRoute(app: ManagementApp, { tenants, config }: ManagementDeps, enforce: Enforce): void {
+function deleteRoute<Access>(
+  app: RoutesWith<Access>,
+  deps: SubAccountDeps,
+  rules: SubAccountRules<Access>,
+): void {
   app.delete(
-    '/:sub_id',
+    `${rules.path}/:sub_id`,
     {
-      schema: { params: path, querystring: noQuery, response: { 204: Type.Null() } },
-      config: { ...write, action: true, takesAway },
+      schema: { params: pathOf(rules), querystring: noQuery, response: { 204: Type.Null() } },
+      config: { ...rules.write, action: true, takesAway },
     },
     async (request, reply) => {
-      const caller = callerOf(request);
-      const id = found(parseAccountId(request.params.sub_id), 'sub-account');
-      const deleted = await tenants.deleteSubAccount(caller.accountId, id, caller);
-      const { enforced: header } = config.headers;
-      return sendDeleted(deleted, 'sub-account', reply, header, (committed) => enforce(committed, reply));
+      const [parent, id] = idsOf(request, rules);
+      const deleted = await deps.tenants.deleteSubAccount(parent, id, rules.caller(request));
+      const { enforced: header } = deps.config.headers;
+      return sendDeleted(deleted, 'sub-account', reply, header, (committed) =>
+        enforce(committed, deps, rules, reply),
+      );
     },
   );
 }

@@ -8,7 +8,7 @@ import { mostImported } from '../../rest/import-size.ts';
 import { closed, nullableText } from '../../rest/typebox.ts';
 import { changeable, creatable, externalId } from '../../sub-accounts/resource.ts';
 import { planName } from '../account-body.ts';
-import { givenId } from '../given-id.ts';
+import { givenId } from '../../rest/given-id.ts';
 
 const accountFields = {
   external_id: Type.String(externalId),
