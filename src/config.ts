@@ -252,6 +252,8 @@ export interface LimitsConfig {
   readonly changesPerSecond: number;
   /** Maximum number of management reads per second for one parent; 0 turns the limit off. */
   readonly readsPerSecond: number;
+  /** Milliseconds that a request waits for the database's answer about a quota. */
+  readonly answerMs: number;
   readonly subAccountsPerParent: number;
   readonly keysPerAccount: number;
   /** Event-loop delay above which requests are shed; 0 turns shedding by delay off. */

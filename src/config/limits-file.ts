@@ -61,6 +61,10 @@ export const limits = section('Limits of one client, one tenant or one process.'
     "Reads under `/v1/sub-accounts` a second of one parent in this process. Ten seconds' worth may come at once; more get 429. 0 turns the limit off. Operators have no limit.",
     { minimum: 0, maximum: 1_000_000, default: 50 },
   ),
+  answer_ms: integer(
+    "How long a request waits for the database's answer about a quota (days, months, units) before this process guesses from its own share.",
+    { minimum: 25, maximum: 10_000, default: 1_000 },
+  ),
   sub_accounts_per_parent: integer('Most sub-accounts of a parent, deactivated ones included.', {
     minimum: 1,
     maximum: 100_000_000,

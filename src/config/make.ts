@@ -121,6 +121,7 @@ function makeLimits({ limits, server, upstream }: GatewayFile): Config['limits']
     inFlightPerTenant: limits.in_flight_per_tenant,
     changesPerSecond: limits.changes_per_second,
     readsPerSecond: limits.reads_per_second,
+    answerMs: limits.answer_ms,
     subAccountsPerParent: limits.sub_accounts_per_parent,
     keysPerAccount: limits.keys_per_account,
     maxEventLoopDelayMs: limits.max_event_loop_delay_ms,

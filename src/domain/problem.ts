@@ -103,7 +103,7 @@ export interface Problem {
   /** Limit that was reached, for metrics; it is not in the body. */
   readonly limit?: ReachedLimit;
   /** Extension members of the body, such as the missing scope. */
-  readonly extra?: Readonly<Record<string, string>>;
+  readonly extra?: Readonly<Record<string, string | boolean>>;
 }
 
 /** An error that carries a problem. The client gets the problem; `cause` only goes to the log. */

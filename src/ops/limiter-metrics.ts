@@ -36,6 +36,11 @@ export function limiterMetrics(
     'limiter_questions_total',
     'Questions to the shared store about one limit each; a request with a token at hand asks none.',
   );
+  const guessed = counter(
+    registry,
+    'limiter_guessed_rejections_total',
+    'Requests rejected without an answer of the shared store (429 with `confirmed: false`).',
+  );
   const times = new Histogram(
     registry,
     'tenancy_gateway_limiter_call_seconds',
@@ -48,6 +53,7 @@ export function limiterMetrics(
         logger.warn({ err: error }, 'limits use their last shares: their store cannot be reached');
       else logger.info({}, 'the store of limits can be reached again');
     },
+    onGuessed: () => guessed.count(),
     onAnswered: (questions, ms) => {
       asked.add(questions);
       times(ms / 1000);

@@ -252,7 +252,7 @@ export class Decision {
 
   #noteTaken(result: Taken | Full, limitedBy: readonly LimitedBy[]): Problem | undefined {
     this.rateLimit = result.scarcest && rateLimitHeaders(result.scarcest);
-    if (result.full) return limitFull(result.kind, result, result.retryAfterS);
+    if (result.full) return limitFull(result.kind, result, result.retryAfterS, result.confirmed);
     this.#tokens = result;
     this.#tokensOf = limitedBy;
     return undefined;

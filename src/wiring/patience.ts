@@ -1,5 +1,5 @@
 import type { Deadlines } from '../adapters/postgres/store.ts';
-import { usualPatience as usualLimiterPatience, type LimiterPatience } from '../limits/rate/questions.ts';
+import type { LimiterPatience } from '../limits/rate/questions.ts';
 
 /**
  * How long a gateway waits for its stores before it answers without them. Passed in, so that a test of behaviour waits
@@ -8,7 +8,8 @@ import { usualPatience as usualLimiterPatience, type LimiterPatience } from '../
 export interface Patience {
   /** Deadlines that replace those of the store; `coherenceMs` otherwise follows from the lease duration. */
   readonly deadlines: Partial<Deadlines>;
-  readonly limiter: LimiterPatience;
+  /** Replaces the usual patience with the stores of limits. */
+  readonly limiter?: LimiterPatience;
 }
 
-export const usualPatience: Patience = { deadlines: {}, limiter: usualLimiterPatience };
+export const usualPatience: Patience = { deadlines: {} };

@@ -13,14 +13,18 @@ export type { Store };
  * use.
  */
 export async function openStore(
-  { store, coherence }: Pick<Config, 'store' | 'coherence'>,
+  { store, coherence, limits }: Pick<Config, 'store' | 'coherence' | 'limits'>,
   logger: Pick<Logger, 'info'>,
   deadlines: Partial<Deadlines>,
 ): Promise<Store> {
   if (store.kind === 'postgres') {
     return openPostgres({
       ...store,
-      deadlines: { coherenceMs: storeMsFor(coherence.leaseMs), ...deadlines },
+      deadlines: {
+        coherenceMs: storeMsFor(coherence.leaseMs),
+        tokensMs: limits.answerMs + 1_000,
+        ...deadlines,
+      },
     });
   }
   // The import is dynamic, because the container image does not contain the embedded store.

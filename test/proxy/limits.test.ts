@@ -130,6 +130,30 @@ t.test('a request counts for its key, sub-account and parent: all are taken or n
   );
 });
 
+t.test(
+  'a quota whose store did not answer is rate_limited, unconfirmed, and says nothing of what is left',
+  async (t) => {
+    const guess = {
+      full: true,
+      confirmed: false,
+      kind: 'parent',
+      period: 'month',
+      unit: 'requests',
+    } as const;
+    const rateLimiter = { take: () => ({ ...guess, retryAfterS: 1, scarcest: null }), look: async () => [] };
+    const { call, directory, parent, finished } = await startProxied(t, { rateLimiter });
+    directory.limitAccount(parent, { requestsPerMonth: 1 });
+    const full = await call('GET', '/');
+    t.match(full, { status: 429, headers: { 'retry-after': '1' } });
+    t.same(limitsIn(full), none);
+    t.match(full.json(), {
+      ...{ code: 'rate_limited', limited: 'parent', confirmed: false },
+      detail: /may have reached its quota of requests for this month/,
+    });
+    t.match(finished.at(-1), { status: 429, code: 'rate_limited', limit: 'parent-month' });
+  },
+);
+
 t.test('seconds are told of before months, and a key before its account', async (t) => {
   const { call, directory, parent } = await startProxied(t, { rateLimiter: new OneReplicaLimiter() });
   directory.limitKey(parent, { requestsPerSecond: 1 });

@@ -256,6 +256,7 @@ const usualPortal: PortalConfig = {
 const neverReached: Partial<Config['limits']> = {
   changesPerSecond: 0,
   readsPerSecond: 0,
+  answerMs: 1_000,
   keysPerAccount: 1000,
   managementBodyBytes: 1024 * 1024,
   subAccountsPerParent: 10_000,

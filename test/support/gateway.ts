@@ -343,6 +343,7 @@ export const defaultLimits: LimitsConfig = {
   inFlightPerTenant: 1_000,
   changesPerSecond: 0,
   readsPerSecond: 0,
+  answerMs: 1_000,
   subAccountsPerParent: 10_000,
   keysPerAccount: 100,
   maxEventLoopDelayMs: 0,

@@ -43,7 +43,7 @@ export class OneReplicaLimiter implements RateLimiter {
     const full = limits.map((limit) => this.#state(limit)).find(({ remaining }) => remaining === 0);
     if (full !== undefined) {
       const { kind, period, unit, resetS } = full;
-      return { full: true, kind, period, unit, retryAfterS: resetS, scarcest: scarcest() };
+      return { full: true, confirmed: true, kind, period, unit, retryAfterS: resetS, scarcest: scarcest() };
     }
     this.#use(limits, 1);
     return {

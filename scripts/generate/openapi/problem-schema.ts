@@ -51,6 +51,12 @@ export const problem: Json = {
       type: 'string',
       enum: ['api_key', 'sub_account', 'parent'],
     },
+    confirmed: {
+      description:
+        'With `rate_limited`: false if the gateway could not ask in time whether there is room. A request after `Retry-After` may succeed.',
+      type: 'boolean',
+      enum: [false],
+    },
     sub_account_id: {
       description: 'The sub-account that has the external_id; with `external_id_taken`.',
       type: 'string',

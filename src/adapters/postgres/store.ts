@@ -113,7 +113,7 @@ export interface Deadlines {
   readonly coherenceMs: number;
   /** Deadline of statements for management calls, and of statements that add usage. */
   readonly queryMs: number;
-  /** Deadline of a request for tokens. HTTP requests stop waiting for the answer long before the usual 1,000 ms. */
+  /** Deadline of a request for tokens. HTTP requests stop waiting for the answer before. */
   readonly tokensMs: number;
   /** Milliseconds after which an unused shared connection is closed. */
   readonly idleMs: number;

@@ -5,16 +5,17 @@ import type { Problem } from '../problem.ts';
  * Returns the problem to report if a request exceeds a limit of its key, sub-account or parent.
  *
  * @param retryAfterS whole seconds until the limit may admit another request
+ * @param confirmed `false` if nobody could say in time whether there is room; see `Full.confirmed`
  */
-export function limitFull(kind: LimitKind, limitId: LimitId, retryAfterS: number): Problem {
+export function limitFull(kind: LimitKind, limitId: LimitId, retryAfterS: number, confirmed = true): Problem {
   const { period, unit } = limitId;
   const limit = isQuota(period) ? `quota of ${unit} for this ${period}` : `limit of requests per ${period}`;
   return {
-    code: isQuota(period) ? 'quota_exceeded' : 'rate_limited',
-    detail: `${limitedOnes[kind]} has reached its ${limit}. The request was not forwarded: send it again after Retry-After.`,
+    code: confirmed && isQuota(period) ? 'quota_exceeded' : 'rate_limited',
+    detail: `${limitedOnes[kind]} ${confirmed ? 'has' : 'may have'} reached its ${limit}. The request was not forwarded: send it again after Retry-After.`,
     retryAfter: retryAfterS,
     limit: limitName(kind, limitId),
-    extra: { limited: kind },
+    extra: { limited: kind, ...(confirmed ? {} : { confirmed }) },
   };
 }
 

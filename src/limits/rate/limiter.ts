@@ -12,7 +12,7 @@ import type { TokenStore } from '../../ports/limits/token-store.ts';
 import type { Timers } from '../../ports/timers.ts';
 import { applyLimits, LimitedByKind, newLimited, type Limited } from './limited.ts';
 import type { Portion } from './portion.ts';
-import { Questions, usualPatience, type LimiterPatience } from './questions.ts';
+import { patienceWith, Questions, type LimiterPatience } from './questions.ts';
 import { retryAfterS, scarcer, stateOf } from './states.ts';
 import { tellStores } from './telling.ts';
 import { WaitingRequest, type WaitingParts } from './waiting-request.ts';
@@ -63,19 +63,19 @@ export class SharedRateLimiter implements RateLimiter {
   #stopLooking: () => void = () => undefined;
 
   constructor(parts: LimiterParts) {
-    const { clock, timers, events = {}, patience = usualPatience, mostTracked = 200_000 } = parts;
+    const { clock, timers, events = {}, patience = patienceWith(1_000), mostTracked = 200_000 } = parts;
     this.#parts = parts;
     this.#limited = new LimitedByKind(mostTracked, (limited, isFull) => this.#mayForget(limited, isFull));
     const replicas = (): number => parts.replicas() ?? unknownReplicas;
     const common = {
-      ...{ clock, timers, patience, replicas },
+      ...{ clock, timers, replicas },
       onAway: (away: boolean, error: unknown) => events.onDegraded?.(away, error),
       onAnswered: (questions: number, ms: number) => events.onAnswered?.(questions, ms),
     };
-    this.#buckets = new Questions({ ...common, store: parts.buckets });
-    this.#quotas = new Questions({ ...common, store: parts.quotas });
+    this.#buckets = new Questions({ ...common, store: parts.buckets, patience: patience.buckets });
+    this.#quotas = new Questions({ ...common, store: parts.quotas, patience: patience.quotas });
     this.#waiting = {
-      ...{ timers, replicas, answerMs: patience.answerMs, nowMs: () => clock.monotonicMs() },
+      ...{ timers, replicas, nowMs: () => clock.monotonicMs() },
       questionsOf: (portion) => this.#questionsOf(portion),
     };
   }
@@ -126,7 +126,7 @@ export class SharedRateLimiter implements RateLimiter {
         hasAll &&= portion.hasToken(nowMs);
       }
     }
-    if (full !== null) return this.#rejected(by, found, full, nowMs);
+    if (full !== null) return this.#rejected(by, found, full);
     if (!hasAll) return this.#takeLater(by, found, later);
     for (const portions of found) {
       for (const portion of portions) {
@@ -157,11 +157,11 @@ export class SharedRateLimiter implements RateLimiter {
   ): Taken | Full | null {
     const request = new WaitingRequest(found.flat(), this.#waiting);
     const result = (): Taken | Full => {
-      const nowMs = this.#parts.clock.monotonicMs();
       const full = request.empty.reduce(first, null);
-      if (full === null) return this.#admitted(by, found);
+      const unknown = request.unknown.reduce(first, null);
+      if (full === null && unknown === null) return this.#admitted(by, found);
       request.putBack();
-      return this.#rejected(by, found, full, nowMs);
+      return full === null ? this.#guessed(unknown as Portion) : this.#rejected(by, found, full);
     };
     return request.end(() => later(result())) ? result() : null;
   }
@@ -179,15 +179,18 @@ export class SharedRateLimiter implements RateLimiter {
     };
   }
 
-  #rejected(by: readonly LimitedBy[], found: Found, full: Portion, nowMs: number): Full {
-    return {
-      full: true,
-      kind: full.kind,
-      period: full.figures.period,
-      unit: full.figures.unit,
-      retryAfterS: retryAfterS(full, nowMs),
-      scarcest: scarcestOf(by, found, this.#parts.clock),
-    };
+  #rejected(by: readonly LimitedBy[], found: Found, full: Portion): Full {
+    const { clock } = this.#parts;
+    const { period, unit } = full.figures;
+    const retryAfter = retryAfterS(full, clock.monotonicMs());
+    const common = { full: true, confirmed: true, kind: full.kind, period, unit } as const;
+    return { ...common, retryAfterS: retryAfter, scarcest: scarcestOf(by, found, clock) };
+  }
+
+  /** Rejects without an answer of the store. */
+  #guessed({ kind, figures: { period, unit } }: Portion): Full {
+    this.#parts.events?.onGuessed?.();
+    return { full: true, confirmed: false, kind, period, unit, retryAfterS: 1, scarcest: null };
   }
 
   #giveBack(found: Found): void {

@@ -38,8 +38,11 @@ const noneSpareMs = 25;
  */
 const sooner = 0.95;
 
-/** Called once: with `true` if the waiting request got a token, otherwise with `false`. */
-export type Waiting = (hasToken: boolean) => void;
+/**
+ * Called once: with `true` if the waiting request got a token, otherwise with `false`. `confirmed` says whether that is
+ * the store's answer.
+ */
+export type Waiting = (hasToken: boolean, confirmed: boolean) => void;
 
 export interface PortionParts {
   readonly kind: LimitKind;
@@ -62,6 +65,8 @@ export class Portion {
   underWay = 0;
   /** Whether the limit was removed. If it is set again, it gets another portion. */
   isGone = false;
+  /** Whether the store has not answered about the limit yet. */
+  isNew = true;
   readonly #pace: Pace;
   readonly #alone: Alone;
   #hand = 0;
@@ -311,6 +316,7 @@ export class Portion {
       this.#told = window.spent + Math.min(granted, this.#included);
       [this.#windowMs, this.#endsMs] = [window.lengthMs, nowMs + window.endsInMs];
     }
+    this.isNew = false;
     this.#hand += granted;
     this.#left = left;
     this.#isAsking = false;
@@ -329,7 +335,7 @@ export class Portion {
       : Math.max(served, Math.min(included, this.#waiting.length));
     const settling = this.#waiting.splice(0, settled);
     for (let i = 0; i < served; i++) this.take();
-    for (const [i, waiting] of settling.entries()) waiting(i < served);
+    for (const [i, waiting] of settling.entries()) waiting(i < served, true);
     this.#low = Math.ceil(this.#hand / 2);
     for (const told of this.#telling) told();
     this.#telling = [];
@@ -342,7 +348,7 @@ export class Portion {
     this.#overdrawn ||= this.#sayingOverdraft;
     this.#alone.owe(this.#paying);
     this.#paying = 0;
-    for (const waiting of this.#waiting.splice(0)) waiting(this.takeAlone(nowMs, replicas));
+    for (const waiting of this.#waiting.splice(0)) waiting(this.takeAlone(nowMs, replicas), false);
     for (const told of [...this.#telling, ...this.#untold.splice(0)]) told();
     this.#telling = [];
   }

@@ -3,15 +3,29 @@ import type { TokenAnswer, TokenStore } from '../../ports/limits/token-store.ts'
 import type { Timers } from '../../ports/timers.ts';
 import type { Portion } from './portion.ts';
 
-/** How long the limiter waits for its shared store, in milliseconds. */
-export interface LimiterPatience {
+/** How long the limiter waits for one of its shared stores, in milliseconds. */
+export interface StorePatience {
   /** Time that a request waits for the store's answer. After that, the store is treated as unreachable. */
   readonly answerMs: number;
+  /** The same for a limit that this replica has no answer about yet: the store may have to open a connection. */
+  readonly firstMs: number;
   /** Time after which a call to the store is abandoned. */
   readonly callMs: number;
 }
 
-export const usualPatience: LimiterPatience = { answerMs: 25, callMs: 300 };
+export interface LimiterPatience {
+  readonly buckets: StorePatience;
+  readonly quotas: StorePatience;
+}
+
+/** @param quotaMs milliseconds that a request waits for an answer about a quota (`limits.answer_ms`) */
+export function patienceWith(quotaMs: number): LimiterPatience {
+  return {
+    buckets: { answerMs: 25, firstMs: 250, callMs: 300 },
+    quotas: { answerMs: quotaMs, firstMs: quotaMs, callMs: quotaMs + 300 },
+  };
+}
+
 /** Milliseconds between two attempts to reach an unreachable store. */
 const retryMs = 1_000;
 /** Milliseconds between two checks for tokens to give back. */
@@ -23,7 +37,7 @@ export interface QuestionsParts {
   readonly store: TokenStore;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly timers: Timers;
-  readonly patience: LimiterPatience;
+  readonly patience: StorePatience;
   /** Returns the number of running replicas, this one included. */
   readonly replicas: () => number;
   readonly onAway: (away: boolean, error: unknown) => void;
@@ -61,9 +75,15 @@ export class Questions {
     return this.#isAway || this.#unreached.size > 0;
   }
 
+  /** Milliseconds that a request waits for an answer about this limit. */
+  waitMs({ isNew }: Portion): number {
+    const { answerMs, firstMs } = this.#parts.patience;
+    return isNew ? firstMs : answerMs;
+  }
+
   /** Whether the store is treated as unreachable for this limit, so that requests do not wait for its answer. */
   isAway(portion: Portion, nowMs: number): boolean {
-    if (this.#isAway || nowMs - this.#beganMs > this.#parts.patience.answerMs) return true;
+    if (this.#isAway || nowMs - this.#beganMs > this.waitMs(portion)) return true;
     const until = this.#unreached.size === 0 ? undefined : this.#unreached.get(portion);
     return until !== undefined && nowMs < until;
   }

@@ -45,9 +45,7 @@ const mostRetryS = 60;
  * @param nowMs monotonic time
  */
 export function retryAfterS(portion: Portion, nowMs: number): number {
-  // A quota with tokens left is not used up. The request was rejected because the store did not answer in time and this
-  // replica's own share had no token left. A request may succeed as soon as the store answers again.
   if (isQuota(portion.figures.period))
-    return portion.known >= 1 ? 1 : Math.max(1, Math.ceil((portion.windowAt(nowMs)?.endsInMs ?? 0) / 1000));
+    return Math.max(1, Math.ceil((portion.windowAt(nowMs)?.endsInMs ?? 0) / 1000));
   return Math.min(Math.max(1, Math.ceil(portion.emptyForMs(nowMs) / 1000)), mostRetryS);
 }

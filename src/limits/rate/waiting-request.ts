@@ -6,8 +6,6 @@ export interface WaitingParts {
   /** Returns the {@link Questions} for the store that holds this limit. */
   readonly questionsOf: (portion: Portion) => Questions;
   readonly timers: Timers;
-  /** Milliseconds that a request waits for the stores' answers. */
-  readonly answerMs: number;
   readonly nowMs: () => number;
   /** Returns the number of running replicas, this one included. */
   readonly replicas: () => number;
@@ -22,10 +20,11 @@ export class WaitingRequest {
   readonly #parts: WaitingParts;
   readonly #taken: Portion[] = [];
   readonly #empty: Portion[] = [];
+  readonly #unknown: Portion[] = [];
   /** Portions that the request is waiting for, each with a function that cancels the wait. */
   readonly #open = new Map<Portion, () => void>();
   #later: (() => void) | null = null;
-  #callOff: () => void = () => undefined;
+  #callsOff: readonly (() => void)[] = [];
 
   /** @param portions the request's portions, none of them known to be empty */
   constructor(portions: readonly Portion[], parts: WaitingParts) {
@@ -34,11 +33,16 @@ export class WaitingRequest {
   }
 
   /**
-   * Portions that had no token for the request. If there are none once the result is known, the request has all of its
-   * tokens.
+   * Portions that had no token for the request, according to their store. If there are none once the result is known,
+   * and no {@link unknown} ones, the request has all of its tokens.
    */
   get empty(): readonly Portion[] {
     return this.#empty;
+  }
+
+  /** Portions whose store did not answer, and whose share had no token. The store may have some. */
+  get unknown(): readonly Portion[] {
+    return this.#unknown;
   }
 
   /**
@@ -46,9 +50,11 @@ export class WaitingRequest {
    * `later` once it is known.
    */
   end(later: () => void): boolean {
-    if (this.#open.size === 0) return true;
+    if (this.#isKnown()) return true;
     this.#later = later;
-    this.#callOff = this.#parts.timers.after(this.#parts.answerMs, () => this.#giveUp());
+    const { questionsOf, timers } = this.#parts;
+    const times = new Set([...this.#open.keys()].map((portion) => questionsOf(portion).waitMs(portion)));
+    this.#callsOff = [...times].map((ms) => timers.after(ms, () => this.#giveUp(ms)));
     return false;
   }
 
@@ -70,7 +76,7 @@ export class WaitingRequest {
     else {
       this.#open.set(
         portion,
-        portion.wait((hasToken) => this.#settle(portion, hasToken)),
+        portion.wait((hasToken, confirmed) => this.#settle(portion, hasToken, confirmed)),
       );
     }
     if (portion.needsToAsk(nowMs)) questions.ask(portion);
@@ -79,28 +85,38 @@ export class WaitingRequest {
   #takeAlone(portion: Portion): void {
     const { questionsOf, nowMs, replicas } = this.#parts;
     const hasToken = portion.takeAlone(nowMs(), replicas());
-    (hasToken ? this.#taken : this.#empty).push(portion);
+    (hasToken ? this.#taken : this.#unknown).push(portion);
     if (hasToken) questionsOf(portion).watch(portion);
   }
 
-  #settle(portion: Portion, hasToken: boolean): void {
+  #settle(portion: Portion, hasToken: boolean, confirmed: boolean): void {
     this.#open.delete(portion);
-    (hasToken ? this.#taken : this.#empty).push(portion);
-    this.#endIfAllKnown();
+    (hasToken ? this.#taken : confirmed ? this.#empty : this.#unknown).push(portion);
+    this.#endIfKnown();
   }
 
-  #giveUp(): void {
+  #giveUp(ms: number): void {
     for (const [portion, callOff] of this.#open) {
+      if (this.#parts.questionsOf(portion).waitMs(portion) > ms) continue;
       callOff();
+      this.#open.delete(portion);
       this.#takeAlone(portion);
     }
-    this.#open.clear();
-    this.#endIfAllKnown();
+    this.#endIfKnown();
   }
 
-  #endIfAllKnown(): void {
-    if (this.#open.size > 0) return;
-    this.#callOff();
+  /** Whether nothing is left to wait for. A request without a token of one limit does not wait for its others. */
+  #isKnown(): boolean {
+    if (this.#unknown.length > 0) {
+      for (const callOff of this.#open.values()) callOff();
+      this.#open.clear();
+    }
+    return this.#open.size === 0;
+  }
+
+  #endIfKnown(): void {
+    if (!this.#isKnown()) return;
+    for (const callOff of this.#callsOff) callOff();
     this.#later?.();
     this.#later = null;
   }

@@ -9,4 +9,6 @@ export interface LimiterEvents {
    * @param ms milliseconds from request to response
    */
   onAnswered?(questions: number, ms: number): void;
+  /** A request was rejected without an answer of the store. */
+  onGuessed?(): void;
 }

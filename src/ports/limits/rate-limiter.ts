@@ -45,30 +45,37 @@ export interface Taken {
    * are; 0 stands for a request without a response. Until this call, or {@link giveBack}, its limits stay in memory.
    *
    * @param units 0 to 2^53 - 1
-   * @param told called once the shared store knows of all these units, or after 25 ms if it does not answer. From then
-   * on, no replica admits a request that these units leave no room for
+   * @param told called once the shared store knows of all these units, or if it does not answer within
+   * `limits.answer_ms`. Once the store knows, no replica admits a request that these units leave no room for
    * @returns `true` if the store knows already, so that `told` is not called
    */
   takeUnits(units: number, told: () => void): boolean;
 }
 
-/** Nothing was taken, because a limit is used up. */
+/** Nothing was taken, because a limit is used up or may be. */
 export interface Full extends LimitId {
   readonly full: true;
   /**
+   * Whether the shared store said that the limit is used up. If `false`, the store did not answer in time, and this
+   * replica's own share is used up.
+   */
+  readonly confirmed: boolean;
+  /**
    * Kind of the limit that is used up. If several limits are used up, this is the first of their kinds in the order
    * `api_key`, `sub_account`, `parent`. Within a kind, limits with shorter periods come first, and a limit of units last.
-   * A day or month (a quota) means `quota_exceeded`, a second or minute (a bucket) means `rate_limited`.
+   * Only a quota (a day or month) that is `confirmed` means `quota_exceeded`; otherwise it is `rate_limited`.
    */
   readonly kind: LimitKind;
   /** Seconds after which a request may succeed again; a whole number, at least 1. */
   readonly retryAfterS: number;
+  /** As in {@link Taken}; `null` if the rejection is not `confirmed`. */
   readonly scarcest: LimitState | null;
 }
 
 /**
  * Enforces limits that count requests across all replicas. A request waits only if this replica has too few tokens left
- * and has to ask a shared store. The request then waits for at most 25 ms.
+ * and has to ask a shared store. It waits for at most 25 ms, for the first answer about a limit 250 ms, and for quotas
+ * `limits.answer_ms`.
  */
 export interface RateLimiter {
   /**

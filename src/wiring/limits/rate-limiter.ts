@@ -4,6 +4,7 @@ import type { CoherenceSnapshot } from '../../coherence/coherence.ts';
 import { parseRedisAddress } from '../../config/redis/redis-address.ts';
 import type { Config } from '../../config.ts';
 import { SharedRateLimiter } from '../../limits/rate/limiter.ts';
+import { patienceWith } from '../../limits/rate/questions.ts';
 import { limiterMetrics } from '../../ops/limiter-metrics.ts';
 import type { Logger } from '../../ops/logger.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -14,7 +15,7 @@ import type { Patience } from '../patience.ts';
 import type { Store } from '../store.ts';
 
 interface LimiterParts {
-  readonly config: Pick<Config, 'store' | 'redisUrl'>;
+  readonly config: Pick<Config, 'store' | 'redisUrl' | 'limits'>;
   readonly store: Pick<Store, 'buckets' | 'quotas'>;
   readonly clock: Clock;
   readonly timers: Timers;
@@ -45,7 +46,8 @@ export async function openLimiter(parts: LimiterParts): Promise<OpenLimiter> {
   const buckets = isShared ? (redis ?? store.buckets) : embeddedBuckets(clock);
   const events = limiterMetrics(registry, () => limiter, logger);
   const limiter = new SharedRateLimiter({
-    ...{ buckets, quotas: store.quotas(randomId()), clock, timers, events, patience: patience.limiter },
+    ...{ buckets, quotas: store.quotas(randomId()), clock, timers, events },
+    patience: patience.limiter ?? patienceWith(config.limits.answerMs),
     replicas: () => (isShared ? replicasOf(snapshot()) : 1),
   });
   return {

@@ -4,6 +4,7 @@ import t, { type Test } from 'tap';
 import { embeddedBuckets } from '../../../src/adapters/embedded/buckets.ts';
 import type { TokenStore } from '../../../src/ports/limits/token-store.ts';
 import { ManualTime } from '../../support/coherence/manual-time.ts';
+import { ModelQuotas } from '../../support/limits/model-stores.ts';
 import { limitOf, openLimiter, respond } from '../../support/limits/one-limiter.ts';
 
 const second = { requestsPerSecond: 100 };
@@ -13,11 +14,15 @@ function open(t: Test) {
   const how: { ask?: TokenStore['ask'] } = {};
   const time = new ManualTime();
   const store = embeddedBuckets(time.clock);
+  const model = new ModelQuotas(() => time.clock.wallMs());
+  const quotas: TokenStore['ask'] = async (questions) => model.answer('a', questions);
   const told: boolean[] = [];
+  const guessed = { count: 0 };
   const opened = openLimiter({
     ...{ clock: time.clock, timers: time.timers, replicas: () => 2 },
     buckets: { ask: (questions) => (how.ask ?? store.ask)(questions) },
-    events: { onDegraded: (degraded) => told.push(degraded) },
+    quotas: { ask: (questions) => (how.ask ?? quotas)(questions) },
+    events: { onDegraded: (degraded) => told.push(degraded), onGuessed: () => (guessed.count += 1) },
   });
   opened.limiter.start();
   t.teardown(async () => {
@@ -39,7 +44,7 @@ function open(t: Test) {
     }
     return admitted;
   };
-  return { ...opened, how, time, store, told, use };
+  return { ...opened, how, time, store, told, guessed, use };
 }
 
 const away = () => Promise.reject(new Error('away'));
@@ -78,21 +83,56 @@ t.test('a replica whose limits are not used any more hears, too, that the store 
   t.equal(limiter.degraded, false);
 });
 
-t.test('a request waits 25 ms for the store, and no longer; those that come later do not wait', async (t) => {
+for (const [what, wasHeard, limits, mostMs] of [
+  ['250 ms for the first answer about a limit', false, second, 250],
+  ['25 ms for a later one', true, second, 25],
+  ['a second for an answer about a quota', true, { requestsPerDay: 10_000 }, 1_000],
+] as const)
+  t.test(`a request waits ${what}, and no longer; those that come later do not wait`, async (t) => {
+    const { how, time, take } = open(t);
+    const by = [limitOf('parent', limits)];
+    if (wasHeard) await take(by);
+    how.ask = silent;
+    let answered = 0;
+    const send = (): void => void take(by).then(({ full }) => (answered += full ? 0 : 1));
+    send();
+    await time.advance(mostMs - 1);
+    t.equal(answered, 0);
+    await time.advance(1);
+    t.equal(answered, 1, 'by the share of this replica');
+    await time.advance(1);
+    send();
+    await time.advance(0);
+    t.equal(answered, 2);
+  });
+
+t.test(
+  'a rejection without an answer is a guess, says nothing of what is left, and is counted',
+  async (t) => {
+    const { how, take, guessed } = open(t);
+    const by = [limitOf('parent', { requestsPerDay: 10 })];
+    await take(by);
+    how.ask = away;
+    const results = await Promise.all(Array.from({ length: 8 }, () => take(by)));
+    const guesses = results.filter(({ full }) => full);
+    t.ok(guesses.length > 0 && guesses.length < 8, `${guesses.length} of 8`);
+    for (const guess of guesses)
+      t.match(guess, { confirmed: false, kind: 'parent', period: 'day', retryAfterS: 1, scarcest: null });
+    t.equal(guessed.count, guesses.length);
+  },
+);
+
+t.test('a request without room in one limit does not wait for another', async (t) => {
   const { how, time, take } = open(t);
+  const by = [limitOf('parent', { requestsPerSecond: 2, requestsPerDay: 1_000 })];
+  await take(by);
   how.ask = silent;
-  let answered = 0;
-  const send = (): void =>
-    void take([limitOf('parent', second)]).then(({ full }) => (answered += full ? 0 : 1));
-  send();
-  await time.advance(24);
-  t.equal(answered, 0);
-  await time.advance(1);
-  t.equal(answered, 1, 'by the share of this replica');
-  await time.advance(1);
-  send();
-  await time.advance(0);
-  t.equal(answered, 2);
+  const ended: boolean[] = [];
+  for (let i = 0; i < 2; i++) void take(by).then(({ full }) => ended.push(full));
+  await time.advance(25);
+  t.same(ended, [true], 'the one that the share of the bucket had no token for');
+  await time.advance(975);
+  t.same(ended, [true, false]);
 });
 
 t.test('what was let through without the store is taken from its bucket afterwards', async (t) => {

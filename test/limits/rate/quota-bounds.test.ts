@@ -103,17 +103,24 @@ void t.test('a quota is had to its last unit, and nobody is refused while anythi
     const replicas = random.pick([1, 2, 3, 10]);
     const rates = Array.from({ length: replicas }, () => 1);
     const limits = { requestsPerMonth: quota };
-    const world = new World({ random, limits, rates, latencyMs: [0.3, 3] });
-    let [early, admitted] = [0, 0];
+    const latencyMs = random.pick([
+      [0.3, 3],
+      [20, 25],
+      [100, 150],
+    ] as const);
+    const world = new World({ random, limits, rates, latencyMs });
+    let [early, admitted, guessed] = [0, 0, 0];
     const loud = random.below(replicas);
     await world.run(
       25_000,
       () => rates.map((_, i) => (quota / 15) * (i === loud ? 0.9 : 0.1 / Math.max(1, replicas - 1))),
       (result) => {
+        if (result.full && !result.confirmed) guessed += 1;
         if (!result.full) admitted += 1;
         else if (admitted + world.waiting < quota - Math.max(replicas, quota / 1_000)) early += 1;
       },
     );
+    t.equal(guessed, 0, `run ${seed}: guesses, with ${latencyMs.join(' to ')} ms one way`);
     t.equal(early, 0, `run ${seed}: refused before ${quota} were used, ${replicas} replicas`);
     t.ok(world.admitted.total <= quota + replicas, `run ${seed}: ${world.admitted.total} of ${quota}`);
     t.ok(world.admitted.total >= quota - replicas, `run ${seed}: ${world.admitted.total} of ${quota}`);

@@ -11,7 +11,7 @@ t.test('a quota has the window of the calendar before the store has answered', a
   ] as const) {
     const { time, take } = openLimiter({ quotas: { ask: () => new Promise(() => undefined) } });
     const taken = take([limitOf('sub_account', limits)]);
-    await time.advance(100);
+    await time.advance(1_000);
     const { full, scarcest: state } = await taken;
     t.notOk(full);
     t.ok(state && state.windowS >= 24 * 3600 && state.windowS <= most, `window ${state?.windowS}`);

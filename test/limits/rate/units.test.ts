@@ -101,7 +101,7 @@ void t.test('under load a quota of units is over by what is under way, and by a 
 });
 
 void t.test(
-  'a response waits 25 ms at most for a store that does not answer, and is counted later',
+  'a response waits a second at most for a store that does not answer, and is counted later',
   async (t) => {
     const world = new World({ limits: { unitsPerMonth: 100 } });
     const [a, b] = world.replicas as [Replica, Replica];
@@ -112,8 +112,8 @@ void t.test(
     let toldMs = NaN;
     if (first.full || first.takeUnits(300, () => (toldMs = world.time.nowMs)))
       throw new Error('it is not told');
-    await world.rest(100);
-    t.ok(toldMs - began <= 30, `${toldMs - began} ms`);
+    await world.rest(1_100);
+    t.ok(toldMs - began >= 990 && toldMs - began <= 1_010, `${toldMs - began} ms`);
     world.storesAway = false;
     await world.rest(2_000);
     const later = await ask(world, b);

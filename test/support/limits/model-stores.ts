@@ -13,7 +13,7 @@ export interface Net {
 }
 
 /** After this a replica gives an exchange up. */
-const timeoutMs = 500;
+const timeoutMs = 1_500;
 
 /** Sends a call to a store that is elsewhere. */
 function send<T>(time: VirtualTime, net: Net, replica: string, work: () => T): Promise<T> {

@@ -1,9 +1,9 @@
-import type { FieldFault, ProblemCode } from '../../../../src/domain/problem.ts';
+import type { FieldFault, Problem, ProblemCode } from '../../../../src/domain/problem.ts';
 
 interface Detail {
   readonly detail: string;
   readonly errors?: readonly FieldFault[];
-  readonly extra?: Readonly<Record<string, string>>;
+  readonly extra?: Problem['extra'];
   readonly instance?: string;
 }
 
