@@ -25,10 +25,18 @@ function startTurn(counted: TurnTotal): void {
 const done = new TurnTotal();
 
 /**
- * Counts work. Returns whether the connection that did it must rest until the next turn of the event loop, so that the
- * others have theirs: libuv reads a socket up to 32 times before it goes on to the next one.
+ * Counts work. Returns whether the connection that did it must rest, so that the others have their turn: libuv reads a
+ * socket up to 32 times before it goes on to the next one. `goOn` is then called in a turn with room for as much work.
  */
-export function mustRestAfter(work: number): boolean {
+export function restsAfter(work: number, goOn: () => void): boolean {
   done.add(work);
-  return work > littleWork && done.total > mostWork;
+  const rests = work > littleWork && done.total > mostWork;
+  if (rests) setImmediate(goOnWithRoom, work, goOn);
+  return rests;
+}
+
+function goOnWithRoom(work: number, goOn: () => void): void {
+  if (done.total > mostWork) return void setImmediate(goOnWithRoom, work, goOn);
+  done.add(work);
+  goOn();
 }

@@ -19,6 +19,11 @@ const sizeLine = /^(?=[0-9a-f])(0*(?:[1-9a-f][0-9a-f]{0,12})?)(?:[\t ]*;[\t\x20-
 const strictSizeLine =
   /^([0-9a-f]{1,13})(?:;[\w!#$%&'*+.^`|~-]+(?:=(?:[\w!#$%&'*+.^`|~-]+|"(?:[\t\x20\x21\x23-\x5b\x5d-\x7e]|\\[\t\x20-\x7e])*"))?)*$/i;
 
+/** Value of each byte as a hexadecimal digit; `NaN` for others. */
+const digits = Float64Array.from({ length: 256 }, (_, byte) =>
+  Number.parseInt(String.fromCharCode(byte), 16),
+);
+
 /** Maximum number of bytes to copy for a single write. */
 const mostCopiedBytes = 4 * 1024;
 
@@ -85,7 +90,8 @@ export class ChunkedBody {
       this.#left -= length;
       if (this.#left === 0) this.#reading = 'data-end';
       if (end > begun && length <= mostCopiedBytes) {
-        bytes.copyWithin(end, at, at + length);
+        if (length === 1) bytes[end] = bytes[at] as number;
+        else bytes.copyWithin(end, at, at + length);
       } else {
         if (end > begun) isWanted = take(bytes, begun, end);
         begun = end = at;
@@ -98,11 +104,8 @@ export class ChunkedBody {
   }
 
   #readLine(bytes: Buffer, from: number, to: number): number {
-    const isEnd = from + 1 < to && bytes[from] === 0x0d && bytes[from + 1] === 0x0a;
-    if (isEnd && this.#reading === 'data-end' && this.#line === '') {
-      this.#reading = 'size';
-      return from + 2;
-    }
+    const plainEnd = this.#readPlainLine(bytes, from, to);
+    if (plainEnd !== -1) return plainEnd;
     const feed = bytes.indexOf(0x0a, from);
     const end = feed === -1 || feed >= to ? to : feed + 1;
     this.#line += latin1(bytes, from, end);
@@ -115,6 +118,20 @@ export class ChunkedBody {
     this.#line = '';
     this.#take(line);
     return end;
+  }
+
+  /** Reads a line quickly that has arrived whole and is only a size, or the end of a chunk. Returns -1 for others. */
+  #readPlainLine(bytes: Buffer, from: number, to: number): number {
+    const isSize = this.#reading === 'size';
+    let [at, size] = [from, 0];
+    for (let digit; isSize && at < from + 13 && (digit = digits[bytes[at] as number] as number) >= 0; at += 1)
+      size = 16 * size + digit;
+    const isPlain = at + 1 < to && bytes[at] === 0x0d && bytes[at + 1] === 0x0a && isSize === size > 0;
+    if (!isPlain || this.#reading === 'trailers' || this.#line !== '') return -1;
+    this.#left = size;
+    if (isSize) this.chunks += 1;
+    this.#reading = isSize ? 'data' : 'size';
+    return at + 2;
   }
 
   #take(line: string): void {

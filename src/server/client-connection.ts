@@ -5,7 +5,7 @@ import type { HoldsFor } from '../http/client-request.ts';
 import { hangUp, mostDiscarded, resetConnection } from '../http/hang-up.ts';
 import { IdleTimeout, LeastRate } from '../http/idle-timeout.ts';
 import { networkOf } from '../http/trusted-proxies.ts';
-import { mustRestAfter, pieceWork } from '../http/turn.ts';
+import { restsAfter, pieceWork } from '../http/turn.ts';
 import { unsentBytes } from '../http/unsent-bytes.ts';
 import { HeadTooLong } from '../http1/head-text.ts';
 import { MessageFault } from '../http1/message-fault.ts';
@@ -64,7 +64,7 @@ export class ClientConnection implements ServingConnection, HeldConnection, Brea
   #hasServed = false;
   #isReading = false;
   #isPaused = false;
-  /** Whether nothing is read until the next turn of the event loop. */
+  /** Whether nothing is read until a later turn of the event loop. */
   #rests = false;
   /** Whether the client has sent its last byte while the connection rested. */
   #hasEnded = false;
@@ -133,14 +133,13 @@ export class ClientConnection implements ServingConnection, HeldConnection, Brea
     const { chunks } = this.#reader;
     this.read();
     if (this.#reader.complete) return;
-    if (mustRestAfter(chunk.length + pieceWork * (this.#reader.chunks - chunks))) this.#rest();
+    const work = chunk.length + pieceWork * (this.#reader.chunks - chunks);
+    if (restsAfter(work, this.#goOn)) this.#rest();
   });
 
-  /** Reads nothing more in this turn of the event loop. */
+  /** Reads nothing more until {@link #goOn}. */
   #rest(): void {
-    if (this.#rests) return;
     this.#rests = true;
-    setImmediate(this.#goOn);
     this.#pauseIfFull();
   }
 
@@ -174,6 +173,7 @@ export class ClientConnection implements ServingConnection, HeldConnection, Brea
     const current = this.#current;
     if (current === null) {
       if (this.#inARow === mostInARow || this.served.requestsInTurn.total >= mostInATurn) {
+        setImmediate(this.#goOn);
         this.#rest();
         return false;
       }

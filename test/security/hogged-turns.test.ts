@@ -59,6 +59,18 @@ for (const client of ['native', 'undici'] as const)
     t.ok(highest <= 2 ** 20 + mostReads, `${highest} bytes in one turn`);
   });
 
+t.test('uploads in chunks of a byte take turns', async (t) => {
+  const upstream = await startRawUpstream(t, () => (request) => void request.resume());
+  const { port, requestOf, bytesRead } = await startGateway(t, { routes: { '/': upstream.url } });
+  const body = Buffer.from('1\r\nx\r\n'.repeat(100_000));
+  const head = requestOf('POST', '/', [['Transfer-Encoding', 'chunked']]);
+  for (let i = 0; i < senders; i++) (await rawClient(t, port)).send(head).send(body);
+  const end = senders * (head.length + body.length);
+  const turns = await growthInTurns(bytesRead, end);
+  const long = turns.filter((bytes) => bytes > (senders / 2) * read).length;
+  t.ok(long <= 2, `${long} turns read more than half of the sockets`);
+});
+
 t.test('while time is short, WebSockets of one parent wait, and requests of others are served', async (t) => {
   const frames = Buffer.alloc(
     16 * 0xff04,
@@ -108,14 +120,21 @@ t.test('while time is short, WebSockets of one parent wait, and requests of othe
 
 /** The most by which `progress` grows in a turn of the event loop, until it is at `end`. */
 async function mostInATurn(progress: () => number, end: number): Promise<number> {
-  let [most, before, over] = [0, progress(), false];
+  return Math.max(...(await growthInTurns(progress, end)));
+}
+
+/** By how much `progress` grows in each turn of the event loop, until it is at `end`. */
+async function growthInTurns(progress: () => number, end: number): Promise<number[]> {
+  const turns: number[] = [];
+  let [before, over] = [progress(), false];
   const look = (): void => {
-    most = Math.max(most, progress() - before);
-    before = progress();
+    const now = progress();
+    if (now > before) turns.push(now - before);
+    before = now;
     if (!over) setImmediate(look);
   };
   setImmediate(look);
   await eventually(() => progress() === end, 'everything');
   over = true;
-  return most;
+  return turns;
 }

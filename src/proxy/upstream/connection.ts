@@ -9,7 +9,7 @@ import type { ConnectionParts, Departing, Leaving } from './hand-overs.ts';
 import type { ReadBuffer } from './read-buffers.ts';
 import { ResponseParser, type ResponseEvents } from './response-parser.ts';
 import { writeChunk } from '../../http1/chunked-body.ts';
-import { mustRestAfter, pieceWork } from '../../http/turn.ts';
+import { restsAfter, pieceWork } from '../../http/turn.ts';
 import { latin1 } from '../../http1/fields.ts';
 import { requestHead, type BodySink, type BodySource } from './message-head.ts';
 import type { OutgoingRequest, ResponseHead } from './message-head.ts';
@@ -187,7 +187,7 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
     const taken = this.#parser.feed(this.#reading.bytes, length);
     if (this.#gone) return;
     if (!this.#parser.over) {
-      if (mustRestAfter(length + pieceWork * (this.#parser.chunks - chunks))) this.#rest();
+      if (restsAfter(length + pieceWork * (this.#parser.chunks - chunks), this.#goOn)) this.#socket.pause();
       return;
     }
     // The connection is not reused if bytes arrived that belong to no response, or if the upstream responded before it
@@ -197,12 +197,6 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
     if (this.#paused) this.#socket.resume();
     this.#paused = false;
     this.#owner.free();
-  }
-
-  /** Reads nothing more in this turn of the event loop. */
-  #rest(): void {
-    this.#socket.pause();
-    setImmediate(this.#goOn);
   }
 
   readonly #goOn = guarded(this, () => {

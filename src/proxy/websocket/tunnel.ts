@@ -3,7 +3,7 @@ import { closeFrame, FrameTracker } from './frames.ts';
 import { guarded, type Breakable } from '../../http/guarded.ts';
 import { hangUp, resetConnection } from '../../http/hang-up.ts';
 import { IdleTimeout } from '../../http/idle-timeout.ts';
-import { mustRestAfter, pieceWork } from '../../http/turn.ts';
+import { restsAfter, pieceWork } from '../../http/turn.ts';
 import { mostUnsentBytes } from '../upstream/connection.ts';
 
 /**
@@ -137,7 +137,7 @@ class Flow {
   readonly #goOn: () => void;
   readonly #exchange: TunnelUser;
   readonly #onRested: () => void;
-  /** Whether nothing is read until the next turn of the event loop. */
+  /** Whether nothing is read until a later turn of the event loop. */
   #rests = false;
   #isHeld = false;
 
@@ -191,10 +191,8 @@ class Flow {
     if (this.#to.writableLength > 0) this.#exchange.onHeld();
     const work = chunk.length + pieceWork * (this.frames.frames - before);
     this.work += work;
-    const rests = mustRestAfter(work);
+    const rests = restsAfter(work, this.#onRested);
     if (rests || this.#to.writableLength >= mostUnsentBytes) this.#from.pause();
-    if (!rests || this.#rests) return;
-    this.#rests = true;
-    setImmediate(this.#onRested);
+    this.#rests ||= rests;
   }
 }
