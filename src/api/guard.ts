@@ -18,6 +18,7 @@ import type { RequestOrigin } from '../ports/changes.ts';
 import type { UsageSink } from '../ports/usage.ts';
 import { budgetOf, CallRates } from './call-rates.ts';
 import type { ManagementDeps } from './deps.ts';
+import { operationOf } from './rest/claim-prefix.ts';
 
 const decorator = 'managementCaller';
 const againDecorator = 'managementCallAgain';
@@ -128,7 +129,7 @@ function guardHook(
         apiKeys: keyNames.flatMap((name) => headerValues(rawHeaders, name)),
       }),
       headerValues(rawHeaders, actingName),
-      request.routeOptions.config,
+      operationOf(request),
     );
     if ('problem' in call) return done(new ProblemError(isShed(request) ? overloaded : call.problem));
     const evaluate: Evaluate<ManagementDecision> = (facts) =>

@@ -13,8 +13,7 @@ import { callerRoute } from './caller.ts';
 import { onboardingRoute } from './onboarding.ts';
 import { installJsonBodies } from './rest/json-body.ts';
 import type { TypeBoxProvider } from './rest/typebox.ts';
-import { installValidation } from './rest/validation.ts';
-import { collectOperations, type ManagementApp, type ScopedAccess } from './operations.ts';
+import type { ManagementApp, ScopedAccess } from './operations.ts';
 import { callerOf, installGuard } from './guard.ts';
 import { byExternalIdRoute } from './sub-accounts/by-external-id.ts';
 import { createBody } from './sub-accounts/resource.ts';
@@ -31,10 +30,8 @@ import type { ManagementDeps } from './deps.ts';
 export function management(app: FastifyInstance, deps: ManagementDeps, done: () => void): void {
   const { config } = deps;
   const elsewhere = config.reference.enabled ? referencePaths : [];
-  deps.onOperations?.(collectOperations(app, elsewhere));
   const countChange = installGuard(app, deps);
   installJsonBodies(app, config.limits, deps.timers);
-  installValidation(app);
 
   const register = (): void => {
     const typed: ManagementApp = app.withTypeProvider<TypeBoxProvider>();
@@ -75,6 +72,7 @@ export function management(app: FastifyInstance, deps: ManagementDeps, done: () 
     keyLifeRoutes(typed, keyDeps, { ...keyRules, countChange });
     revokeAllRoute(typed, keyDeps, { ...keyRules, countChange });
   };
-  claimPrefix(app, register, notFound, elsewhere);
+  const find = claimPrefix(app, register, notFound, elsewhere);
+  deps.onOperations?.(find);
   done();
 }

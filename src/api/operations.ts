@@ -1,19 +1,14 @@
-import type { FastifyInstance, HTTPMethods } from 'fastify';
-import findMyWay, { type HTTPMethod } from 'find-my-way';
+import findMyWay from 'find-my-way';
 import type { ManagementOperation } from '../authz/management-call.ts';
+import type { Problem } from '../domain/problem.ts';
 import type { managementScopes } from '../domain/scope.ts';
-import { notFound } from '../http/not-found.ts';
 import { routerOptions } from '../http/router-options.ts';
 import type { RoutesWith } from './rest/typebox.ts';
 
 declare module 'fastify' {
-  /**
-   * Members of a route's `config` that the guard reads. The caller's key must have `scope`. If `rejection` is set,
-   * the route rejects every call.
-   */
+  /** Members of a route's `config` that the guard reads. The caller's key must have `scope`. */
   interface FastifyContextConfig {
     readonly scope?: NonNullable<ManagementOperation['scope']>;
-    readonly rejection?: NonNullable<ManagementOperation['rejection']>;
     /** Whether a call with this body only takes rights away; without a body yet, whether it may. */
     readonly takesAway?: (body: unknown) => boolean;
   }
@@ -41,54 +36,41 @@ export interface FoundOperation {
 }
 
 /**
- * Finds an operation in the same way as the router of the management API. Returns `null` if the path is not valid
- * UTF-8, because the router rejects such paths.
+ * Finds an operation by method and path, for guards and explanations. Returns `null` if the path is not valid UTF-8, because
+ * the router of the API rejects such paths.
  */
 export type FindOperation = (method: string, path: string) => FoundOperation | null;
 
+/** The operations of each path, by method, as their routes declare them. */
+export type DeclaredOperations = Map<string, Map<string, Omit<FoundOperation, 'parameters'>>>;
+
 /**
- * Collects the routes that are registered on `app` from now on, and returns a function that finds them. Explanations
- * need this function, because Fastify's own router only serves real requests.
- *
- * @param app app that claims its whole prefix, so that every path has a route for every known method
- * @param open public paths under the prefix; another plugin serves their GET and HEAD
+ * Makes the function that finds operations. A path without the method gets a 405 with `Allow`. Paths of no route, and with
+ * an empty parameter (they end with a slash), get `unknown`.
  */
-export function collectOperations(app: FastifyInstance, open: readonly string[] = []): FindOperation {
-  const routes: Route[] = open.map((path) => ({
-    methods: ['GET', 'HEAD'],
-    url: `${app.prefix}${path}`,
-    found: { operation: {}, open: true },
-  }));
-  app.addHook('onRoute', ({ url, method, config }) => {
-    routes.push({ methods: [method].flat(), url, found: { operation: config ?? {} } });
-  });
-  // The router is created on first use, because it takes a megabyte of memory and most processes explain no request.
-  let find: FindOperation | null = null;
-  return (method, path) => (find ??= finder(routes))(method, path);
-}
-
-interface Route {
-  readonly methods: readonly HTTPMethods[];
-  readonly url: string;
-  readonly found: Omit<FoundOperation, 'parameters'>;
-}
-
-function finder(routes: readonly Route[]): FindOperation {
+export function operationFinder(declared: DeclaredOperations, unknown: Problem): FindOperation {
+  // One method stands for all, so that the most specific path counts, whatever its methods are.
   const router = findMyWay(routerOptions);
-  const known = new Set<string>(routes.flatMap(({ methods }) => methods));
-  for (const { methods, url, found } of routes)
-    for (const method of methods) router.on(method as HTTPMethod, url, unserved, found);
+  router.on('GET', '/*', unserved);
+  for (const [url, operations] of declared) router.on('GET', url, unserved, new Map(operations));
   return (method, path) => {
-    const found = router.find(method as HTTPMethod, path);
-    if (found !== null)
-      return {
-        ...(found.store as Route['found']),
-        parameters: found.params as FoundOperation['parameters'],
-      };
-    return known.has(method) ? null : { operation: { rejection: notFound }, parameters: {} };
+    const found = router.find('GET', path);
+    if (found === null) return null;
+    const operations = found.store as ReturnType<DeclaredOperations['get']> | null;
+    if (!operations || Object.values(found.params).includes(''))
+      return { operation: { rejection: unknown }, parameters: {} };
+    const other = (): Problem => methodNotAllowed([...operations.keys()].sort());
+    return {
+      ...(operations.get(method) ?? { operation: { rejection: other() } }),
+      parameters: found.params as FoundOperation['parameters'],
+    };
   };
 }
 
+function methodNotAllowed(allow: readonly string[]): Problem {
+  return { code: 'method_not_allowed', detail: `This path has ${allow.join(', ')}.`, allow };
+}
+
 function unserved(): never {
-  throw new Error('a route that only explains was asked to serve');
+  throw new Error('a route that only finds was asked to serve');
 }

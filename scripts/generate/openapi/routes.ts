@@ -34,7 +34,7 @@ export async function routesOf({ callers, ownerId }: Api): Promise<readonly Coll
   const routes: CollectedRoute[] = [];
   app.addHook('onRoute', ({ method, url, schema = {}, config }) => {
     for (const one of [method].flat())
-      if (one !== 'HEAD' && config?.rejection === undefined)
+      if (one !== 'HEAD' && (config?.scope ?? config?.role) !== undefined)
         routes.push({
           method: one,
           path: url.replace(/:(\w+)/g, (_all, name: string) => `{${name === 'owner_id' ? ownerId : name}}`),

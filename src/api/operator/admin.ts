@@ -11,7 +11,6 @@ import { referencePaths } from '../reference/reference.ts';
 import { claimPrefix } from '../rest/claim-prefix.ts';
 import { installJsonBodies } from '../rest/json-body.ts';
 import type { TypeBoxProvider } from '../rest/typebox.ts';
-import { installValidation } from '../rest/validation.ts';
 import { givenIdBody } from '../sub-accounts/resource.ts';
 import { subAccountRoutes } from '../sub-accounts/routes.ts';
 import { accountRoutes } from './accounts.ts';
@@ -48,7 +47,6 @@ export function admin(app: FastifyInstance, deps: AdminDeps, done: () => void): 
       addressOf: clientAddresses(config.trustedProxies),
     });
     installJsonBodies(app, config.limits, deps.timers);
-    installValidation(app);
     const register = (): void => operatorRoutes(app.withTypeProvider<TypeBoxProvider>(), deps);
     claimPrefix(app, register, notFound, referencePaths);
   }

@@ -5,6 +5,7 @@ import { ProblemError, type Problem } from '../../domain/problem.ts';
 import { noteOutcome } from '../../http/outcome.ts';
 import { networkOf, type ClientAddress } from '../../http/trusted-proxies.ts';
 import type { Operator, RequestOrigin } from '../../ports/changes.ts';
+import { operationOf } from '../rest/claim-prefix.ts';
 import type { RoutesWith } from '../rest/typebox.ts';
 import type { OperatorSession, OperatorSessions } from './operator-sessions.ts';
 import type { KnownOperator, OperatorTokens } from './operator-tokens.ts';
@@ -105,10 +106,10 @@ export function tokenOf(request: FastifyRequest): string | undefined {
   return values.length === 1 ? bearer.exec(values[0] ?? '')?.[1] : undefined;
 }
 
-/** Returns the problem if `known` may not call the route of `request`. Routes that reject every call have no role. */
+/** Returns the problem if `known` may not call the route of `request`. A rejected path has no role. */
 function roleProblem(request: FastifyRequest, { role }: KnownOperator): Error | undefined {
-  const { role: needed, rejection } = request.routeOptions.config;
-  if (rejection !== undefined) return undefined;
+  const { role: needed } = request.routeOptions.config;
+  if (operationOf(request).rejection !== undefined) return undefined;
   if (needed === undefined) return new Error('an operation of the operator API has no role');
   return hasRole(role, needed) ? undefined : new ProblemError(insufficientRole(needed));
 }

@@ -8,7 +8,6 @@ import type { ManagementDeps } from '../deps.ts';
 import { claimPrefix } from '../rest/claim-prefix.ts';
 import { installJsonBodies } from '../rest/json-body.ts';
 import type { TypeBoxProvider } from '../rest/typebox.ts';
-import { installValidation } from '../rest/validation.ts';
 import { portalKeyRoutes } from './keys.ts';
 import { changeCallerOf, requireSession, type PortalApp } from './portal-guard.ts';
 import { portalReads } from './reads.ts';
@@ -31,7 +30,6 @@ export function portalApi(app: FastifyInstance, deps: PortalApiDeps, done: () =>
   const secrets = new PortalSecrets(deps);
   const guard = { ...deps, secrets, addressOf: clientAddresses(config.trustedProxies) };
   installJsonBodies(app, config.limits, deps.timers);
-  installValidation(app);
   app.register((open, _options, registered) => {
     redeemRoute(open, guard);
     registered();

@@ -11,6 +11,7 @@ import { overloaded, shedsStranger, type Shedding } from '../../limits/load-shed
 import type { ChangeCaller, RequestOrigin } from '../../ports/changes.ts';
 import type { PortalSessionStore } from '../../ports/portal-sessions.ts';
 import { budgetOf } from '../call-rates.ts';
+import { operationOf } from '../rest/claim-prefix.ts';
 import type { RoutesWith } from '../rest/typebox.ts';
 import type { PortalSecrets } from './secrets.ts';
 
@@ -118,10 +119,10 @@ function tokenOf({ raw: { rawHeaders } }: FastifyRequest): string | undefined {
   return values.length === 1 ? bearer.exec(values[0] ?? '')?.[1] : undefined;
 }
 
-/** Returns the problem if a session may not call the route of `request`. Routes that reject every call have none. */
+/** Returns the problem if a session may not call the route of `request`. A rejected path has none. */
 function problemOf(request: FastifyRequest, session: PortalSession): Error | undefined {
-  const { permission, rejection } = request.routeOptions.config;
-  if (rejection !== undefined) return undefined;
+  const { permission } = request.routeOptions.config;
+  if (operationOf(request).rejection !== undefined) return undefined;
   if (permission === undefined) return new Error('an operation of the portal has no permission');
   if (permission !== 'any' && !session.permissions.includes(permission))
     return new ProblemError(lacks(permission));

@@ -38,10 +38,11 @@ function serve(app: FastifyInstance, name: string, config: ReferenceOptions, tit
     typeBase: config.problems.typeBase,
     title,
   };
-  const document = described(readFileSync(file, 'utf8'), names);
-  const json = (): StaticFile => staticFile('openapi.json', 'application/json; charset=utf-8', document);
+  // Made when it is asked for: it takes milliseconds, and every reload would pay.
+  const document = (): string => described(readFileSync(file, 'utf8'), names);
+  const json = (): StaticFile => staticFile('openapi.json', 'application/json; charset=utf-8', document());
   const page = (): StaticFile =>
-    staticFile('docs', 'text/html; charset=utf-8', pageOf(JSON.parse(document) as Described));
+    staticFile('docs', 'text/html; charset=utf-8', pageOf(JSON.parse(document()) as Described));
   const headers = { 'x-content-type-options': 'nosniff' };
   app.get('/openapi.json', fileHandler(json, headers));
   app.get(

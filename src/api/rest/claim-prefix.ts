@@ -1,57 +1,60 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { ManagementOperation } from '../../authz/management-call.ts';
 import { ProblemError, type Problem } from '../../domain/problem.ts';
 import { notFound } from '../../http/not-found.ts';
 import { http } from '../../http1/node-http.ts';
+import { operationFinder, type DeclaredOperations, type FindOperation } from '../operations.ts';
+
+const decorator = 'findOperation';
 
 /**
  * Claims every path and method under the prefix of `app`. Unsupported methods get a 405 with `Allow`, and unknown paths
- * get a 404.
+ * get a 404: after the hooks that `app` has already, so only known callers find out which paths exist, and before the
+ * body is read.
  *
  * @param register adds the routes, all of them on `app` itself
  * @param unknown problem for unknown paths
- * @param elsewhere paths under the prefix whose GET and HEAD another plugin serves
+ * @param elsewhere public paths under the prefix whose GET and HEAD another plugin serves
  */
 export function claimPrefix(
   app: FastifyInstance,
   register: () => void,
   unknown: Problem = notFound,
   elsewhere: readonly string[] = [],
-): void {
+): FindOperation {
   allowEveryMethod(app);
-  const known = new Map<string, Set<string>>();
-  app.addHook('onRoute', ({ routePath, method }) => {
-    const methods = known.get(routePath) ?? new Set();
-    for (const one of [method].flat()) methods.add(one);
-    known.set(routePath, methods);
+  const open = { operation: {}, open: true } as const;
+  const declared: DeclaredOperations = new Map(
+    elsewhere.map((path) => [
+      `${app.prefix}${path}`,
+      new Map(['GET', 'HEAD'].map((method) => [method, open])),
+    ]),
+  );
+  app.addHook('onRoute', ({ url, method, config = {} }) => {
+    const operations = declared.get(url) ?? new Map<string, { operation: object }>();
+    for (const one of [method].flat()) operations.set(one, { operation: config });
+    declared.set(url, operations);
   });
   register();
-  for (const url of elsewhere) known.set(url, new Set(['GET', 'HEAD']));
-  for (const [url, methods] of [...known]) reject(app, url, methodNotAllowed([...methods].sort()), methods);
-  if (!known.has('')) reject(app, '', unknown);
-  // Rejects paths that end with a slash. Otherwise a route that ends with a parameter would match such a path, with an
-  // empty parameter.
-  const slashes = new Set(['/', ...[...known.keys()].flatMap((url) => /^.*\/(?=:[^/]+$)/.exec(url) ?? [])]);
-  for (const url of slashes) reject(app, url, unknown);
-  reject(app, '/*', unknown);
-}
-
-function methodNotAllowed(allow: readonly string[]): Problem {
-  return { code: 'method_not_allowed', detail: `This path has ${allow.join(', ')}.`, allow };
-}
-
-function reject(app: FastifyInstance, url: string, rejection: Problem, except?: ReadonlySet<string>): void {
-  app.route({
-    method: app.supportedMethods.filter((method) => !except?.has(method)),
-    url,
-    prefixTrailingSlash: 'slash',
-    exposeHeadRoute: false,
-    config: { rejection },
-    // Runs after authentication, so only known callers find out which paths exist. Runs before the body is read.
-    onRequest: (_request, _reply, done) => done(new ProblemError(rejection)),
-    handler: () => {
-      throw new Error('a request was let through that must be rejected');
-    },
+  const find = operationFinder(declared, unknown);
+  app.decorate(decorator, find);
+  app.addHook('onRequest', (request, _reply, done) => {
+    const { rejection } = operationOf(request);
+    done(rejection && new ProblemError(rejection));
   });
+  // These routes serve nothing; with them the hooks run. Rejected requests may also have led to another path's route.
+  const handler = (): never => {
+    throw new Error('a request was let through that must be rejected');
+  };
+  const unserved = app.supportedMethods.filter((method) => find(method, app.prefix)?.operation.rejection);
+  app.route({ method: unserved, url: '', exposeHeadRoute: false, handler });
+  app.route({ method: app.supportedMethods, url: '/*', exposeHeadRoute: false, handler });
+  return find;
+}
+
+/** Returns the operation that a request leads to. Its app must have claimed its prefix. */
+export function operationOf({ server, method, url }: FastifyRequest): ManagementOperation {
+  return server.getDecorator<FindOperation>(decorator)(method, url)?.operation ?? { rejection: notFound };
 }
 
 /**

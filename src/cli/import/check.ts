@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { pastExpiry } from '../../api/api-keys/imported-key.ts';
 import { mostImported } from '../../api/rest/import-size.ts';
 import type { RowRules } from '../../api/operator/import/requests.ts';
-import { bodyValidator } from '../../api/rest/validation.ts';
+import { bodyValidator } from '../../http/schemas.ts';
 import { fieldFaults } from '../../http/field-faults.ts';
 import {
   readRows,
