@@ -49,7 +49,9 @@ export class View {
   /** Deadline for decisions on the monotonic clock, in milliseconds. `#wallUntil` is the deadline on the wall clock. */
   #until = -Infinity;
   #wallUntil = -Infinity;
-  #passMs = 0;
+  /** The same two deadlines for bytes; see {@link mayPass}. */
+  #passUntil = -Infinity;
+  #wallPassUntil = -Infinity;
   #incarnation: string | null = null;
   #applied: Seq = 0;
   /** End of the newest page that this replica has read, as a log position. */
@@ -140,7 +142,8 @@ export class View {
   decideUntil(monotonicMs: number, wallMs: number, passMs = 0): void {
     this.#until = monotonicMs;
     this.#wallUntil = wallMs;
-    this.#passMs = passMs;
+    this.#passUntil = monotonicMs + passMs;
+    this.#wallPassUntil = wallMs + passMs;
   }
 
   /**
@@ -157,12 +160,12 @@ export class View {
    * passes any, even if it cannot hear of them.
    */
   mayPass(clock: Clock): boolean {
-    return this.passMs(clock) > 0;
+    return clock.monotonicMs() < this.#passUntil && clock.wallMs() < this.#wallPassUntil;
   }
 
   /** Milliseconds until the earlier of the two deadlines of {@link mayPass}. */
   passMs(clock: Clock): number {
-    return this.remainingMs(clock) + this.#passMs;
+    return Math.min(this.#passUntil - clock.monotonicMs(), this.#wallPassUntil - clock.wallMs());
   }
 
   /** Milliseconds until the earlier of the two deadlines for decisions; negative afterwards. */
