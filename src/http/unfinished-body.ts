@@ -3,7 +3,7 @@ import type { LimitsConfig } from '../config.ts';
 import type { Problem } from '../domain/problem.ts';
 import { systemTimers, type Intervals } from '../ports/timers.ts';
 import { guardedOn } from './guarded.ts';
-import { IdleTimeout, LeastRate } from './idle-timeout.ts';
+import { Patience } from './patience.ts';
 
 /** Problem that a client gets if its body stops arriving. */
 export const bodyStopped: Problem = {
@@ -28,14 +28,13 @@ export function watchBody(
   intervals: Intervals = systemTimers,
 ): void {
   const { socket } = request;
-  const [idle, rate] = [new IdleTimeout(bodyIdleMs), new LeastRate(minBodyBytesPerMinute)];
+  const patience = new Patience(bodyIdleMs, minBodyBytesPerMinute);
   const everyMs = Math.min(mostMs, bodyIdleMs / looks);
   let waitedMs = 0;
   const look = (): void => {
     if (request.complete || socket.destroyed) return stop();
     waitedMs += everyMs;
-    const isSlow = rate.tooSlow(true, socket.bytesRead, waitedMs);
-    if (!idle.expired(true, socket.bytesRead, waitedMs) && !isSlow) return;
+    if (!patience.isOver(true, socket.bytesRead, waitedMs)) return;
     stop();
     onStopped();
   };

@@ -1,5 +1,5 @@
 import type { LimitsConfig, RouteConfig } from '../config.ts';
-import { IdleTimeout, LeastRate } from '../http/idle-timeout.ts';
+import { Patience } from '../http/patience.ts';
 
 /** Progress of the two sides of an exchange. */
 export interface ExchangeProgress {
@@ -21,27 +21,22 @@ export interface ExchangeProgress {
  * needed.
  */
 export class SideTimeouts {
-  readonly #client: IdleTimeout;
-  readonly #clientRate: LeastRate;
-  readonly #upstream: Readonly<Record<ExchangeProgress['awaited'], IdleTimeout>>;
+  readonly #client: Patience;
+  readonly #upstream: Readonly<Record<ExchangeProgress['awaited'], Patience>>;
 
   constructor(
     { timeouts }: Pick<RouteConfig, 'timeouts'>,
     { bodyIdleMs, minBodyBytesPerMinute }: Pick<LimitsConfig, 'bodyIdleMs' | 'minBodyBytesPerMinute'>,
   ) {
-    this.#client = new IdleTimeout(bodyIdleMs);
-    this.#clientRate = new LeastRate(minBodyBytesPerMinute);
-    this.#upstream = { head: new IdleTimeout(timeouts.headersMs), body: new IdleTimeout(timeouts.bodyMs) };
+    this.#client = new Patience(bodyIdleMs, minBodyBytesPerMinute);
+    this.#upstream = { head: new Patience(timeouts.headersMs), body: new Patience(timeouts.bodyMs) };
   }
 
   /** Returns the side that has been idle or slow for too long; `null` if neither has. @param nowMs monotonic time */
   silentSide(progress: ExchangeProgress, nowMs: number): 'client' | 'upstream' | null {
     const { waitsForClient, clientProgress, upstreamProgress, awaited } = progress;
-    const silent = this.#client.expired(waitsForClient, clientProgress, nowMs);
-    if (this.#clientRate.tooSlow(waitsForClient, clientProgress, nowMs) || silent) return 'client';
+    if (this.#client.isOver(waitsForClient, clientProgress, nowMs)) return 'client';
     const waitsForUpstream = upstreamProgress !== null && !waitsForClient;
-    return this.#upstream[awaited].expired(waitsForUpstream, upstreamProgress ?? 0, nowMs)
-      ? 'upstream'
-      : null;
+    return this.#upstream[awaited].isOver(waitsForUpstream, upstreamProgress ?? 0, nowMs) ? 'upstream' : null;
   }
 }

@@ -3,7 +3,7 @@ import type { Problem } from '../domain/problem.ts';
 import { breakConnection, Fault, guarded, guardMethods, type Breakable } from '../http/guarded.ts';
 import type { HoldsFor } from '../http/client-request.ts';
 import { hangUp, mostDiscarded, resetConnection } from '../http/hang-up.ts';
-import { IdleTimeout, LeastRate } from '../http/idle-timeout.ts';
+import { Patience } from '../http/patience.ts';
 import { networkOf } from '../http/trusted-proxies.ts';
 import { restsAfter, pieceWork } from '../http/turn.ts';
 import { unsentBytes } from '../http/unsent-bytes.ts';
@@ -75,8 +75,8 @@ export class ClientConnection implements ServingConnection, HeldConnection, Brea
    * {@link check} has noticed, which spares each request from reading the clock.
    */
   #sinceMs: number | null = null;
-  /** Notices a client that does not read, or reads too slowly. `null` before bytes have waited for it. */
-  #patience: { readonly idle: IdleTimeout; readonly rate: LeastRate } | null = null;
+  /** For a client that reads a response that no exchange watches; `null` before bytes have waited for it. */
+  #patience: Patience | null = null;
   /** Monotonic time from which the connection is old; `null` until the first {@link check}. */
   #oldAtMs: number | null = null;
   #isOld = false;
@@ -309,13 +309,16 @@ export class ClientConnection implements ServingConnection, HeldConnection, Brea
     if (this.counted > 0 || this.#current !== null || this.#reader.inHead) this.countHeld();
     if (this.#over) return;
     const { headTimeoutMs, keepAliveMs, clientConnectionAgeMs } = this.served.limits;
+    const { bodyIdleMs, minBodyBytesPerMinute } = this.served.limits;
     this.#oldAtMs ??= nowMs + clientConnectionAgeMs * (0.8 + 0.4 * Math.random());
     this.#isOld = nowMs >= this.#oldAtMs && !this.served.application.isTrusted(this.socket);
     this.#sinceMs ??= nowMs;
     const waitedMs = nowMs - this.#sinceMs;
     const isUnread = this.#current?.response.waitsForClient === true;
-    if ((isUnread || this.#patience !== null) && this.#readsTooSlowly(isUnread, nowMs))
-      return void this.socket.destroy();
+    if (isUnread) this.#patience ??= new Patience(bodyIdleMs, minBodyBytesPerMinute);
+    const { socket } = this;
+    if (this.#patience?.isOver(isUnread, socket.bytesWritten - socket.writableLength, nowMs))
+      return void socket.destroy();
     if (this.#current === null) {
       if (this.#reader.inHead || !this.#hasServed) {
         if (waitedMs > headTimeoutMs) this.#rejectWith(tooLate, this.#reader.readsHead);
@@ -325,17 +328,6 @@ export class ClientConnection implements ServingConnection, HeldConnection, Brea
       if (nowMs - latestMs > mostDiscarded.silentMs || nowMs - sinceMs > mostDiscarded.ms) this.hangUp();
     } else if (!isUnread && !this.#reader.complete && waitedMs > requestTimeoutMs)
       this.#rejectWith(tooLate, false);
-  }
-
-  /** Whether the client has read too little of a response that no exchange watches. */
-  #readsTooSlowly(isUnread: boolean, nowMs: number): boolean {
-    const { bodyIdleMs, minBodyBytesPerMinute } = this.served.limits;
-    this.#patience ??= { idle: new IdleTimeout(bodyIdleMs), rate: new LeastRate(minBodyBytesPerMinute) };
-    const { idle, rate } = this.#patience;
-    const taken = this.socket.bytesWritten - this.socket.writableLength;
-    // Both look at each check, because each has its own clock.
-    const isSlow = rate.tooSlow(isUnread, taken, nowMs);
-    return idle.expired(isUnread, taken, nowMs) || isSlow;
   }
 
   countHeld(): void {

@@ -7,7 +7,7 @@ import type { AccountId } from '../../src/domain/ids.ts';
 import { namedByConnection, headerRules } from '../../src/proxy/headers/header-rules.ts';
 import { FailureLog } from '../../src/proxy/failure-log.ts';
 import { TenantConcurrency } from '../../src/limits/concurrency.ts';
-import { IdleTimeout, LeastRate } from '../../src/http/idle-timeout.ts';
+import { Patience } from '../../src/http/patience.ts';
 import { SideTimeouts } from '../../src/proxy/idle-timeout.ts';
 import { ActiveExchanges, type ActiveExchange } from '../../src/proxy/active-exchanges.ts';
 import { upstreamProblem } from '../../src/proxy/problems.ts';
@@ -140,7 +140,7 @@ t.test('failures of one route are logged once a second, with the number of those
 });
 
 t.test('a peer is too slow only over a whole minute in which it was its turn', (t) => {
-  const rate = new LeastRate(100);
+  const rate = new Patience(0, 100);
   for (const [waiting, progress, nowMs, slow] of [
     [true, 0, 0, false],
     [true, 1, 59_999, false],
@@ -153,21 +153,21 @@ t.test('a peer is too slow only over a whole minute in which it was its turn', (
     [true, 199, 259_999, false],
     [true, 199, 260_000, true],
   ] as const) {
-    t.equal(rate.tooSlow(waiting, progress, nowMs), slow, `${progress} at ${nowMs} ms`);
+    t.equal(rate.isOver(waiting, progress, nowMs), slow, `${progress} at ${nowMs} ms`);
   }
-  t.notOk([0, 60_000, 120_000].some((nowMs) => new LeastRate(0).tooSlow(true, 0, nowMs)));
+  t.notOk([0, 60_000, 120_000].some((nowMs) => new Patience(0, 0).isOver(true, 0, nowMs)));
   t.end();
 });
 
 t.test('a peer is stalled once it was its turn for too long without anything happening', async (t) => {
-  const watch = new IdleTimeout(100);
-  t.equal(watch.expired(true, 1, 0), false);
-  t.equal(watch.expired(true, 1, 100), false);
-  t.equal(watch.expired(true, 2, 150), false, 'something happened');
-  t.equal(watch.expired(true, 2, 250), false);
-  t.equal(watch.expired(false, 2, 300), false, 'it is not its turn');
-  t.equal(watch.expired(true, 2, 400), false);
-  t.equal(watch.expired(true, 2, 401), true);
+  const watch = new Patience(100);
+  t.equal(watch.isOver(true, 1, 0), false);
+  t.equal(watch.isOver(true, 1, 100), false);
+  t.equal(watch.isOver(true, 2, 150), false, 'something happened');
+  t.equal(watch.isOver(true, 2, 250), false);
+  t.equal(watch.isOver(false, 2, 300), false, 'it is not its turn');
+  t.equal(watch.isOver(true, 2, 400), false);
+  t.equal(watch.isOver(true, 2, 401), true);
 });
 
 t.test('an upstream may be silent as long as its route says, before and in its response', async (t) => {

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { closeFrame, FrameTracker } from './frames.ts';
 import { guarded, type Breakable } from '../../http/guarded.ts';
 import { hangUp, resetConnection } from '../../http/hang-up.ts';
-import { IdleTimeout } from '../../http/idle-timeout.ts';
+import { Patience } from '../../http/patience.ts';
 import { restsAfter, pieceWork } from '../../http/turn.ts';
 import { mostUnsentBytes } from '../upstream/connection.ts';
 
@@ -131,7 +131,7 @@ class Flow {
   readonly #from: Socket;
   readonly #to: Socket;
   readonly #mayPass: () => boolean;
-  readonly #timeout: IdleTimeout;
+  readonly #patience: Patience;
   readonly #onData: (chunk: Buffer) => void;
   readonly #onEnd: () => void;
   readonly #goOn: () => void;
@@ -156,7 +156,7 @@ class Flow {
       this.#rests = false;
       this.#goOn();
     });
-    this.#timeout = new IdleTimeout(idleMs);
+    this.#patience = new Patience(idleMs);
   }
 
   open(first: Buffer): void {
@@ -180,7 +180,7 @@ class Flow {
 
   idle(otherEnded: boolean, nowMs: number): boolean {
     const waiting = this.#to.writableLength > 0 || (otherEnded && !this.#from.readableEnded);
-    return this.#timeout.expired(waiting, this.#to.bytesWritten, nowMs);
+    return this.#patience.isOver(waiting, this.#to.bytesWritten, nowMs);
   }
 
   #pass(chunk: Buffer): void {
