@@ -85,11 +85,9 @@ export class TenantConcurrency {
    * @returns a function that frees the slot; `null` if the key or its parent has used up its share
    */
   enterCall(tenancy: Tenancy): (() => void) | null {
-    const share = this.#calls.find(tenancy);
     const most = Math.max(leastCalls, this.limits.maxConnections * callsShare);
-    if (!this.#calls.hasRoom(share, most)) return null;
-    this.#calls.take(share);
-    return () => this.#calls.giveBack(share);
+    const share = this.#calls.enter(tenancy, most);
+    return share && (() => this.#calls.giveBack(share));
   }
 
   /** Returns a route's shares. A route that keeps its prefix and upstream across a reload keeps its shares too. */
@@ -117,6 +115,9 @@ function fits({ streams }: Share, most: number): boolean {
 export interface RouteShares {
   /** Connections that carry a request or are being opened for one. */
   readonly connections: Shares;
-  /** Connections used by WebSockets, and by requests to open a WebSocket. */
+  /**
+   * Connections used by WebSockets, and by requests to open a WebSocket. A request that gets none is rejected right away,
+   * because a WebSocket may stay open for days.
+   */
   readonly webSockets: Shares;
 }

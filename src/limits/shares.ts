@@ -49,15 +49,15 @@ const leastRoom = 10_000;
 const unseen: ConnectionWaits = { began: () => undefined, ended: () => undefined };
 
 /**
- * Divides a number of units (connections, WebSockets, requests in flight, bytes) among parents, and each parent's part
+ * Divides a number of units (connections, WebSockets, requests in flight) among parents, and each parent's part
  * among its tenants: the parent itself and its sub-accounts.
  *
  * - A parent's part is three quarters of the units that other parents do not hold. A parent holds at most its part.
  * - A tenant holds at most two thirds of the units of that part that the parent's other tenants do not hold. So a
  *   parent's only tenant holds at most half of the units that other parents do not hold.
  * - Requests without a key hold at most {@link withoutKey} of all units. Each client network counts as a tenant.
- * - A parent that holds nothing may take one unit, or one chunk of bytes, as long as enough units are left. A tenant
- *   that holds nothing may do so whenever its parent may.
+ * - A parent that holds nothing may take one unit, as long as one is left. A tenant that holds nothing may do so
+ *   whenever its parent may.
  *
  * So a parent that arrives late still finds room, however many sub-accounts another parent has. The same goes for a
  * sub-account within its parent (dynamic thresholds, Choudhury and Hahne 1998).
@@ -118,21 +118,16 @@ export class Shares {
     this.#dropUnused(share);
   }
 
-  /**
-   * Whether a tenant may take more units.
-   *
-   * @param most total number of units
-   * @param more number of units that the tenant wants to take
-   */
-  hasRoom(share: Share, most: number, more = 1): boolean {
-    return more <= most - this.taken && !this.isFull(share, most, more);
+  /** Whether a tenant may take one more unit. @param most total number of units */
+  hasRoom(share: Share, most: number): boolean {
+    return this.taken + 1 <= most && !this.isFull(share, most);
   }
 
   /** Whether a tenant's or its parent's share is used up. The parameters are those of {@link hasRoom}. */
-  isFull(share: Share, most: number, more = 1): boolean {
+  isFull(share: Share, most: number): boolean {
     const { held, parent } = share;
-    if (parent.held > 0 && parent.held + more > this.#mostOfParent(parent, most)) return true;
-    return held > 0 && held + more > this.mostOf(share, most);
+    if (parent.held > 0 && parent.held + 1 > this.#mostOfParent(parent, most)) return true;
+    return held > 0 && held + 1 > this.mostOf(share, most);
   }
 
   /** Maximum number of units that a tenant that holds some may hold now, unless its parent's part is used up. */
@@ -149,16 +144,24 @@ export class Shares {
     return (3 * (most - this.taken + held)) / 4;
   }
 
-  take(share: Share, more = 1): void {
-    share.held += more;
-    share.parent.held += more;
-    this.taken += more;
+  /** Takes a unit if there is room. Returns the share to {@link giveBack} it to; `null` if there is no room. */
+  enter(tenancy: Tenancy, most: number): Share | null {
+    const share = this.find(tenancy);
+    if (!this.hasRoom(share, most)) return null;
+    this.take(share);
+    return share;
   }
 
-  giveBack(share: Share, less = 1): void {
-    share.held -= less;
-    share.parent.held -= less;
-    this.taken -= less;
+  take(share: Share): void {
+    share.held += 1;
+    share.parent.held += 1;
+    this.taken += 1;
+  }
+
+  giveBack(share: Share): void {
+    share.held -= 1;
+    share.parent.held -= 1;
+    this.taken -= 1;
   }
 
   /** Serves requests that are waiting in other pools. */

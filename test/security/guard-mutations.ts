@@ -276,9 +276,9 @@ const guards: Readonly<
   'src/limits/shares.ts': [
     [
       'crowding-parent',
-      'if (parent.held > 0 && parent.held + more > this.#mostOfParent(parent, most)) return true;',
+      'if (parent.held > 0 && parent.held + 1 > this.#mostOfParent(parent, most)) return true;',
     ],
-    ['crowding-tenant', 'return held > 0 && held + more > this.mostOf(share, most);', 'return false;'],
+    ['crowding-tenant', 'return held > 0 && held + 1 > this.mostOf(share, most);', 'return false;'],
     [
       'keyless-preflights',
       'parent.parent === null ? most * this.#withoutKey : this.#usual(parent, most)',
@@ -350,12 +350,12 @@ const guards: Readonly<
     ['held-bytes', 'connection.cut();'],
     ['held-bytes', 'this.#fit([...strangers.values()], this.#most * ofStrangers);'],
   ],
-  'src/http/idle-timeout.ts': [
-    ['slow-body', 'return nowMs - this.#sinceMs > this.#mostMs;', 'return false;'],
+  'src/http/patience.ts': [
+    ['slow-body', 'const isIdle = nowMs - this.#sinceMs > this.#mostMs;', 'const isIdle = false;'],
     [
       'trickling-body',
-      'const slow = waiting && this.#sinceMs !== null && progress - this.#progress < this.#least;',
-      'const slow = false;',
+      'const isSlow = waiting && before !== null && progress - before.progress < this.#least;',
+      'const isSlow = false;',
     ],
   ],
   'src/proxy/ingress/framing.ts': [

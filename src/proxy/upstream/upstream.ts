@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import type { LimitsConfig, RouteConfig } from '../../config.ts';
 import type { TenantConcurrency } from '../../limits/concurrency.ts';
+import type { Shares } from '../../limits/shares.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { AllTimers } from '../../ports/timers.ts';
 import type { UsageSink } from '../../ports/usage.ts';
@@ -13,7 +14,6 @@ import type { HandOvers } from './hand-overs.ts';
 import type { HttpVersion } from '../../http1/version.ts';
 import type { ReadBuffers } from './read-buffers.ts';
 import type { UpstreamClient } from './upstream-client.ts';
-import { WebSocketPlaces } from './web-socket-places.ts';
 
 /** Upstream of one route: its address, and the client that sends requests to it. */
 export interface Upstream extends Address, UpstreamClient {
@@ -23,8 +23,10 @@ export interface Upstream extends Address, UpstreamClient {
    * sent in chunks if it proves too long or too slow.
    */
   version: HttpVersion | null;
-  /** Slots for WebSockets. Each open WebSocket has its own connection. */
-  readonly webSockets: WebSocketPlaces;
+  /** Shares of the route's WebSockets, common to all generations of the configuration. */
+  readonly webSockets: Shares;
+  /** Maximum number of open WebSockets. */
+  readonly mostWebSockets: number;
 }
 
 /**
@@ -49,19 +51,20 @@ export function noteVersion(
     : undefined;
 }
 
-/** Dependencies of an upstream's connections, in addition to its route. */
+/** Dependencies of upstreams' connections, in addition to their routes. */
 export interface UpstreamDeps {
   readonly clock: Clock;
   readonly timers: AllTimers;
+  /** Counts each tenant's requests in flight and connections, and limits them. */
   readonly concurrency: TenantConcurrency;
-  readonly limits: Pick<LimitsConfig, 'maxConnections' | 'upstreamConnectionAgeMs'>;
+  readonly limits: LimitsConfig;
   readonly lookup: Address['lookup'];
-  /** Buffers that all connections read into. */
+  /** Buffers that the connections to all upstreams read into. */
   readonly readBuffers: ReadBuffers;
   /** Counts and sends each tick's requests together, at the end of the tick. */
   readonly handOvers: HandOvers;
-  readonly usage: Pick<UsageSink, 'commit'>;
-  readonly failures: Pick<FailureLog, 'writeException'>;
+  readonly usage: UsageSink;
+  readonly failures: FailureLog;
 }
 
 /**
@@ -85,8 +88,9 @@ export async function openUpstream(route: RouteConfig, deps: UpstreamDeps): Prom
   const { clock, timers, handOvers, readBuffers: buffers } = deps;
   const { upstreamConnectionAgeMs: ageMs } = deps.limits;
   const options = { most, shares: shares.connections, connectMs, ageMs, clock, timers };
-  const places = new WebSocketPlaces(shares.webSockets, route.webSockets ?? deps.limits.maxConnections);
-  const upstream = { ...address, version: null, webSockets: places };
+  const { webSockets } = shares;
+  const mostWebSockets = route.webSockets ?? deps.limits.maxConnections;
+  const upstream = { ...address, version: null, webSockets, mostWebSockets };
   if (route.client === 'undici') {
     // The import is dynamic, because most configurations do not need it.
     const { openForwarder } = await import('../undici/forwarder.ts');

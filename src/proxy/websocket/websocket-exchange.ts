@@ -51,7 +51,8 @@ export class WebSocketExchange extends Exchange implements HandshakeUser, Tunnel
 
   /** Reserves a slot among the route's WebSockets, and opens a separate connection to the upstream. */
   protected admitted(): void {
-    this.#place = this.route.upstream.webSockets.enter(this.decision.admittedAs.permit);
+    const { webSockets, mostWebSockets } = this.route.upstream;
+    this.#place = webSockets.enter(this.decision.admittedAs.permit, mostWebSockets);
     if (this.#place === null) return this.reject(tooManyWebSockets);
     this.state = 'queued';
     this.waitingSinceMs = this.route.deps.clock.monotonicMs();
@@ -230,7 +231,7 @@ export class WebSocketExchange extends Exchange implements HandshakeUser, Tunnel
   #dropConnection(): void {
     if (this.#connection !== null) resetConnection(this.#connection);
     this.#connection = null;
-    if (this.#place !== null) this.route.upstream.webSockets.leave(this.#place);
+    if (this.#place !== null) this.route.upstream.webSockets.giveBack(this.#place);
     this.#place = null;
   }
 }
