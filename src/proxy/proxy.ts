@@ -3,18 +3,8 @@ import { readerOfOthers } from '../authz/authorization-of-others.ts';
 import type { Config } from '../config.ts';
 import type { ClientRequest, ClientResponse } from '../http/client-request.ts';
 import { guarded } from '../http/guarded.ts';
-import type { ProblemForm } from '../http/problem-body.ts';
 import { clientAddresses, trustedPeers } from '../http/trusted-proxies.ts';
-import type { TenantConcurrency } from '../limits/concurrency.ts';
-import type { Shedding } from '../limits/load-shedding.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { Directory } from '../ports/directory.ts';
-import type { RateLimiter } from '../ports/limits/rate-limiter.ts';
-import type { RequestObserver } from '../ports/request-record.ts';
-import type { Tracer } from '../ports/tracer.ts';
-import type { UsageSink } from '../ports/usage.ts';
 import { checkEvery, systemTimers, type AllTimers } from '../ports/timers.ts';
-import type { ActiveExchanges } from './active-exchanges.ts';
 import { FailureLog, type FailureLogger } from './failure-log.ts';
 import { cachingOf } from './headers/caching.ts';
 import { corsPolicy } from './headers/cors.ts';
@@ -32,31 +22,18 @@ import { openUpstream } from './upstream/upstream.ts';
 import { WebSocketExchange } from './websocket/websocket-exchange.ts';
 
 /** Dependencies of the proxy. */
-export interface ProxyDeps {
+export interface ProxyDeps
+  extends
+    Pick<RouteDeps, 'directory' | 'usage' | 'lookup' | 'clock' | 'observe' | 'tracer' | 'exchanges'>,
+    Pick<RouteDeps, 'concurrency' | 'shedding' | 'rateLimiter' | 'problemForm'> {
   readonly config: Pick<
     Config,
     'routes' | 'limits' | 'headers' | 'authentication' | 'trustedProxies' | 'keys' | 'usage'
   >;
-  readonly directory: Directory;
-  readonly usage: UsageSink;
-  readonly lookup: RouteDeps['lookup'];
-  readonly clock: Clock;
   /** If omitted, the machine's. */
   readonly timers?: AllTimers;
-  readonly observe: RequestObserver;
-  /** `null` if requests are not traced. */
-  readonly tracer: Tracer | null;
-  /** All active exchanges. */
-  readonly exchanges: ActiveExchanges;
-  /** Counts each tenant's requests in flight, and limits them. */
-  readonly concurrency: TenantConcurrency;
-  /** Tells which requests to reject while the process is overloaded. */
-  readonly shedding: Shedding;
-  /** Counts requests against the limits of keys and accounts. */
-  readonly rateLimiter: Pick<RateLimiter, 'take'>;
   readonly logger: FailureLogger;
   readonly newRequestId: (request: ClientRequest) => string;
-  readonly problemForm: ProblemForm;
   /** Rules for client header names. The ingress uses the same rules. */
   readonly rules: HeaderRules;
 }

@@ -1,23 +1,15 @@
 import type { ClientRequest } from '../../http/client-request.ts';
-import type { ProblemForm } from '../../http/problem-body.ts';
 import { bodyMayBeLong } from '../../http/problem-reply.ts';
-import type { Clock } from '../../ports/clock.ts';
-import { clientGone, type RequestObserver, type RequestRecord } from '../../ports/request-record.ts';
-import type { Tracer } from '../../ports/tracer.ts';
-import type { Route } from '../route.ts';
+import { clientGone, type RequestRecord } from '../../ports/request-record.ts';
+import type { Route, RouteDeps } from '../route.ts';
 import { writeProblem } from '../write-problem.ts';
 import type { Destinations } from './ingress.ts';
 import { loggedPath } from '../../domain/logged-path.ts';
 import type { Target } from './target.ts';
 
 /** Dependencies of {@link rejecter}. */
-export interface RejectDeps {
-  readonly clock: Clock;
+export interface RejectDeps extends Pick<RouteDeps, 'clock' | 'problemForm' | 'observe' | 'tracer'> {
   readonly newRequestId: (request: ClientRequest) => string;
-  readonly problemForm: ProblemForm;
-  readonly observe: RequestObserver;
-  /** `null` if requests are not traced. */
-  readonly tracer: Tracer | null;
   /** Returns a target's name for logs and metrics. The name never contains text from the client. */
   readonly nameOf: (target: Target) => string;
   /** Returns the header rules of the target's route; `undefined` if there is no route. */
