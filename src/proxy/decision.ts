@@ -40,16 +40,6 @@ function saysTheSame(a: Permit, b: Permit): boolean {
   );
 }
 
-/** Receives the result of {@link Decision.takeFromLimits} if that method cannot return it right away. */
-export interface TokensUser {
-  /**
-   * Called once it is known whether a token could be taken from each of the request's limits.
-   *
-   * @param full problem to report if a limit is used up; `undefined` if all tokens were taken
-   */
-  onTokens(full: Problem | undefined): void;
-}
-
 /** Whether two lists name the same accounts and keys. The limits themselves are not compared. */
 function sameLimited(a: readonly LimitedBy[], b: readonly LimitedBy[]): boolean {
   return a.length === b.length && a.every(({ kind, id }, i) => kind === b[i]?.kind && id === b[i].id);
@@ -210,10 +200,10 @@ export class Decision {
    * Takes a token from each limit of the key and the accounts. A request that is decided again keeps its tokens, unless
    * its key or accounts have changed.
    *
-   * @returns `undefined` if all tokens were taken, the problem to report if a limit is used up, or `'later'` if `user`
-   * will be told the result later
+   * @param user gets the result if it is not known right away
+   * @returns `undefined` if all tokens were taken, the problem to report if a limit is used up, or `'later'`
    */
-  takeFromLimits(user: TokensUser): Problem | 'later' | undefined {
+  takeFromLimits(user: { onTokens(full: Problem | undefined): void }): Problem | 'later' | undefined {
     const limitedBy = this.admission?.limitedBy ?? null;
     if (this.#tokens !== null) {
       if (limitedBy !== null && sameLimited(limitedBy, this.#tokensOf)) return undefined;

@@ -7,7 +7,6 @@ import { networkOf } from '../http/trusted-proxies.ts';
 import { overloaded } from '../limits/load-shedding.ts';
 import { decideWithLookups } from '../ports/directory.ts';
 import type { FactKey } from '../ports/facts.ts';
-import type { TokensUser } from './decision.ts';
 import { EndingExchange } from './ending-exchange.ts';
 import { exchangeStates } from './exchange-states.ts';
 import { outboundContext } from './headers/request-headers.ts';
@@ -24,7 +23,7 @@ const mostSuperseded = 10;
  * once. Plain requests and WebSocket upgrades share the code in this class. Their states are listed in
  * `exchange-states.ts`.
  */
-export abstract class Exchange extends EndingExchange implements TokensUser {
+export abstract class Exchange extends EndingExchange {
   #superseded = 0;
   #worked = 0;
   /** Whether a request to an open route keeps its `Authorization`. */

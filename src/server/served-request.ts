@@ -18,12 +18,16 @@ const pieceBytes = 256;
 export class ServedRequest implements ClientRequest {
   readonly method: string;
   readonly url: string;
+  readonly version: HttpVersion | null;
   readonly rawHeaders: readonly string[];
+  readonly socket: Socket;
+  readonly bodyLength: number | undefined;
+  readonly upgrade: string | null;
+  readonly fault: RequestFault | null;
   readonly response: ServedResponse;
   /** Whether bytes of the body are to be read now. */
   wantsBody = false;
   holder: BytesHolder | null = null;
-  readonly #head: RequestHead;
   readonly #connection: ServingConnection;
   #reader: BodyReader | null = null;
   /** Pieces of the body that were read before they were wanted. */
@@ -34,31 +38,15 @@ export class ServedRequest implements ClientRequest {
 
   constructor(connection: ServingConnection, head: RequestHead) {
     this.#connection = connection;
-    this.#head = head;
     this.method = head.method;
     this.url = head.target;
+    this.version = head.version;
     this.rawHeaders = head.headers;
+    this.socket = connection.socket;
+    this.bodyLength = head.bodyLength;
+    this.upgrade = head.upgrade;
+    this.fault = head.fault;
     this.response = new ServedResponse(connection, this, head);
-  }
-
-  get socket(): Socket {
-    return this.#connection.socket;
-  }
-
-  get version(): HttpVersion | null {
-    return this.#head.version;
-  }
-
-  get bodyLength(): number | undefined {
-    return this.#head.bodyLength;
-  }
-
-  get upgrade(): string | null {
-    return this.#head.upgrade;
-  }
-
-  get fault(): RequestFault | null {
-    return this.#head.fault;
   }
 
   get complete(): boolean {
@@ -109,10 +97,6 @@ export class ServedRequest implements ClientRequest {
     if (this.#isDiscarded) return;
     this.#reader = null;
     this.wantsBody = false;
-    this.#forgetAhead();
-  }
-
-  #forgetAhead(): void {
     this.#ahead.length = 0;
     this.#bytesAhead = 0;
   }
@@ -165,7 +149,7 @@ export class ServedRequest implements ClientRequest {
   }
 
   serveByNode(handler: RequestListener): void {
-    const { fault } = this.#head;
+    const { fault } = this;
     this.#isServedByNode = true;
     if (fault === null) return void new NodeLane(this.#connection, this.response, handler);
     const { application } = this.#connection.served;
