@@ -43,7 +43,7 @@ const withoutKey: AdmittedAs = { caller: null, permit: { resolvedTenant: '192.0.
 
 /** Sends one request and takes its whole response, as Latin-1. @param hears what else is to happen on the way */
 export function ask(
-  to: Pool<ResponseHandler>,
+  to: Pool,
   target = '/',
   body: OutgoingRequest['body'] = null,
   hears: Partial<ResponseHandler> & {

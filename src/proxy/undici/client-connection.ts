@@ -1,43 +1,64 @@
 import type { Socket } from 'node:net';
 import { Client } from 'undici';
 import { guarded, type Breakable } from '../../http/guarded.ts';
-import type { ConnectionOwner } from '../upstream/upstream-client.ts';
+import type { UsageSink } from '../../ports/usage.ts';
 import type { OutgoingRequest } from '../upstream/message-head.ts';
-import type { PooledConnection } from '../upstream/upstream-client.ts';
-import type { ForwardedRequest } from './forwarded-request.ts';
+import { maxResponseHeadBytes } from '../upstream/response-parser.ts';
+import type { ConnectionOwner, PooledConnection, ResponseHandler } from '../upstream/upstream-client.ts';
+import { ForwardedRequest } from './forwarded-request.ts';
 import { PausableReading } from './pausable-reading.ts';
 
 /** Opens a connection in the form that undici expects. */
 export type Connector = (options: object, done: (error: Error | null, socket: Socket | null) => void) => void;
 
-interface ClientParts {
-  readonly owner: ConnectionOwner;
+/** Dependencies of all connections to an upstream. */
+export interface ClientParts {
+  readonly origin: URL;
+  readonly connect: Connector;
+  readonly usage: Pick<UsageSink, 'commit'>;
+  /** Gives a request to @fastify/http-proxy, which has it dispatched. */
+  readonly forward: (request: ForwardedRequest, method: string) => void;
   /** Logs an exception that belongs to no exchange. */
   readonly report: (error: unknown) => void;
 }
 
+/** Milliseconds after which an idle connection is closed: the same as in `proxy/upstream`. */
+const idleMs = 4_000;
+
+const clientSettings = {
+  pipelining: 1,
+  keepAliveTimeout: idleMs,
+  maxHeaderSize: maxResponseHeadBytes,
+  // The exchange has its own timeouts for both sides, so undici's are turned off.
+  headersTimeout: 0,
+  bodyTimeout: 0,
+};
+
 /** One undici client, with one connection and one request at a time. */
-export class ClientConnection implements PooledConnection<ForwardedRequest>, Breakable {
+export class ClientConnection implements PooledConnection, Breakable {
   /** undici handles `Keep-Alive` itself. */
   readonly keepAliveMs = null;
   /** Reader of undici's current connection to the upstream; `null` before there is a connection. */
   reading: PausableReading | null = null;
-  readonly #client: Client;
+  readonly client: Client;
+  readonly hostname: string;
+  readonly usage: ClientParts['usage'];
   readonly #owner: ConnectionOwner;
-  readonly #report: ClientParts['report'];
+  readonly #parts: ClientParts;
   #gone = false;
   readonly #free = guarded(this, () => {
     if (!this.#gone) this.#owner.free();
   });
 
-  constructor(origin: URL, options: Client.Options, connect: Connector, parts: ClientParts) {
-    this.#owner = parts.owner;
-    this.#report = parts.report;
-    this.#client = new Client(origin, {
-      ...options,
-      pipelining: 1,
+  constructor(owner: ConnectionOwner, parts: ClientParts) {
+    this.#owner = owner;
+    this.#parts = parts;
+    this.hostname = parts.origin.hostname;
+    this.usage = parts.usage;
+    this.client = new Client(parts.origin, {
+      ...clientSettings,
       connect: (given, done) =>
-        connect(given, (error, socket) => {
+        parts.connect(given, (error, socket) => {
           if (socket === null) return done(error ?? new Error('no connection'), null);
           this.reading = new PausableReading(socket);
           done(null, socket);
@@ -45,23 +66,25 @@ export class ClientConnection implements PooledConnection<ForwardedRequest>, Bre
     });
   }
 
-  send(_request: OutgoingRequest, forwarded: ForwardedRequest): void {
-    forwarded.dispatch(this.#client, this, (error) => {
-      if (error !== null) return this.close();
-      // The connection is freed later, because undici first checks for bytes after the response.
-      setImmediate(this.#free);
-    });
+  send(request: OutgoingRequest, handler: ResponseHandler): void {
+    this.#parts.forward(new ForwardedRequest(request, handler, this), request.method);
+  }
+
+  finished(error: Error | null): void {
+    if (error !== null) return this.close();
+    // The connection is freed later, because undici first checks for bytes after the response.
+    setImmediate(this.#free);
   }
 
   broke(error: unknown): void {
-    this.#report(error);
+    this.#parts.report(error);
     this.close();
   }
 
   close(): void {
     if (this.#gone) return;
     // Not within a call of undici's, which would then count a request twice and fail an assertion later.
-    void Promise.resolve(null).then(this.#client.destroy.bind(this.#client));
+    void Promise.resolve(null).then(this.client.destroy.bind(this.client));
     this.#owner.gone();
     this.#gone = true;
   }

@@ -4,7 +4,6 @@ import { Fault, guarded, guardMethods, type Breakable } from '../../http/guarded
 import { hasOption } from '../../http1/fields.ts';
 import type { UsageSink } from '../../ports/usage.ts';
 import type { InFlightRequest, ResponseHandler } from '../upstream/upstream-client.ts';
-import type { Pool } from '../upstream/pool.ts';
 import type { BodySource, OutgoingRequest } from '../upstream/message-head.ts';
 import type { PausableReading } from './pausable-reading.ts';
 
@@ -12,14 +11,14 @@ import type { PausableReading } from './pausable-reading.ts';
 interface PausableConnection {
   /** Reader of the current connection; `null` before there is a connection. */
   readonly reading: PausableReading | null;
-}
-
-export interface ForwardedOptions {
+  readonly client: Client;
+  readonly usage: Pick<UsageSink, 'commit'>;
   /**
    * Host name of the upstream. Without it undici would open a separate connection for each `Host` that clients send.
    */
   readonly hostname: string;
-  readonly usage: Pick<UsageSink, 'commit'>;
+  /** Called with the error, or with `null`, once undici has finished with the request. */
+  finished(error: Error | null): void;
 }
 
 /** One request forwarded by undici. The exchange sees the same events as with the gateway's own connections. */
@@ -28,9 +27,8 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
   progress = 0;
   readonly #request: OutgoingRequest;
   readonly #handler: ResponseHandler;
-  readonly #options: ForwardedOptions;
   readonly #body: Readable | Buffer | null;
-  #connection: PausableConnection | null = null;
+  readonly #connection: PausableConnection;
   #controller: Dispatcher.DispatchController | null = null;
   #reading: PausableReading | null = null;
   /** Chunks of the response in the last read of the socket, passed on at once: each alone would take a write. */
@@ -42,40 +40,19 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
   #over = false;
   /** Whether the upstream has said that it will close the connection. */
   #last = false;
-  /** Tells the connection that undici has finished with the request. */
-  #leave: (error: Error | null) => void = () => undefined;
 
-  constructor(request: OutgoingRequest, handler: ResponseHandler, options: ForwardedOptions) {
+  constructor(request: OutgoingRequest, handler: ResponseHandler, connection: PausableConnection) {
     this.#request = request;
-    this.#options = options;
+    this.#connection = connection;
     this.#handler = handler;
     this.#body =
       request.body === null || Buffer.isBuffer(request.body) ? request.body : this.#readable(request.body);
   }
 
-  /** The exchange leaves the queue itself. */
-  set leaveQueue(leave: (() => Error) | null) {
-    this.#handler.leaveQueue = leave;
-  }
-
-  /**
-   * Sends the request on one of the pool's connections, as soon as one is available.
-   *
-   * @param toProxy callback of @fastify/http-proxy
-   */
-  sendBy(pool: Pool<ForwardedRequest>, toProxy: (error: Error | null, response?: object) => void): void {
+  /** Sends the request, with its target and headers byte for byte. @param toProxy callback of @fastify/http-proxy */
+  dispatch(toProxy: (error: Error | null, response?: object) => void): void {
     this.#toProxy = toProxy;
-    pool.send(this.#request, this);
-  }
-
-  /**
-   * Sends the request on a connection, with its target and headers byte for byte.
-   *
-   * @param leave called with the error, or with `null`, once undici has finished with the request
-   */
-  dispatch(client: Client, connection: PausableConnection, leave: (error: Error | null) => void): void {
-    this.#connection = connection;
-    this.#leave = leave;
+    const { client, hostname } = this.#connection;
     const { method, target, headers } = this.#request;
     const options = {
       method,
@@ -83,7 +60,7 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
       headers: [...headers],
       body: this.#body,
       // undici keeps a separate connection for each server name, so all requests use the same name.
-      servername: this.#options.hostname,
+      servername: hostname,
     };
     client.dispatch(options, this);
   }
@@ -96,9 +73,9 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
       return controller.abort(new Error('the request is not to be sent after all'));
     }
     this.#sending = true;
-    this.#reading = this.#connection?.reading ?? null;
+    this.#reading = this.#connection.reading;
     if (this.#reading !== null) {
-      this.#reading.onBroken = guarded(this, (error: Error) => this.onFailure(error));
+      this.#reading.onBroken = guarded(this, (error: Error) => this.#fail(error));
       this.#reading.onRead = this.#passOn;
     }
     this.#startBody?.();
@@ -111,7 +88,7 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
   #handOver(): boolean {
     this.#handler.onReserved();
     if (!this.#handler.mayStillSend()) return false;
-    this.#options.usage.commit();
+    this.#connection.usage.commit();
     return this.#handler.sending(this);
   }
 
@@ -150,39 +127,31 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
   onResponseEnd(controller: Dispatcher.DispatchController): void {
     this.#passOn();
     this.#reading?.release();
-    this.#leave(this.#last ? new Error('the response was the last of its connection') : null);
+    this.#connection.finished(this.#last ? new Error('the response was the last of its connection') : null);
     if (this.#over) return;
     this.#over = true;
     this.#handler.onEnd(texts(controller.rawTrailers));
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.#leave(error);
-    if (this.#sending) this.onFailure(error);
-    else this.onRefused(error);
+    this.#connection.finished(error);
+    this.#fail(error, this.#sending);
   }
 
-  /** Called when undici could not connect. */
-  onRefused(error: Error): void {
+  /** @param isConnected whether undici could connect */
+  #fail(error: Error, isConnected = true): void {
     this.#toProxy(error);
     if (this.#over) return;
     this.#over = true;
-    this.#handler.onRefused(error);
-  }
-
-  /** Called when the request has failed or the exchange has given up on it. */
-  onFailure(error: Error): void {
-    this.#toProxy(error);
-    if (this.#over) return;
-    this.#over = true;
-    this.#handler.onFailure(error);
+    if (isConnected) this.#handler.onFailure(error);
+    else this.#handler.onRefused(error);
   }
 
   broke(error: unknown): void {
     const fault = new Fault(error);
     this.#controller?.abort(fault);
-    this.#leave(fault);
-    this.onFailure(fault);
+    this.#connection.finished(fault);
+    this.#fail(fault);
   }
 
   get heldBytes(): number {

@@ -8,14 +8,10 @@ import { http } from '../../http1/node-http.ts';
 import type { UsageSink } from '../../ports/usage.ts';
 import { dial, type Address } from '../upstream/connect.ts';
 import { Pool } from '../upstream/pool.ts';
-import { maxResponseHeadBytes } from '../upstream/response-parser.ts';
 import type { PoolOptions, UpstreamClient } from '../upstream/upstream-client.ts';
 import { systemTimers } from '../../ports/timers.ts';
 import { ClientConnection, type Connector } from './client-connection.ts';
-import { ForwardedRequest } from './forwarded-request.ts';
-
-/** Milliseconds after which an idle connection is closed: the same as in `proxy/upstream`. */
-const idleMs = 4_000;
+import type { ForwardedRequest } from './forwarded-request.ts';
 
 /** Property of the headers object. It carries a request through @fastify/http-proxy, which passes on only headers. */
 const forwarded = Symbol('the request that is forwarded');
@@ -35,24 +31,14 @@ interface MarkedHeaders {
  */
 export async function openForwarder(
   address: Address,
-  options: Omit<PoolOptions<ForwardedRequest>, 'connect' | 'report'>,
+  options: Omit<PoolOptions, 'connect' | 'report'>,
   { usage, report }: { readonly usage: Pick<UsageSink, 'commit'>; readonly report: (error: unknown) => void },
 ): Promise<UpstreamClient> {
-  const { hostname } = address.origin;
+  const { origin } = address;
   const connect: Connector = (_options, done) => {
     const settle = (error: Error | null): void => done(error, error === null ? socket : null);
     const socket = dial(address, {}, options.connectMs, options.timers ?? systemTimers, settle);
   };
-  const pool = new Pool<ForwardedRequest>({
-    ...options,
-    report,
-    // The connection is reported at once, because undici connects only when it has a request to send.
-    connect(owner, done) {
-      const made = new ClientConnection(address.origin, clientSettings, connect, { owner, report });
-      done(made);
-      return () => made.close();
-    },
-  });
   /** Requests that @fastify/http-proxy is forwarding, each keyed by its view ({@link viewOf}). */
   const underWay = new WeakMap<IncomingMessage, ForwardedRequest>();
 
@@ -62,7 +48,7 @@ export async function openForwarder(
     underWay.get(request.raw)?.broke(error);
   });
   await app.register(fastifyHttpProxy, {
-    upstream: address.origin.origin,
+    upstream: origin.origin,
     routes: ['/'],
     httpMethods: [...servedMethods],
     proxyPayloads: false,
@@ -81,16 +67,27 @@ export async function openForwarder(
       onResponse: (_request, reply) => void reply.hijack(),
       onError: (reply) => void reply.hijack(),
     },
-    undici: { request: send(pool) as unknown as Dispatcher['request'] },
+    undici: { request: dispatch as unknown as Dispatcher['request'] },
   });
   await app.ready();
 
-  return {
-    send(request, handler) {
-      const view = viewOf(request.method);
-      underWay.set(view, new ForwardedRequest(request, handler, { hostname, usage }));
-      app.routing(view, new http.ServerResponse(view));
+  const forward = (request: ForwardedRequest, method: string): void => {
+    const view = viewOf(method);
+    underWay.set(view, request);
+    app.routing(view, new http.ServerResponse(view));
+  };
+  const pool = new Pool({
+    ...options,
+    report,
+    // The connection is reported at once, because undici connects only when it has a request to send.
+    connect(owner, done) {
+      const made = new ClientConnection(owner, { origin, connect, usage, forward, report });
+      done(made);
+      return () => made.close();
     },
+  });
+  return {
+    send: pool.send.bind(pool),
     close() {
       pool.close();
       void app.close();
@@ -98,20 +95,12 @@ export async function openForwarder(
   };
 }
 
-const clientSettings = {
-  keepAliveTimeout: idleMs,
-  maxHeaderSize: maxResponseHeadBytes,
-  // The exchange has its own timeouts for both sides, so undici's are turned off.
-  headersTimeout: 0,
-  bodyTimeout: 0,
-};
-
-/** Creates the replacement for undici's `request`, which @fastify/http-proxy calls to send a request. */
-function send(pool: Pool<ForwardedRequest>) {
-  return (
-    { headers }: { readonly headers: MarkedHeaders },
-    done: (error: Error | null, response?: object) => void,
-  ): void => headers[forwarded]?.sendBy(pool, done);
+/** Stands in for undici's `request`, which @fastify/http-proxy calls to send a request. */
+function dispatch(
+  { headers }: { readonly headers: MarkedHeaders },
+  done: (error: Error | null, response?: object) => void,
+): void {
+  headers[forwarded]?.dispatch(done);
 }
 
 /**

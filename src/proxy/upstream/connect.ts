@@ -7,7 +7,7 @@ import { UpstreamTimeout } from './errors.ts';
 import type { ConnectionParts } from './hand-overs.ts';
 import type { Lookup } from './names.ts';
 import { ReadBuffer, type ReadBuffers } from './read-buffers.ts';
-import type { ConnectionOwner, PooledConnection, ResponseHandler } from './upstream-client.ts';
+import type { ConnectionOwner, PooledConnection } from './upstream-client.ts';
 
 /**
  * TLS settings for an `https:` upstream: how to verify its certificate, and the certificate that the gateway presents
@@ -113,10 +113,7 @@ export function connector(
 ) {
   const { host } = address.origin;
   let session: Buffer | undefined;
-  return (
-    owner: ConnectionOwner<ResponseHandler>,
-    done: (made: PooledConnection<ResponseHandler> | Error) => void,
-  ): (() => void) => {
+  return (owner: ConnectionOwner, done: (made: PooledConnection | Error) => void): (() => void) => {
     const reading = new ReadBuffer(buffers);
     const use = { onread: reading.onread, session };
     const socket = dial(address, use, connectMs, timers, (error) =>

@@ -28,7 +28,7 @@ const smallBytes = 16 * 1024;
 export class Connection implements InFlightRequest, BodySink, ResponseEvents, Departing, Breakable {
   readonly #socket: Socket;
   readonly #reading: ReadBuffer;
-  readonly #owner: ConnectionOwner<ResponseHandler>;
+  readonly #owner: ConnectionOwner;
   readonly #parts: ConnectionParts;
   readonly #parser = new ResponseParser(this);
   #leaving: Leaving | null = null;

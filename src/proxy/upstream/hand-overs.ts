@@ -7,7 +7,7 @@ import type { ConnectionOwner, ResponseHandler } from './upstream-client.ts';
 export interface ConnectionParts {
   /** `Host` for requests that have none. */
   readonly host: string;
-  readonly owner: ConnectionOwner<ResponseHandler>;
+  readonly owner: ConnectionOwner;
   /** Collects the requests of each tick. At the end of the tick they are counted and sent as one group. */
   readonly handOvers: HandOvers;
   /** Logs an exception that belongs to no exchange. */

@@ -4,8 +4,8 @@ import type { Shares, SharingPool } from '../../limits/shares.ts';
 import { systemTimers } from '../../ports/timers.ts';
 import type { AdmittedAs, OutgoingRequest } from './message-head.ts';
 import { IdleOrder, Slot, type OwnConnections } from './slots.ts';
-import type { PooledConnection, PoolOptions } from './upstream-client.ts';
-import { WaitingRequests, type Failing } from './waiting-requests.ts';
+import type { PooledConnection, PoolOptions, ResponseHandler } from './upstream-client.ts';
+import { WaitingRequests } from './waiting-requests.ts';
 
 /**
  * Limits in milliseconds. An idle connection is closed after `mostMs`, or `marginMs` before the upstream's own limit
@@ -28,20 +28,20 @@ const idle = { mostMs: 4000, marginMs: 2000 };
  * A request takes its owner's most recently used idle connection. The request waits if its tenant or parent has used up
  * its share, or if all connections are taken. Waiting owners are served in turn.
  */
-export class Pool<Handler extends Failing> implements SharingPool {
-  readonly #options: PoolOptions<Handler>;
+export class Pool implements SharingPool {
+  readonly #options: PoolOptions;
   readonly #shares: Shares;
   /** Connections of each owner, by caller and then by tenant. */
-  readonly #owners = new Map<AccountId | null, Map<string, OwnConnections<Handler>>>();
+  readonly #owners = new Map<AccountId | null, Map<string, OwnConnections>>();
   /** Slots of all connections, including those being opened. */
-  readonly #slots = new Set<Slot<Handler>>();
-  readonly #idle = new IdleOrder<Handler>();
-  readonly #waiting: WaitingRequests<Handler, OwnConnections<Handler>>;
+  readonly #slots = new Set<Slot>();
+  readonly #idle = new IdleOrder();
+  readonly #waiting: WaitingRequests;
   readonly #stopSweeping: () => void;
   #serving = false;
   #closed = false;
 
-  constructor(options: PoolOptions<Handler>) {
+  constructor(options: PoolOptions) {
     this.#options = options;
     this.#shares = options.shares;
     this.#waiting = new WaitingRequests(options.clock, options.shares.waits);
@@ -51,7 +51,7 @@ export class Pool<Handler extends Failing> implements SharingPool {
   }
 
   /** Sends a request on one of its owner's idle connections, or makes the request wait for a connection. */
-  send(request: OutgoingRequest, handler: Handler): void {
+  send(request: OutgoingRequest, handler: ResponseHandler): void {
     if (this.#closed) return handler.onFailure(new Error('the upstream is closed'));
     const own = this.#ownerOf(request.admittedAs);
     const isNext = this.#waiting.size === 0 || this.#waiting.sizeOf(own) === 0;
@@ -59,18 +59,17 @@ export class Pool<Handler extends Failing> implements SharingPool {
       const slot = this.#takeIdle(own);
       if (slot !== undefined) return this.#carry(slot, request, handler);
     }
-    this.#waiting.enter(own, request, handler, {
-      serve: () => this.serveWaiting(),
-      left: () => this.#left(own),
-      isShareFull: () => this.#shares.isFull(own.share, this.#options.most),
-    });
+    const serve = (): void => this.serveWaiting();
+    const left = (): void => this.#left(own);
+    const isShareFull = (): boolean => this.#shares.isFull(own.share, this.#options.most);
+    this.#waiting.enter(own, request, handler, serve, left, isShareFull);
   }
 
   /**
    * A request has left the queue. If the oldest attempt to connect was its own, the attempt counts no longer: its failure
    * must not fail the next request, which makes an attempt itself.
    */
-  #left(own: OwnConnections<Handler>): void {
+  #left(own: OwnConnections): void {
     if (own.opening <= this.#waiting.sizeOf(own)) return;
     for (const slot of this.#slots) {
       if (slot.own !== own || !slot.isOpening || slot.isSurplus) continue;
@@ -95,7 +94,7 @@ export class Pool<Handler extends Failing> implements SharingPool {
     this.#shares.quit(this);
   }
 
-  freed(slot: Slot<Handler>): void {
+  freed(slot: Slot): void {
     const { share, idle } = slot.own;
     slot.idleSinceMs = this.#options.clock.monotonicMs();
     slot.isIdle = true;
@@ -107,7 +106,7 @@ export class Pool<Handler extends Failing> implements SharingPool {
     this.#shares.serveOthers(this);
   }
 
-  ended(slot: Slot<Handler>): void {
+  ended(slot: Slot): void {
     if (!this.#slots.delete(slot)) return;
     const { share, idle } = slot.own;
     if (slot.isIdle) {
@@ -120,13 +119,13 @@ export class Pool<Handler extends Failing> implements SharingPool {
     this.#shares.serveOthers(this);
   }
 
-  #ownerOf(admittedAs: AdmittedAs): OwnConnections<Handler> {
+  #ownerOf(admittedAs: AdmittedAs): OwnConnections {
     const { permit } = admittedAs;
     const caller = admittedAs.caller === null ? null : admittedAs.caller.accountId;
     const tenant = permit.resolvedTenant;
     let owners = this.#owners.get(caller);
     if (owners === undefined) {
-      owners = new Map<string, OwnConnections<Handler>>();
+      owners = new Map<string, OwnConnections>();
       this.#owners.set(caller, owners);
     }
     let own = owners.get(tenant);
@@ -137,7 +136,7 @@ export class Pool<Handler extends Failing> implements SharingPool {
     return own;
   }
 
-  #carry({ connection }: Slot<Handler>, request: OutgoingRequest, handler: Handler): void {
+  #carry({ connection }: Slot, request: OutgoingRequest, handler: ResponseHandler): void {
     try {
       connection?.send(request, handler);
     } catch (error) {
@@ -147,7 +146,7 @@ export class Pool<Handler extends Failing> implements SharingPool {
   }
 
   /** Takes an owner's most recently used idle connection, and counts it against the owner's share. */
-  #takeIdle(own: OwnConnections<Handler>): Slot<Handler> | undefined {
+  #takeIdle(own: OwnConnections): Slot | undefined {
     for (;;) {
       const slot = own.idle[own.idle.length - 1];
       if (slot === undefined) return undefined;
@@ -178,10 +177,10 @@ export class Pool<Handler extends Failing> implements SharingPool {
     }
   }
 
-  readonly #canBeServed = (own: OwnConnections<Handler>): boolean =>
+  readonly #canBeServed = (own: OwnConnections): boolean =>
     (own.idle.length > 0 || this.#waiting.lacks(own)) && this.#shares.hasRoom(own.share, this.#options.most);
 
-  #serve(own: OwnConnections<Handler>): void {
+  #serve(own: OwnConnections): void {
     const slot = this.#takeIdle(own);
     if (slot !== undefined) {
       const next = this.#waiting.end(own);
@@ -189,7 +188,7 @@ export class Pool<Handler extends Failing> implements SharingPool {
     } else if (this.#waiting.lacks(own)) this.#connect(own);
   }
 
-  #connect(own: OwnConnections<Handler>): void {
+  #connect(own: OwnConnections): void {
     const slot = new Slot(own, this);
     this.#shares.take(own.share);
     own.opening += 1;
@@ -213,7 +212,7 @@ export class Pool<Handler extends Failing> implements SharingPool {
    * Starts using a new connection, or fails a waiting request if the connection could not be opened. Only the first
    * call for a slot has an effect.
    */
-  #opened(slot: Slot<Handler>, made: PooledConnection<Handler> | Error): void {
+  #opened(slot: Slot, made: PooledConnection | Error): void {
     if (!slot.isOpening) return;
     slot.isOpening = false;
     if (!slot.isSurplus) slot.own.opening -= 1;
@@ -253,7 +252,7 @@ export class Pool<Handler extends Failing> implements SharingPool {
     }
   }
 
-  #tooOld({ idleSinceMs, retiresAtMs, connection }: Slot<Handler>): boolean {
+  #tooOld({ idleSinceMs, retiresAtMs, connection }: Slot): boolean {
     const most = Math.min(idle.mostMs, (connection?.keepAliveMs ?? Infinity) - idle.marginMs);
     return this.#options.clock.monotonicMs() >= Math.min(idleSinceMs + most, retiresAtMs);
   }

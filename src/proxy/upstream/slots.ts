@@ -1,33 +1,32 @@
 import type { Share } from '../../limits/shares.ts';
 import type { OutgoingRequest } from './message-head.ts';
-import type { PooledConnection } from './upstream-client.ts';
-import type { Failing } from './waiting-requests.ts';
+import type { PooledConnection, ResponseHandler } from './upstream-client.ts';
 
 /** Connections of one owner: a caller that acts as one tenant. */
-export interface OwnConnections<Handler extends Failing> {
+export interface OwnConnections {
   /** The tenant's share, which is the same for all callers that act as the tenant. */
   readonly share: Share;
   /** Idle connections in order of last use, the most recent one last. */
-  readonly idle: Slot<Handler>[];
+  readonly idle: Slot[];
   /** Number of connections that are being opened for requests that wait. */
   opening: number;
 }
 
 /** Methods of the pool that its slots call. */
-interface SlotPool<Handler extends Failing> {
-  send(request: OutgoingRequest, handler: Handler): void;
-  freed(slot: Slot<Handler>): void;
-  ended(slot: Slot<Handler>): void;
+interface SlotPool {
+  send(request: OutgoingRequest, handler: ResponseHandler): void;
+  freed(slot: Slot): void;
+  ended(slot: Slot): void;
 }
 
 /**
  * A connection's place in a pool, from the attempt to open the connection until the connection ends. A slot never
  * changes owners.
  */
-export class Slot<Handler extends Failing> {
-  readonly own: OwnConnections<Handler>;
+export class Slot {
+  readonly own: OwnConnections;
   /** `null` while the connection is being opened. */
-  connection: PooledConnection<Handler> | null = null;
+  connection: PooledConnection | null = null;
   giveUp: (() => void) | null = null;
   isOpening = true;
   /** Whether the request that the connection was to be opened for has left the queue. */
@@ -37,12 +36,12 @@ export class Slot<Handler extends Failing> {
   /** Monotonic time from which the connection carries no further request. */
   retiresAtMs = Infinity;
   /** Slot that became idle just before this slot. Only {@link IdleOrder} writes it. */
-  older: Slot<Handler> | null = null;
+  older: Slot | null = null;
   /** Slot that became idle just after this slot. Only {@link IdleOrder} writes it. */
-  newer: Slot<Handler> | null = null;
-  readonly #pool: SlotPool<Handler>;
+  newer: Slot | null = null;
+  readonly #pool: SlotPool;
 
-  constructor(own: OwnConnections<Handler>, pool: SlotPool<Handler>) {
+  constructor(own: OwnConnections, pool: SlotPool) {
     this.own = own;
     this.#pool = pool;
   }
@@ -55,7 +54,7 @@ export class Slot<Handler extends Failing> {
     this.#pool.ended(this);
   }
 
-  giveBack(request: OutgoingRequest, handler: Handler): void {
+  giveBack(request: OutgoingRequest, handler: ResponseHandler): void {
     // The upstream has probably ended the owner's other idle connections as well, because each has been idle for longer
     // than this one.
     for (const { connection } of [...this.own.idle]) connection?.close();
@@ -64,12 +63,12 @@ export class Slot<Handler extends Failing> {
 }
 
 /** Idle connections of all tenants, in the order in which they became idle. */
-export class IdleOrder<Handler extends Failing> {
+export class IdleOrder {
   size = 0;
-  oldest: Slot<Handler> | null = null;
-  #newest: Slot<Handler> | null = null;
+  oldest: Slot | null = null;
+  #newest: Slot | null = null;
 
-  add(slot: Slot<Handler>): void {
+  add(slot: Slot): void {
     slot.older = this.#newest;
     if (this.#newest === null) this.oldest = slot;
     else this.#newest.newer = slot;
@@ -77,7 +76,7 @@ export class IdleOrder<Handler extends Failing> {
     this.size += 1;
   }
 
-  remove(slot: Slot<Handler>): void {
+  remove(slot: Slot): void {
     const { older, newer } = slot;
     if (older === null) this.oldest = newer;
     else older.newer = newer;

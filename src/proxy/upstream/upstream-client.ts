@@ -3,7 +3,6 @@ import type { Clock } from '../../ports/clock.ts';
 import type { AllTimers } from '../../ports/timers.ts';
 import type { HttpVersion } from '../../http1/version.ts';
 import type { OutgoingRequest, ResponseHead } from './message-head.ts';
-import type { Failing } from './waiting-requests.ts';
 
 /** Client that sends one route's requests to its upstream. */
 export interface UpstreamClient {
@@ -35,7 +34,12 @@ export interface AnsweredHead extends Pick<ResponseHead, 'status' | 'reason' | '
 }
 
 /** Handles the events of a request: the head of its response, the body and the end, or a failure at any point. */
-export interface ResponseHandler extends Failing {
+export interface ResponseHandler {
+  /**
+   * Takes the request out of the queue, with all that it holds, and returns why it has waited. `null` unless the request
+   * waits for a connection. The handler must call it if its client leaves.
+   */
+  leaveQueue: (() => Error) | null;
   /** Called once the request has a connection. The request will be sent at the end of this turn of the event loop. */
   onReserved(): void;
   /**
@@ -67,6 +71,9 @@ export interface ResponseHandler extends Failing {
   onBody(chunk: Buffer, isLent: boolean): boolean;
   /** Called at the end of the response. @param trailers flat list of names and values */
   onEnd(trailers: readonly string[]): void;
+  onFailure(error: Error): void;
+  /** Called if no connection could be opened for the request: the upstream refuses connections, or is unreachable. */
+  onRefused(error: Error): void;
   /**
    * Called if a safe request without a body was sent on a reused connection that ended before the first byte of the
    * response. The upstream has probably closed the connection because it was idle (RFC 9112 §9.3.1).
@@ -77,40 +84,37 @@ export interface ResponseHandler extends Failing {
 }
 
 /** Receives a connection's events. Implemented by the connection's slot in its pool. */
-export interface ConnectionOwner<Handler = never> {
+export interface ConnectionOwner {
   /** Called when the connection can take another request. */
   free(): void;
   /**
    * Sends a request on another connection, because the upstream ended this connection while it was idle or just as the
    * request was being written. Called after {@link gone}.
    */
-  giveBack(request: OutgoingRequest, handler: Handler): void;
+  giveBack(request: OutgoingRequest, handler: ResponseHandler): void;
   /** Called when the connection has ended. */
   gone(): void;
 }
 
 /** A pooled connection to an upstream, which carries one request at a time. */
-export interface PooledConnection<Handler> {
+export interface PooledConnection {
   /** Milliseconds for which the upstream keeps an idle connection open; `null` if it does not say. */
   readonly keepAliveMs: number | null;
   /** Sends a request, at the end of this turn of the event loop or later. */
-  send(request: OutgoingRequest, handler: Handler): void;
+  send(request: OutgoingRequest, handler: ResponseHandler): void;
   /** Ends the connection, along with its request. */
   close(): void;
 }
 
 /** Options of a connection pool. */
-export interface PoolOptions<Handler> {
+export interface PoolOptions {
   /**
    * Opens a connection.
    *
    * @param done called once, possibly before this function returns
    * @returns a function that gives up; it calls `done` with an error if `done` has not been called yet
    */
-  readonly connect: (
-    owner: ConnectionOwner<Handler>,
-    done: (made: PooledConnection<Handler> | Error) => void,
-  ) => () => void;
+  readonly connect: (owner: ConnectionOwner, done: (made: PooledConnection | Error) => void) => () => void;
   /** Maximum number of open connections. */
   readonly most: number;
   /** Parents' and tenants' shares of the connections. */

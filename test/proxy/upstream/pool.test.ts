@@ -7,7 +7,7 @@ import type { AccountId } from '../../../src/domain/ids.ts';
 import { Shares } from '../../../src/limits/shares.ts';
 import { systemClock } from '../../../src/ports/clock.ts';
 import { Pool } from '../../../src/proxy/upstream/pool.ts';
-import type { Failing } from '../../../src/proxy/upstream/waiting-requests.ts';
+import type { ResponseHandler } from '../../../src/proxy/upstream/upstream-client.ts';
 import { certificate } from '../../support/config-certificates.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startRawUpstream, startTcpUpstream, startUpstream } from '../../support/upstreams.ts';
@@ -251,7 +251,7 @@ t.test('two hundred at once, each with its own bytes, of every length: none are 
 
 t.test('an attempt to connect whose request has left fails alone', (t) => {
   const attempts: ((made: Error) => void)[] = [];
-  const pool = new Pool<Failing & { onReserved(): void }>({
+  const pool = new Pool({
     connect: (_owner, done) => {
       attempts.push(done);
       return () => undefined;
@@ -273,12 +273,8 @@ t.test('an attempt to connect whose request has left fails alone', (t) => {
     admittedAs: { caller: null, permit },
   };
   const failed: string[] = [];
-  const handlerOf = (name: string): Failing & { onReserved(): void } => ({
-    leaveQueue: null,
-    onReserved: () => undefined,
-    onFailure: () => undefined,
-    onRefused: () => void failed.push(name),
-  });
+  const handlerOf = (name: string) =>
+    ({ leaveQueue: null, onRefused: () => void failed.push(name) }) as unknown as ResponseHandler;
   const left = handlerOf('left');
   pool.send(request, left);
   left.leaveQueue?.();
