@@ -2,10 +2,9 @@ import { Fault, guarded, guardMethods } from '../http/guarded.ts';
 import type { ClientResponse } from '../http/client-request.ts';
 import type { Share } from '../limits/shares.ts';
 import { clientGone } from '../ports/request-record.ts';
-import { BufferedBody, mostBufferedBytes, mostHeldMs, type BodyHandler } from './body/buffered-body.ts';
 import { HeldResponse, type PassedHead } from './body/held-response.ts';
+import { mostBufferedBytes, mostHeldMs, RequestBody, type BodyOwner } from './body/request-body.ts';
 import { ResponseWriter } from './body/response-writer.ts';
-import { StreamedBody, type BodyProgress } from './body/streamed-body.ts';
 import type { ResponseProgress } from './ending-exchange.ts';
 import { Exchange } from './exchange.ts';
 import { SideTimeouts } from './idle-timeout.ts';
@@ -24,12 +23,10 @@ import { noteVersion } from './upstream/upstream.ts';
  * take time. A request may wait for a free connection, and the process may be suspended at any moment. So two methods
  * check the decision again right before the request is written: `mayStillSend` and `sending`.
  */
-export class HttpExchange extends Exchange implements ResponseHandler, BodyHandler {
+export class HttpExchange extends Exchange implements ResponseHandler, BodyOwner {
   leaveQueue: (() => Error) | null = null;
   readonly #writer: ResponseWriter;
-  /** Number of bytes in the request's body; `undefined` for a chunked body. */
-  #bodyLength: number | undefined = 0;
-  #body: BodyProgress | null = null;
+  #body: RequestBody | null = null;
   #inFlight: InFlightRequest | null = null;
   /** The response, while the limits' store is told what it was worth; otherwise `null`. */
   #held: HeldResponse | null = null;
@@ -46,7 +43,6 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
   }
 
   start(head: RequestHead): void {
-    this.#bodyLength = head.bodyLength;
     // The connection broke after the request was read, so no client is waiting for the response.
     if (this.request.socket.destroyed) return this.finish(clientGone, 'client_gone');
     this.response.onClose = this.#onClose;
@@ -62,18 +58,16 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
 
   protected admitted(): void {
     // A request that is decided again may already have its body object.
-    if (this.#body instanceof BufferedBody) return this.#send(this.#body.content);
-    if (this.#body instanceof StreamedBody) return this.#send(this.#body);
-    if (this.#bodyLength === 0) return this.#send(null);
+    if (this.#body !== null) return this.#send(this.#body.content ?? this.#body);
+    const length = this.request.bodyLength;
+    if (length === 0) return this.#send(null);
+    const body = (this.#body = new RequestBody(this.request, length, this));
     // HTTP/1.0 has no chunks. So a chunked body is held unless the upstream is known to accept HTTP/1.1.
-    const unseen = this.#bodyLength === undefined && this.route.upstream.version !== '1.1';
-    if (!unseen && (this.#bodyLength === undefined || this.#bodyLength > mostBufferedBytes))
-      return this.#stream();
+    const isHeld = length === undefined ? this.route.upstream.version !== '1.1' : length <= mostBufferedBytes;
+    if (!isHeld) return this.#send(body);
     this.state = 'receiving';
     this.waitingSinceMs = this.route.deps.clock.monotonicMs();
-    const body = new BufferedBody(this.request, this);
-    this.#body = body;
-    body.start();
+    body.hold();
   }
 
   onBuffered(content: Buffer): void {
@@ -81,19 +75,17 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
   }
 
   /** Streams a body that cannot be held. If the upstream does not accept chunks, rejects the request instead. */
-  onNotHeld(body: BufferedBody): void {
-    const sees = this.#bodyLength !== undefined || this.route.upstream.version !== '1.0';
-    if (sees) this.#stream(body.handOver());
-    else this.reject(lengthRequired);
+  onNotHeld(): void {
+    if (this.route.upstream.version === '1.0') this.reject(lengthRequired);
+    else this.#stream();
   }
 
-  #stream(begun?: Buffer): void {
-    const body = new StreamedBody(this.request, this.#bodyLength, this, begun);
-    this.#body = body;
-    this.#send(body);
+  #stream(): void {
+    this.#body?.pause();
+    this.#send(this.#body);
   }
 
-  #send(body: StreamedBody | Buffer | null): void {
+  #send(body: RequestBody | Buffer | null): void {
     const { upstream, deps } = this.route;
     this.state = this.state === 'deciding' ? 'ready' : 'queued';
     this.waitingSinceMs = deps.clock.monotonicMs();
@@ -139,7 +131,7 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
 
   onHead({ version, status, reason, headers: rawHeaders }: AnsweredHead): void {
     if (version !== '1.1' || this.route.upstream.version !== '1.1') {
-      const inChunks = this.#body instanceof StreamedBody && this.#body.length === undefined;
+      const inChunks = this.request.bodyLength === undefined && this.#body?.content === null;
       const fault = noteVersion(this.route.upstream, version, status, inChunks);
       if (fault !== undefined) return this.#giveUp(fault);
     }
@@ -231,7 +223,7 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
       const error = this.leaveQueue?.() ?? new UpstreamTimeout('accept a connection');
       return this.reject(upstreamProblem(error), error);
     }
-    if (this.state === 'receiving' && this.#bodyLength === undefined) this.#checkHeld(nowMs);
+    if (this.state === 'receiving' && this.request.bodyLength === undefined) this.#checkHeld(nowMs);
     if (this.state !== 'sent' && this.state !== 'responding' && this.state !== 'receiving') return;
     if (this.decision.checkExpiry()) return this.endEarly(accessRevoked, 'withdrawn');
     this.isAboveShare();
@@ -260,7 +252,7 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
   #checkHeld(nowMs: number): void {
     const { version } = this.route.upstream;
     const wait = version === null && nowMs - this.waitingSinceMs <= mostHeldMs;
-    if (version !== '1.0' && !wait && this.#body instanceof BufferedBody) this.#stream(this.#body.handOver());
+    if (version !== '1.0' && !wait) this.#stream();
   }
 
   protected progress(): ResponseProgress {

@@ -10,7 +10,7 @@ import type { AccountId } from '../../src/domain/ids.ts';
 import { noLimits } from '../../src/domain/limits/limits.ts';
 import type { BodyReader, ClientRequest } from '../../src/http/client-request.ts';
 import { HeldBytes } from '../../src/limits/held-bytes.ts';
-import { BufferedBody } from '../../src/proxy/body/buffered-body.ts';
+import { RequestBody } from '../../src/proxy/body/request-body.ts';
 import { eventually, standstill, startGateway } from '../support/gateway.ts';
 import type { Holder } from '../support/memory-directory.ts';
 import { rawClient, requestText, type RawClient } from '../support/raw-client.ts';
@@ -116,18 +116,20 @@ t.test('a body in pieces of a byte takes little more memory than its bytes', asy
   const bytes = 200_000;
   let length = 0;
   let reading: BodyReader | undefined;
-  const body = new BufferedBody(
+  const body = new RequestBody(
     {
       readBody: (reader: BodyReader) => (reading = reader),
       endBody: () => undefined,
     } as unknown as ClientRequest,
+    undefined,
     {
+      mayPass: () => true,
       onBuffered: (content) => (length = content.length),
       onNotHeld: () => t.fail('it has room'),
       broke: (error) => t.error(error),
     },
   );
-  body.start();
+  body.hold();
   const before = inUse();
   for (let i = 0; i < bytes; i++) {
     reading?.onBytes(Buffer.from('x'));

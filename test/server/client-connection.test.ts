@@ -5,7 +5,7 @@ import type { ServerResponse } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import type { ClientRequest, ClientResponse } from '../../src/http/client-request.ts';
-import { StreamedBody } from '../../src/proxy/body/streamed-body.ts';
+import { RequestBody } from '../../src/proxy/body/request-body.ts';
 import { createListener } from '../../src/server/listener.ts';
 import { everythingThatFollows } from '../support/coherence/manual-time.ts';
 import { eventually } from '../support/eventually.ts';
@@ -149,8 +149,13 @@ t.test('a body whose pieces came before they were wanted is handed over whole', 
   let got = '';
   let ended = false;
   const client = await served(t, (request) => {
-    const broken = { mayPass: () => true, broke: (error: unknown) => t.error(error) };
-    const streamed = new StreamedBody(request, request.bodyLength, broken);
+    const owner = {
+      mayPass: () => true,
+      onBuffered: () => t.fail('it is not held'),
+      onNotHeld: () => t.fail('it is not held'),
+      broke: (error: unknown) => t.error(error),
+    };
+    const streamed = new RequestBody(request, request.bodyLength, owner);
     const write = (chunk: Buffer) => (got += chunk.toString()) !== '';
     const sink = { write, end: () => void (ended = true), hasSentAll: true };
     // The three pieces have arrived by then.
