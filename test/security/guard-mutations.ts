@@ -425,9 +425,7 @@ const guards: Readonly<
   'src/proxy/upstream/upstream.ts': [
     ['tls-unverified', 'rejectUnauthorized: true,', 'rejectUnauthorized: false,'],
   ],
-  'src/proxy/websocket/websocket-exchange.ts': [
-    ['hogged-turns', "if (this.state === 'open') this.#tunnel?.hold(this.isAboveShare());"],
-  ],
+  'src/proxy/websocket/websocket-exchange.ts': [['hogged-turns', 'this.#tunnel?.hold(this.isAboveShare());']],
   'src/server/client-connection.ts': [
     [
       'http-pipelining',

@@ -1,32 +1,28 @@
 import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { guarded, type Breakable } from '../../http/guarded.ts';
+import { resetConnection } from '../../http/hang-up.ts';
+import { unsentBytes } from '../../http/unsent-bytes.ts';
 import { MessageFault } from '../../http1/message-fault.ts';
 import { requestHead, type ResponseHead } from '../upstream/message-head.ts';
 import { ResponseParser, type ResponseEvents } from '../upstream/response-parser.ts';
+import type { InFlightRequest, ResponseHandler } from '../upstream/upstream-client.ts';
 
 /** Receives the events of a handshake. If the handshake's code throws an exception, the handshake calls `broke`. */
-export interface HandshakeUser extends Breakable {
+export interface HandshakeUser
+  extends Breakable, Pick<ResponseHandler, 'onHead' | 'onBody' | 'onEnd' | 'onFailure'> {
   /** Called if the upstream agrees to a WebSocket. @param rest bytes after the response, which belong to frames */
   onConsent(response: ResponseHead, rest: Buffer): void;
-  /** Called if the upstream responds without an upgrade. */
-  onHead(response: ResponseHead): void;
-  /** Called for each part of the body. Returns `false` if the next part should wait for {@link Handshake.resume}. */
-  onBody(chunk: Buffer): boolean;
-  onEnd(): void;
-  /** Called if the handshake failed: no valid response arrived, or only part of one. */
-  onFailure(error: Error): void;
 }
 
 /** The opening handshake of a WebSocket (RFC 6455 §4), on a separate connection to the upstream. */
-export class Handshake implements ResponseEvents {
+export class Handshake implements InFlightRequest, ResponseEvents {
   readonly #socket: Socket;
   readonly #text: string;
   readonly #key: string;
   readonly #user: HandshakeUser;
   readonly #parser = new ResponseParser(this);
   readonly #onData: (chunk: Buffer) => void;
-  #bytes: Buffer = Buffer.alloc(0);
   #over = false;
 
   /**
@@ -58,8 +54,22 @@ export class Handshake implements ResponseEvents {
     socket.write(this.#text, 'latin1');
   }
 
+  get progress(): number {
+    const sent = this.#socket.bytesWritten - this.#socket.writableLength;
+    return this.#parser.head === null ? sent : sent + this.#socket.bytesRead;
+  }
+
+  get heldBytes(): number {
+    return unsentBytes(this.#socket);
+  }
+
   resume(): void {
     this.#socket.resume();
+  }
+
+  abort(): void {
+    this.#over = true;
+    resetConnection(this.#socket);
   }
 
   onEarlyHints(): void {
@@ -70,19 +80,19 @@ export class Handshake implements ResponseEvents {
     if (head.status !== 101) this.#user.onHead(head);
   }
 
-  onBytes(_bytes: Buffer, from: number, to: number): void {
-    if (this.#over || this.#user.onBody(this.#bytes.subarray(from, to))) return;
+  onBytes(bytes: Buffer, from: number, to: number): void {
+    if (this.#over || this.#user.onBody(bytes.subarray(from, to), false)) return;
     this.#socket.pause();
   }
 
-  onEnd(): void {
+  onEnd(trailers: readonly string[]): void {
+    if (this.#over) return;
     this.#over = true;
-    this.#user.onEnd();
+    this.#user.onEnd(trailers);
   }
 
   #read(chunk: Buffer): void {
     if (this.#over) return;
-    this.#bytes = chunk;
     let taken: number;
     try {
       taken = this.#parser.feed(chunk, chunk.length);

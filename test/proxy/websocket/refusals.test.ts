@@ -40,7 +40,7 @@ t.test('an upstream’s rejection is the client’s, status, headers and body', 
 t.test('a rejection that breaks off is cut, not ended', async (t) => {
   let breakOff = (): unknown => undefined;
   const upstream = await startTcpUpstream(t, (socket) => {
-    socket.write('HTTP/1.1 403 No\r\nContent-Length: 10\r\n\r\nhalf');
+    socket.write('HTTP/1.1 403 No\r\nContent-Length: 100000\r\n\r\nhalf');
     breakOff = () => socket.destroy();
   });
   const { parent, finished, dial } = await startGateway(t, { routes: { '/': upstream.url } });

@@ -77,7 +77,7 @@ t.test('an upgrade that waits for its upstream’s response is rejected when acc
 
 t.test('a response in place of a consent is cut when access goes', async (t) => {
   const upstream = await startTcpUpstream(t, (socket) => {
-    socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nsome');
+    socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\nsome');
   });
   const { parent, directory, finished, dial } = await startGateway(t, { routes: { '/': upstream.url } });
   const client = await dial(requestText('GET', '/', handshake(parent.key)));
