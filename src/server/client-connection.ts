@@ -350,9 +350,7 @@ export class ClientConnection implements ServingConnection, HeldConnection, Brea
 
   cut(): void {
     this.#current?.holder?.dropped();
-    const below = this.served.below(this.socket);
-    if (below !== null) resetConnection(below);
-    this.socket.destroy();
+    resetConnection(this.socket);
     // All other connections may be read before the event `close` comes.
     if (this.#bytes !== null && this.#current?.bodyLength === 0) freeBytes(this.#bytes);
     this.#end();

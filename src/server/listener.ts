@@ -4,13 +4,11 @@ import { createSecureContext, createServer as createTlsServer, type Server as Tl
 import type { LimitsConfig, ListenConfig } from '../config.ts';
 import { HeldBytes } from '../limits/held-bytes.ts';
 import { guarded, guardedConnection, guardedOn, reportFaults } from '../http/guarded.ts';
-import { TurnTotal } from '../http/turn.ts';
 import { systemClock, type Clock } from '../ports/clock.ts';
 import { checkEvery, systemTimers, type AllTimers } from '../ports/timers.ts';
 import { ClientConnection } from './client-connection.ts';
 import { ConnectionPlaces } from './connection-places.ts';
-import { SendBuffer } from './send-buffer.ts';
-import type { Application, Served } from './served.ts';
+import { Served, type Application } from './served.ts';
 
 /**
  * Milliseconds of silence after which the operating system asks whether a client is still there. Without it, a client
@@ -51,7 +49,7 @@ export function createListener(
   held: HeldBytes = new HeldBytes(limits.heldBytes),
 ): Listener {
   const secureSockets = new SecureSockets(clock);
-  const served = new ServedListener(application, limits, secureSockets, clock, held);
+  const served = new Served(application, limits, clock, held);
   const options = { noDelay: true, allowHalfOpen: true, keepAlive: true, keepAliveInitialDelay };
   const server =
     tls === null ? createServer(options) : createTlsServer({ ...options, ALPNProtocols, ...readTls(tls) });
@@ -67,7 +65,7 @@ export function createListener(
     void socket.remoteAddress;
     const connection = new ClientConnection(socket, served);
     connections.add(connection);
-    places.serve(served.below(socket), connection);
+    places.serve(secureSockets.of(socket), connection);
     const closed = (): void => void connections.delete(connection);
     socket.once('close', guardedOn(socket, closed));
   };
@@ -81,7 +79,7 @@ export function createListener(
     places.check();
     secureSockets.check(nowMs, served.limits.headTimeoutMs);
   });
-  const startChecking = ({ headTimeoutMs, keepAliveMs }: Served['limits']): void => {
+  const startChecking = ({ headTimeoutMs, keepAliveMs }: LimitsConfig): void => {
     stopChecking();
     const everyMs = Math.max(20, Math.min(mostCheckMs, headTimeoutMs / 2, keepAliveMs / 2));
     stopChecking = checkEvery(everyMs, clock, check, timers);
@@ -113,48 +111,6 @@ const mostCheckMs = 1000;
 
 function ignore(): void {
   /* Code that uses the connection does not need this event to notice that the connection has ended. */
-}
-
-/** What the connections of a listener share. */
-class ServedListener implements Served {
-  application: Application;
-  limits: LimitsConfig;
-  leaving = false;
-  keepAliveLine: string;
-  readonly sendBuffer = new SendBuffer();
-  readonly clock: Clock;
-  readonly requestsInTurn = new TurnTotal();
-  readonly held: HeldBytes;
-  readonly #secureSockets: SecureSockets;
-
-  constructor(
-    application: Application,
-    limits: LimitsConfig,
-    secureSockets: SecureSockets,
-    clock: Clock,
-    held: HeldBytes,
-  ) {
-    this.clock = clock;
-    this.held = held;
-    this.application = application;
-    this.limits = limits;
-    this.keepAliveLine = keepAliveLine(limits);
-    this.#secureSockets = secureSockets;
-  }
-
-  replace(application: Application, limits: LimitsConfig): void {
-    this.application = application;
-    this.limits = limits;
-    this.keepAliveLine = keepAliveLine(limits);
-  }
-
-  below(socket: Socket): Socket | null {
-    return this.#secureSockets.of(socket);
-  }
-}
-
-function keepAliveLine({ keepAliveMs }: LimitsConfig): string {
-  return `Keep-Alive: timeout=${Math.floor(keepAliveMs / 1000)}\r\n`;
 }
 
 /** The TCP sockets below TLS connections. Node has no public way from one to the other, but both have the same ends. */

@@ -4,10 +4,10 @@ import type { Problem } from '../domain/problem.ts';
 import type { ClientRequest, ClientResponse } from '../http/client-request.ts';
 import type { Breakable } from '../http/guarded.ts';
 import type { ClientAddress, TrustedPeers } from '../http/trusted-proxies.ts';
-import type { TurnTotal } from '../http/turn.ts';
+import { TurnTotal } from '../http/turn.ts';
 import type { HeldBytes } from '../limits/held-bytes.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { SendBuffer } from './send-buffer.ts';
+import { SendBuffer } from './send-buffer.ts';
 
 /** Handlers for a listener's requests. If a handler throws, the connection ends. */
 export interface Application {
@@ -30,28 +30,32 @@ export interface Application {
 }
 
 /** Parts of a listener that its connections share. A reload replaces their values. */
-export interface Served {
-  readonly application: Application;
-  readonly limits: Pick<
-    LimitsConfig,
-    | 'maxHeaderBytes'
-    | 'headTimeoutMs'
-    | 'keepAliveMs'
-    | 'bodyIdleMs'
-    | 'minBodyBytesPerMinute'
-    | 'clientConnectionAgeMs'
-  >;
+export class Served {
+  application: Application;
+  limits: LimitsConfig;
   /** Whether clients are to connect elsewhere, because the listener is about to close. */
-  readonly leaving: boolean;
+  leaving = false;
   /** Header line that says for how long an idle connection is kept, with its CRLF. */
-  readonly keepAliveLine: string;
-  readonly sendBuffer: SendBuffer;
+  keepAliveLine = '';
+  readonly sendBuffer = new SendBuffer();
   readonly held: HeldBytes;
   readonly clock: Clock;
   /** Requests that were read in this turn of the event loop. */
-  readonly requestsInTurn: TurnTotal;
-  /** Returns the TCP socket of a connection, which can be reset; `null` if it is unknown. */
-  below(socket: Socket): Socket | null;
+  readonly requestsInTurn = new TurnTotal();
+
+  constructor(application: Application, limits: LimitsConfig, clock: Clock, held: HeldBytes) {
+    this.application = application;
+    this.limits = limits;
+    this.clock = clock;
+    this.held = held;
+    this.replace(application, limits);
+  }
+
+  replace(application: Application, limits: LimitsConfig): void {
+    this.application = application;
+    this.limits = limits;
+    this.keepAliveLine = `Keep-Alive: timeout=${Math.floor(limits.keepAliveMs / 1000)}\r\n`;
+  }
 }
 
 /** A client's connection, as the request and the response on it see it. */
