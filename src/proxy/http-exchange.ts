@@ -1,4 +1,5 @@
 import { Fault, guarded, guardMethods } from '../http/guarded.ts';
+import { Patience } from '../http/patience.ts';
 import type { ClientResponse } from '../http/client-request.ts';
 import type { Share } from '../limits/shares.ts';
 import { clientGone } from '../ports/request-record.ts';
@@ -7,7 +8,6 @@ import { mostBufferedBytes, mostHeldMs, RequestBody, type BodyOwner } from './bo
 import { ResponseWriter } from './body/response-writer.ts';
 import type { ResponseProgress } from './ending-exchange.ts';
 import { Exchange } from './exchange.ts';
-import { SideTimeouts } from './idle-timeout.ts';
 import type { RequestHead } from './ingress/framing.ts';
 import { isPreflight, respondToPreflight } from './ingress/preflight.ts';
 import { accessRevoked, lengthRequired, tooManyEventStreams, tooSlow, upstreamProblem } from './problems.ts';
@@ -30,7 +30,8 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyOwner
   #inFlight: InFlightRequest | null = null;
   /** The response, while the limits' store is told what it was worth; otherwise `null`. */
   #held: HeldResponse | null = null;
-  #timeouts: SideTimeouts | null = null;
+  /** Patience with the client, and with the upstream before and in its response; `null` before the first check. */
+  #patience: Readonly<Record<'client' | 'head' | 'body', Patience>> | null = null;
   /** Whether the request got its connection in the same turn of the event loop as its decision. */
   #sameTurn = false;
   #repeated = false;
@@ -201,7 +202,7 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyOwner
     this.#inFlight = null;
     if (this.state !== 'sent' || this.#repeated) return false;
     this.#repeated = true;
-    this.#timeouts = null;
+    this.#patience = null;
     this.state = 'queued';
     this.waitingSinceMs = this.route.deps.clock.monotonicMs();
     return true;
@@ -227,19 +228,24 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyOwner
     if (this.state !== 'sent' && this.state !== 'responding' && this.state !== 'receiving') return;
     if (this.decision.checkExpiry()) return this.endEarly(accessRevoked, 'withdrawn');
     this.isAboveShare();
+    const patience = (this.#patience ??= this.#newPatience());
+    const waitsForClient = this.#body?.starving === true || this.response.unsentBytes > 0;
+    const clientProgress = (this.#body?.bytes ?? 0) + this.request.socket.bytesWritten;
+    if (patience.client.isOver(waitsForClient, clientProgress, nowMs))
+      return this.endEarly(tooSlow, 'request_timeout');
     const awaited = this.#writer.status === 0 ? 'head' : 'body';
-    this.#timeouts ??= new SideTimeouts(this.route.config, this.route.deps.limits);
-    const silent = this.#timeouts.silentSide(
-      {
-        waitsForClient: this.#body?.starving === true || this.response.unsentBytes > 0,
-        clientProgress: (this.#body?.bytes ?? 0) + this.request.socket.bytesWritten,
-        upstreamProgress: this.#inFlight?.progress ?? null,
-        awaited,
-      },
-      nowMs,
-    );
-    if (silent === 'client') return this.endEarly(tooSlow, 'request_timeout');
-    if (silent === 'upstream') this.#giveUp(new UpstreamTimeout(`send the ${awaited} of its response`));
+    const progress = this.#inFlight?.progress;
+    if (patience[awaited].isOver(progress !== undefined && !waitsForClient, progress ?? 0, nowMs))
+      this.#giveUp(new UpstreamTimeout(`send the ${awaited} of its response`));
+  }
+
+  #newPatience(): Readonly<Record<'client' | 'head' | 'body', Patience>> {
+    const { config, deps } = this.route;
+    return {
+      client: new Patience(deps.limits.bodyIdleMs, deps.limits.minBodyBytesPerMinute),
+      head: new Patience(config.timeouts.headersMs),
+      body: new Patience(config.timeouts.bodyMs),
+    };
   }
 
   /** Closes the upstream connection, which cannot be used again, and fails the exchange. */
