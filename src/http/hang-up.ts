@@ -23,22 +23,17 @@ export function hangUp(socket: Socket, most: typeof mostDiscarded = mostDiscarde
   if (socket.destroyed || hungUp.has(socket)) return;
   hungUp.add(socket);
   socket.end();
-  discardInput(socket, most.bytes);
-  const cut = guardedOn(socket, () => void socket.destroy());
-  socket.setTimeout(most.silentMs, cut);
-  socket.once('close', guardedOn(socket, systemTimers.after(most.ms, cut)));
-}
-
-/** Discards up to `mostBytes` of further input, and destroys the connection if more arrives. */
-function discardInput(socket: Socket, mostBytes: number = mostDiscarded.bytes): void {
-  let left = mostBytes;
+  let left = most.bytes;
   socket.removeAllListeners('data');
-  const count = (chunk: Buffer): void => {
+  const discard = (chunk: Buffer): void => {
     left -= chunk.length;
     if (left < 0) socket.destroy();
   };
-  socket.on('data', guardedOn(socket, count));
+  socket.on('data', guardedOn(socket, discard));
   socket.resume();
+  const cut = guardedOn(socket, () => void socket.destroy());
+  socket.setTimeout(most.silentMs, cut);
+  socket.once('close', guardedOn(socket, systemTimers.after(most.ms, cut)));
 }
 
 /** The part of Node's handle of a connection that a reset needs. A TLS connection's handle has a TCP handle below it. */

@@ -1,9 +1,9 @@
-import type { IncomingMessage } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import { withoutQuery } from '../domain/paths.ts';
 import { problemStatus, type Problem } from '../domain/problem.ts';
 import type { ClientRequest } from './client-request.ts';
 import { noteOutcome } from './outcome.ts';
+import { bodyLengthOf } from './unfinished-body.ts';
 import { problemBody, problemContentType, problemHeaders, type ProblemForm } from './problem-body.ts';
 
 /** Response header that carries the request id, for logs and support. */
@@ -19,7 +19,8 @@ export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply
   const context = { instance: withoutQuery(request.url), requestId: request.id, typeBase: form.typeBase };
   noteOutcome(request, { code: problem.code, limit: problem.limit });
   // There is no point in waiting for a body that has stopped arriving, so the connection is closed.
-  const ends = bodyMayBeLong(bodyOf(request.raw)) || problem.code === 'request_timeout';
+  const body = { complete: request.raw.complete, bodyLength: bodyLengthOf(request.raw) };
+  const ends = bodyMayBeLong(body) || problem.code === 'request_timeout';
   if (ends) reply.header('connection', 'close');
   return (
     reply
@@ -43,10 +44,4 @@ export function bodyMayBeLong({
   bodyLength,
 }: Pick<ClientRequest, 'complete' | 'bodyLength'>): boolean {
   return !complete && !(bodyLength !== undefined && bodyLength <= drainBytes);
-}
-
-/** Returns what {@link bodyMayBeLong} needs of a request that Node has read. */
-function bodyOf({ complete, headers }: IncomingMessage): Pick<ClientRequest, 'complete' | 'bodyLength'> {
-  const isChunked = headers['transfer-encoding'] !== undefined;
-  return { complete, bodyLength: isChunked ? undefined : Number(headers['content-length'] ?? 0) };
 }

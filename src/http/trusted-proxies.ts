@@ -33,13 +33,19 @@ export function trustedPeers(cidrs: readonly string[]): TrustedPeers {
 
 /**
  * Returns a function that checks whether an address is in one of the networks. Text that isn't an address matches none.
+ * BlockList matches IPv4-mapped IPv6 addresses, which dual-stack listeners report, against the IPv4 subnets.
  *
  * @throws RangeError if an element of `cidrs` is neither an address nor a CIDR
  */
 function addressList(cidrs: readonly string[]): (address: string | undefined) => boolean {
   const list = new BlockList();
   for (const cidr of cidrs) addCidr(list, cidr);
-  return (address) => isListed(list, address);
+  return (address) => {
+    // BlockList does not understand scoped link-local addresses (fe80::1%eth0).
+    const [bare = ''] = address?.split('%', 1) ?? [];
+    const version = isIP(bare);
+    return version !== 0 && list.check(bare, version === 4 ? 'ipv4' : 'ipv6');
+  };
 }
 
 function addCidr(list: BlockList, cidr: string): void {
@@ -51,18 +57,6 @@ function addCidr(list: BlockList, cidr: string): void {
     throw new RangeError(`${cidr} is not an address or a CIDR`);
   }
   list.addSubnet(address, prefix, version === 4 ? 'ipv4' : 'ipv6');
-}
-
-/**
- * Whether an address is in `list`. BlockList matches IPv4-mapped IPv6 addresses, which dual-stack listeners report,
- * against the IPv4 subnets.
- */
-function isListed(list: BlockList, address: string | undefined): boolean {
-  if (address === undefined) return false;
-  // BlockList does not understand scoped link-local addresses (fe80::1%eth0).
-  const [bare = ''] = address.split('%', 1);
-  const version = isIP(bare);
-  return version !== 0 && list.check(bare, version === 4 ? 'ipv4' : 'ipv6');
 }
 
 /** Returns the address of a request's client; `undefined` if the connection has closed. */
@@ -110,7 +104,8 @@ const groupsOfIpv6 = 8;
 
 const mappedPrefix = '::ffff:';
 
-function asShown(address: string | undefined): string | undefined {
+/** Returns an address as clients know it: IPv4-mapped IPv6 addresses, which dual-stack listeners report, as IPv4. */
+export function asShown(address: string | undefined): string | undefined {
   if (!address?.startsWith(mappedPrefix)) return address;
   const mapped = address.slice(mappedPrefix.length);
   return isIP(mapped) === 4 ? mapped : address;

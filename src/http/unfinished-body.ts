@@ -42,7 +42,7 @@ export function watchBody(
   request.once('close', guardedOn(socket, stop));
 }
 
-/** Whether a request has a body (RFC 9112 §6.3). */
-export function hasBody({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
+/** Returns the number of bytes of a request's body (RFC 9112 §6.3); `undefined` for a chunked body. */
+export function bodyLengthOf({ headers }: IncomingMessage): number | undefined {
+  return headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : undefined;
 }

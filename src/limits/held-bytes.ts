@@ -33,8 +33,7 @@ const slack = 5 / 4;
  */
 export class HeldBytes {
   /** Bytes held in all for callers and for strangers. */
-  readonly held: Readonly<Record<HolderKind, number>>;
-  readonly #held = { callers: 0, strangers: 0 };
+  readonly held = { callers: 0, strangers: 0 };
   readonly #most: number;
   readonly #noteCut: (kind: HolderKind) => void;
   readonly #listeners: Iterable<HeldConnection>[] = [];
@@ -47,7 +46,6 @@ export class HeldBytes {
   constructor(most: number, noteCut: (kind: HolderKind) => void = () => undefined) {
     this.#most = most;
     this.#noteCut = noteCut;
-    this.held = this.#held;
   }
 
   /** Adds a listener, and returns `connections`. @param connections the listener's open connections, which may change */
@@ -58,11 +56,11 @@ export class HeldBytes {
 
   /** Counts a connection anew. @param bytes number of bytes held for it now */
   count(connection: HeldConnection, bytes: number): void {
-    this.#held[kindOf(connection)] -= connection.counted;
+    this.held[kindOf(connection)] -= connection.counted;
     connection.counted = bytes;
     connection.countsAsStranger = connection.holdsFor === null;
-    this.#held[kindOf(connection)] += bytes;
-    const { callers, strangers } = this.#held;
+    this.held[kindOf(connection)] += bytes;
+    const { callers, strangers } = this.held;
     const most = slack * this.#most;
     if (bytes > 0 && (callers + strangers > most || strangers > most * ofStrangers)) this.#share();
   }

@@ -107,12 +107,9 @@ export class ActiveExchanges {
    */
   follow(directory: Directory): () => void {
     const stops = [
-      directory.onRevoked((keys) =>
-        this.#end((exchange) => exchange.dependsOn().some((key) => keys.has(key))),
-      ),
+      directory.onRevoked((keys) => this.#concerned(keys).filter((exchange) => exchange.revoke()).length),
       directory.onKeysChanged((keys) => {
-        for (const exchange of [...this.#active])
-          if (exchange.dependsOn().some((key) => keys.has(key))) exchange.keyChanged();
+        for (const exchange of this.#concerned(keys)) exchange.keyChanged();
       }),
       directory.onEnded(() => this.endAll()),
     ];
@@ -126,9 +123,7 @@ export class ActiveExchanges {
     for (const exchange of [...this.#active]) if (exchange.dependsOn().length > 0) exchange.revoke(true);
   }
 
-  #end(isConcerned: (exchange: ActiveExchange) => boolean): number {
-    let ended = 0;
-    for (const exchange of [...this.#active]) if (isConcerned(exchange) && exchange.revoke()) ended += 1;
-    return ended;
+  #concerned(keys: ReadonlySet<FactKey>): ActiveExchange[] {
+    return this.#active.filter((exchange) => exchange.dependsOn().some((key) => keys.has(key)));
   }
 }

@@ -1,12 +1,7 @@
 import { usedBy } from '../domain/usage.ts';
-import { methodKind, type MethodKind, type Permit } from '../domain/acting-decision.ts';
-import type { Caller } from '../domain/caller.ts';
+import type { Admission } from '../authz/proxied-request.ts';
+import { methodKind, type MethodKind } from '../domain/acting-decision.ts';
 import type { CountedKind, CountedRequest, UsageSink } from '../ports/usage.ts';
-
-/** A request after its decision. `admission` is `null` if it has no key. */
-interface Decided {
-  readonly admission: { readonly permit: Permit; readonly caller: Caller } | null;
-}
 
 /**
  * Counts one exchange in the usage figures. A request that is rejected before the hand-over to the upstream is not
@@ -38,8 +33,10 @@ export class Counted {
    * Counts the request against its account. Call this when the request is handed to the upstream, or when the upstream
    * cannot be reached. Does nothing if the request is already counted. A request without a key has no account and is
    * not counted.
+   *
+   * @param admission `null` if the request has no key
    */
-  handOver({ admission }: Decided): void {
+  handOver(admission: Admission | null): void {
     if (this.#counted !== null || admission === null || this.#method === undefined) return;
     const { permit, caller } = admission;
     const isByDefault = permit.reason === 'self-by-default' && caller.kind === 'parent';

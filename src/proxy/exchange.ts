@@ -9,7 +9,6 @@ import { decideWithLookups } from '../ports/directory.ts';
 import type { FactKey } from '../ports/facts.ts';
 import { EndingExchange } from './ending-exchange.ts';
 import { exchangeStates } from './exchange-states.ts';
-import { outboundContext } from './headers/request-headers.ts';
 import type { RequestHead } from './ingress/framing.ts';
 import { accessRevoked, keepsChanging } from './problems.ts';
 
@@ -147,7 +146,13 @@ export abstract class Exchange extends EndingExchange {
     const { config, deps, upstream } = this.route;
     const { rawHeaders, socket } = this.request;
     const identity = this.decision.admission;
-    const context = outboundContext(this.requestId, identity, socket, deps.isTrusted(socket));
+    const context = {
+      requestId: this.requestId,
+      identity,
+      peer: socket.remoteAddress,
+      peerTrusted: deps.isTrusted(socket),
+      encrypted: 'encrypted' in socket,
+    };
     const isOpen = this.route.open !== null;
     const rules = isOpen ? { ...config, passAuthorization: this.#passesAuthorization } : config;
     const headers = deps.outboundHeaders(rawHeaders, context, rules);

@@ -1,20 +1,35 @@
 import { Fault, guarded, guardMethods } from '../http/guarded.ts';
 import { Patience } from '../http/patience.ts';
+import { bodyStopped } from '../http/unfinished-body.ts';
 import type { ClientResponse } from '../http/client-request.ts';
 import type { Share } from '../limits/shares.ts';
 import { clientGone } from '../ports/request-record.ts';
-import { HeldResponse, type PassedHead } from './body/held-response.ts';
 import { mostBufferedBytes, mostHeldMs, RequestBody, type BodyOwner } from './body/request-body.ts';
 import { ResponseWriter } from './body/response-writer.ts';
 import type { ResponseProgress } from './ending-exchange.ts';
 import { Exchange } from './exchange.ts';
+import type { FilteredHeaders } from './headers/response-headers.ts';
 import type { RequestHead } from './ingress/framing.ts';
-import { isPreflight, respondToPreflight } from './ingress/preflight.ts';
-import { accessRevoked, lengthRequired, tooManyEventStreams, tooSlow, upstreamProblem } from './problems.ts';
+import { isPreflight } from './ingress/preflight.ts';
+import { accessRevoked, lengthRequired, tooManyEventStreams, upstreamProblem } from './problems.ts';
 import type { Route } from './route.ts';
 import type { AnsweredHead, InFlightRequest, ResponseHandler } from './upstream/upstream-client.ts';
 import { UpstreamTimeout } from './upstream/errors.ts';
 import { noteVersion } from './upstream/upstream.ts';
+
+/** Head of a response as the client gets it. */
+type PassedHead = Pick<AnsweredHead, 'status' | 'reason'> &
+  Pick<FilteredHeaders, 'headers' | 'contentLength'>;
+
+/** A response that the client does not get yet: its head, and the parts that have followed it. */
+interface HeldResponse {
+  readonly head: PassedHead;
+  readonly body: Buffer[];
+  /** Number of bytes in {@link body}. */
+  bytes: number;
+  /** Trailers, as a flat list of names and values, once the response has ended; `null` until then. */
+  trailers: readonly string[] | null;
+}
 
 /**
  * One plain HTTP request and its response.
@@ -50,7 +65,9 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyOwner
     const { cors, config } = this.route;
     if (cors !== null && isPreflight(this.request, head)) {
       this.response.onClose = null;
-      respondToPreflight(this.response, cors.preflight(this.request.header('origin')), this.requestId);
+      const headers = [...cors.preflight(this.request.header('origin')), 'x-request-id', this.requestId];
+      // A preflight cannot be authorised, because browsers send no key with it.
+      this.response.send(204, 'No Content', headers, undefined, '');
       this.finish(204, null);
     } else if (config.preflight === 'pass' && isPreflight(this.request, head)) {
       this.passPreflight();
@@ -111,7 +128,7 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyOwner
       this.decideAgain();
       return false;
     }
-    this.counted.handOver(this.decision);
+    this.counted.handOver(this.decision.admission);
     return true;
   }
 
@@ -149,7 +166,7 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyOwner
     const mayBegin = units === null || this.countUnits(units, this.#onTold);
     const head = { status, reason, headers: this.withOwn(headers), contentLength };
     if (mayBegin) this.#begin(head);
-    else this.#held = new HeldResponse(head);
+    else this.#held = { head, body: [], bytes: 0, trailers: null };
   }
 
   #begin({ status, reason, headers, contentLength }: PassedHead): void {
@@ -209,7 +226,7 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyOwner
   }
 
   onRefused(error: Error): void {
-    if (this.state !== 'finished') this.counted.handOver(this.decision);
+    if (this.state !== 'finished') this.counted.handOver(this.decision.admission);
     this.onFailure(error);
   }
 
@@ -232,7 +249,7 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyOwner
     const waitsForClient = this.#body?.starving === true || this.response.unsentBytes > 0;
     const clientProgress = (this.#body?.bytes ?? 0) + this.request.socket.bytesWritten;
     if (patience.client.isOver(waitsForClient, clientProgress, nowMs))
-      return this.endEarly(tooSlow, 'request_timeout');
+      return this.endEarly(bodyStopped, 'request_timeout');
     const awaited = this.#writer.status === 0 ? 'head' : 'body';
     const progress = this.#inFlight?.progress;
     if (patience[awaited].isOver(progress !== undefined && !waitsForClient, progress ?? 0, nowMs))

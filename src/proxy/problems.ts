@@ -37,12 +37,6 @@ export const tooManyEventStreams: Problem = {
   limit: 'event_streams',
 };
 
-/** The client stopped sending the request body, or is sending it too slowly. */
-export const tooSlow: Problem = {
-  code: 'request_timeout',
-  detail: 'The request body stopped coming, or came too slowly.',
-};
-
 /**
  * An upstream that accepts only HTTP/1.0 needs to know a body's length in advance. To find the length of a chunked
  * body, the gateway first has to hold the whole body. This body is too long to be held.

@@ -5,6 +5,7 @@ import type { BodyReader, ClientRequest, BytesHolder, HoldsFor } from '../http/c
 import { noteContinue } from '../http/expect-continue.ts';
 import { holderOf } from '../http/outcome.ts';
 import { guarded, guardMethods, reportFaults, type Breakable } from '../http/guarded.ts';
+import { bodyLengthOf } from '../http/unfinished-body.ts';
 import { http } from '../http1/node-http.ts';
 import type { ServingConnection } from './served.ts';
 import type { ServedResponse } from './served-response.ts';
@@ -203,8 +204,6 @@ function headText({ method, url, version, rawHeaders }: ClientRequest): string {
 const leftOut = new Set(['upgrade', 'expect']);
 
 function readsTheSame(message: IncomingMessage, request: ClientRequest): boolean {
-  const { headers } = message;
-  const isChunked = headers['transfer-encoding'] !== undefined;
-  const length = isChunked ? undefined : Number(headers['content-length'] ?? 0);
-  return message.method === request.method && message.url === request.url && length === request.bodyLength;
+  const { method, url, bodyLength } = request;
+  return message.method === method && message.url === url && bodyLengthOf(message) === bodyLength;
 }

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { LimitsConfig } from '../../config.ts';
 import { ProblemError, type FieldFault, type Problem } from '../../domain/problem.ts';
 import { headerValues } from '../../domain/header-names.ts';
-import { hasBody, bodyStopped, watchBody } from '../../http/unfinished-body.ts';
+import { bodyLengthOf, bodyStopped, watchBody } from '../../http/unfinished-body.ts';
 import type { Intervals } from '../../ports/timers.ts';
 import { escapePointer, invalidField, invalidRequest } from '../../http/invalid-request.ts';
 
@@ -33,7 +33,7 @@ export function installJsonBodies(
 ): void {
   app.addHook('preParsing', (request, _reply, payload, done) => {
     const { config, schema } = request.routeOptions;
-    const carries = hasBody(request.raw);
+    const carries = bodyLengthOf(request.raw) !== 0;
     // An action accepts any content type, but Fastify would reject some, so the header is removed.
     if (config.action) delete request.raw.headers['content-type'];
     const problem = schema?.body && carries ? mediaProblem(request.raw.rawHeaders) : undefined;

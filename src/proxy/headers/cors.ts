@@ -1,5 +1,6 @@
 import type { CorsConfig } from '../../config.ts';
 import { servedMethods } from '../../domain/acting-decision.ts';
+import { withoutNamed } from './header-rules.ts';
 
 /**
  * A route's CORS headers, for browsers that send requests from pages of other origins (Fetch standard, "CORS
@@ -42,15 +43,8 @@ export function corsPolicy(config: CorsConfig | null): CorsPolicy | null {
 
   return {
     preflight: (origin) => ['vary', 'Origin', ...grant(origin, forPreflight)],
-    replace: (given, origin) => [...withoutCors(given), ...grant(origin, forOthers)],
+    replace: (given, origin) => [...withoutNamed(given, corsNames), ...grant(origin, forOthers)],
   };
 }
 
-function withoutCors(headers: readonly string[]): string[] {
-  const kept: string[] = [];
-  for (let i = 0; i < headers.length; i += 2) {
-    const name = headers[i] as string;
-    if (!name.toLowerCase().startsWith('access-control-')) kept.push(name, headers[i + 1] as string);
-  }
-  return kept;
-}
+const corsNames = { has: (name: string) => name.startsWith('access-control-') };

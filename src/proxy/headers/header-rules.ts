@@ -65,8 +65,8 @@ export function namedByConnection(value: string, named?: Set<string>): Set<strin
   return all;
 }
 
-/** Removes the headers whose names are in `named`. @param headers flat list of names and values */
-export function withoutNamed(headers: readonly string[], named: ReadonlySet<string>): string[] {
+/** Removes the headers whose names are in `named`, in lower case. @param headers flat list of names and values */
+export function withoutNamed(headers: readonly string[], named: Pick<ReadonlySet<string>, 'has'>): string[] {
   const passed: string[] = [];
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i] as string;

@@ -1,8 +1,7 @@
-import type { Socket } from 'node:net';
-import type { TLSSocket } from 'node:tls';
 import type { Permit } from '../../domain/acting-decision.ts';
 import type { Caller } from '../../domain/caller.ts';
 import type { HeaderNames } from '../../domain/header-names.ts';
+import { asShown } from '../../http/trusted-proxies.ts';
 import { namedByConnection, withoutNamed, type HeaderRules } from './header-rules.ts';
 
 /** Data about a request that its headers do not contain. */
@@ -18,17 +17,6 @@ export interface OutboundContext {
   readonly peerTrusted: boolean;
   /** Whether the request came over TLS. */
   readonly encrypted: boolean;
-}
-
-/** Builds the context of a request. @param socket the request's connection */
-export function outboundContext(
-  requestId: string,
-  identity: OutboundContext['identity'],
-  socket: Socket & Partial<Pick<TLSSocket, 'encrypted'>>,
-  peerTrusted: boolean,
-): OutboundContext {
-  const encrypted = socket.encrypted === true;
-  return { requestId, identity, peer: socket.remoteAddress, peerTrusted, encrypted };
 }
 
 /** A route's header settings. */
@@ -145,7 +133,7 @@ function pushForwarded(
   said: ForwardedWords,
   host: string,
 ): void {
-  const peer = context.peer?.startsWith('::ffff:') ? context.peer.slice('::ffff:'.length) : context.peer;
+  const peer = asShown(context.peer);
   const chain = said.for === '' ? peer : peer === undefined ? said.for : `${said.for}, ${peer}`;
   if (chain !== undefined) headers.push('x-forwarded-for', chain);
   headers.push('x-forwarded-proto', said.proto || (context.encrypted ? 'https' : 'http'));

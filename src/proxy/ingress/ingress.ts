@@ -5,6 +5,7 @@ import type { HeaderRules } from '../headers/header-rules.ts';
 import type { ClientRequest, ClientResponse } from '../../http/client-request.ts';
 import { notFound } from '../../http/not-found.ts';
 import { methodNotServed, ownFault } from '../problems.ts';
+import type { Proxy } from '../proxy.ts';
 import { headReader, type RequestHead } from './framing.ts';
 import { compileTargets, type Target } from './target.ts';
 import { offersWebSocket, upgradeFault } from './websocket-request.ts';
@@ -19,16 +20,18 @@ export type Ingress =
       readonly opensWebSocket: boolean;
     }
   | { readonly kind: 'management' }
-  | {
-      readonly kind: 'rejected';
-      readonly problem: Problem;
-      readonly target: Target;
-      /**
-       * Whether two servers could disagree about where the request ends. If so, the response is the last one on the
-       * connection, and later bytes are never served as a request.
-       */
-      readonly ambiguous: boolean;
-    };
+  | ({ readonly kind: 'rejected' } & Rejected);
+
+/** A request that is rejected before any route has taken it over. */
+interface Rejected {
+  readonly problem: Problem;
+  readonly target: Target;
+  /**
+   * Whether two servers could disagree about where the request ends. If so, the response is the last one on the
+   * connection, and later bytes are never served as a request.
+   */
+  readonly ambiguous: boolean;
+}
 
 /** Reads every request on the public listener before any other code does. */
 export interface IngressReader {
@@ -106,17 +109,9 @@ export interface Destinations {
   readonly ingress: IngressReader;
   /** Load shedding state. While it is `active`, the dispatcher responds with 503 to requests for upstreams. */
   readonly shedding: Shedding;
-  readonly reject: (
-    response: ClientResponse,
-    rejected: { readonly problem: Problem; readonly target: Target; readonly ambiguous: boolean },
-  ) => void;
+  readonly reject: (response: ClientResponse, rejected: Rejected) => void;
   readonly management: (request: ClientRequest) => void;
-  readonly proxy: (
-    route: number,
-    head: RequestHead,
-    response: ClientResponse,
-    opensWebSocket: boolean,
-  ) => void;
+  readonly proxy: Proxy['take'];
   /** Logs an exception that ended a request before any destination had taken the request over. */
   readonly broke: (error: unknown) => void;
 }
@@ -125,31 +120,29 @@ export interface Destinations {
  * Creates the function that serves the requests of the public listener: the ingress reads a request, and the dispatcher
  * passes the request to one destination.
  */
-export function dispatcher({
-  ingress,
-  shedding,
-  reject,
-  management,
-  proxy,
-  broke,
-}: Destinations): (request: ClientRequest, response: ClientResponse) => void {
+export function dispatcher(to: Destinations): (request: ClientRequest, response: ClientResponse) => void {
+  const { shedding } = to;
   function dispatch(request: ClientRequest, response: ClientResponse): void {
-    const read = ingress.read(request);
+    const read = to.ingress.read(request);
     switch (read.kind) {
       case 'route': {
         const { route, head, opensWebSocket } = read;
         // What follows the head may be frames, so nothing behind it is read as a request.
         if (opensWebSocket) response.last = true;
-        if (!shedding.active) return proxy(route, head, response, opensWebSocket);
-        return reject(response, { problem: overloaded, target: { kind: 'route', route }, ambiguous: false });
+        if (!shedding.active) return to.proxy(route, head, response, opensWebSocket);
+        return to.reject(response, {
+          problem: overloaded,
+          target: { kind: 'route', route },
+          ambiguous: false,
+        });
       }
       case 'management':
-        return management(request);
+        return to.management(request);
       case 'rejected':
         // Counts the rejected request as one from an unknown caller. All rejected requests count against one network
         // with an empty name, because looking up the client's address would cost more than the rejection.
         shedding.shares?.admitsStranger('');
-        return reject(response, { ...read, ambiguous: read.ambiguous || offersWebSocket(request) });
+        return to.reject(response, { ...read, ambiguous: read.ambiguous || offersWebSocket(request) });
     }
   }
 
@@ -158,8 +151,8 @@ export function dispatcher({
       dispatch(request, response);
     } catch (error) {
       if (response.isBegun) throw error;
-      broke(error);
-      reject(response, { problem: ownFault, target: none, ambiguous: true });
+      to.broke(error);
+      to.reject(response, { problem: ownFault, target: none, ambiguous: true });
     }
   };
 }

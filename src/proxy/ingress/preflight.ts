@@ -1,4 +1,4 @@
-import type { ClientRequest, ClientResponse } from '../../http/client-request.ts';
+import type { ClientRequest } from '../../http/client-request.ts';
 import type { RequestHead } from './framing.ts';
 
 /**
@@ -14,18 +14,4 @@ export function isPreflight(request: ClientRequest, head: RequestHead): boolean 
     head.authorization.length === 0 &&
     head.apiKeys.length === 0
   );
-}
-
-/**
- * Responds to a preflight in place of the upstream. A preflight cannot be authorised, because browsers send no key with
- * it.
- *
- * @param headers flat list of names and values
- */
-export function respondToPreflight(
-  response: ClientResponse,
-  headers: readonly string[],
-  requestId: string,
-): void {
-  response.send(204, 'No Content', [...headers, 'x-request-id', requestId], undefined, '');
 }

@@ -1,20 +1,19 @@
-import type { Socket } from 'node:net';
 import { Client } from 'undici';
 import { guarded, type Breakable } from '../../http/guarded.ts';
+import type { Timers } from '../../ports/timers.ts';
 import type { UsageSink } from '../../ports/usage.ts';
+import { dial, type Address } from '../upstream/connect.ts';
 import type { OutgoingRequest } from '../upstream/message-head.ts';
 import { maxResponseHeadBytes } from '../upstream/response-parser.ts';
 import type { ConnectionOwner, PooledConnection, ResponseHandler } from '../upstream/upstream-client.ts';
 import { ForwardedRequest } from './forwarded-request.ts';
 import { PausableReading } from './pausable-reading.ts';
 
-/** Opens a connection in the form that undici expects. */
-export type Connector = (options: object, done: (error: Error | null, socket: Socket | null) => void) => void;
-
 /** Dependencies of all connections to an upstream. */
 export interface ClientParts {
-  readonly origin: URL;
-  readonly connect: Connector;
+  readonly address: Address;
+  readonly connectMs: number;
+  readonly timers: Timers;
   readonly usage: Pick<UsageSink, 'commit'>;
   /** Gives a request to @fastify/http-proxy, which has it dispatched. */
   readonly forward: (request: ForwardedRequest, method: string) => void;
@@ -53,16 +52,18 @@ export class ClientConnection implements PooledConnection, Breakable {
   constructor(owner: ConnectionOwner, parts: ClientParts) {
     this.#owner = owner;
     this.#parts = parts;
-    this.hostname = parts.origin.hostname;
+    const { origin } = parts.address;
+    this.hostname = origin.hostname;
     this.usage = parts.usage;
-    this.client = new Client(parts.origin, {
+    this.client = new Client(origin, {
       ...clientSettings,
-      connect: (given, done) =>
-        parts.connect(given, (error, socket) => {
-          if (socket === null) return done(error ?? new Error('no connection'), null);
+      connect: (_given, done) => {
+        const socket = dial(parts.address, {}, parts.connectMs, parts.timers, (error) => {
+          if (error !== null) return done(error, null);
           this.reading = new PausableReading(socket);
           done(null, socket);
-        }),
+        });
+      },
     });
   }
 

@@ -6,11 +6,11 @@ import type { Dispatcher } from 'undici';
 import { servedMethods } from '../../domain/acting-decision.ts';
 import { http } from '../../http1/node-http.ts';
 import type { UsageSink } from '../../ports/usage.ts';
-import { dial, type Address } from '../upstream/connect.ts';
+import type { Address } from '../upstream/connect.ts';
 import { Pool } from '../upstream/pool.ts';
 import type { PoolOptions, UpstreamClient } from '../upstream/upstream-client.ts';
 import { systemTimers } from '../../ports/timers.ts';
-import { ClientConnection, type Connector } from './client-connection.ts';
+import { ClientConnection } from './client-connection.ts';
 import type { ForwardedRequest } from './forwarded-request.ts';
 
 /** Property of the headers object. It carries a request through @fastify/http-proxy, which passes on only headers. */
@@ -34,11 +34,6 @@ export async function openForwarder(
   options: Omit<PoolOptions, 'connect' | 'report'>,
   { usage, report }: { readonly usage: Pick<UsageSink, 'commit'>; readonly report: (error: unknown) => void },
 ): Promise<UpstreamClient> {
-  const { origin } = address;
-  const connect: Connector = (_options, done) => {
-    const settle = (error: Error | null): void => done(error, error === null ? socket : null);
-    const socket = dial(address, {}, options.connectMs, options.timers ?? systemTimers, settle);
-  };
   /** Requests that @fastify/http-proxy is forwarding, each keyed by its view ({@link viewOf}). */
   const underWay = new WeakMap<IncomingMessage, ForwardedRequest>();
 
@@ -48,7 +43,7 @@ export async function openForwarder(
     underWay.get(request.raw)?.broke(error);
   });
   await app.register(fastifyHttpProxy, {
-    upstream: origin.origin,
+    upstream: address.origin.origin,
     routes: ['/'],
     httpMethods: [...servedMethods],
     proxyPayloads: false,
@@ -76,12 +71,14 @@ export async function openForwarder(
     underWay.set(view, request);
     app.routing(view, new http.ServerResponse(view));
   };
+  const { connectMs, timers = systemTimers } = options;
+  const parts = { address, connectMs, timers, usage, forward, report };
   const pool = new Pool({
     ...options,
     report,
     // The connection is reported at once, because undici connects only when it has a request to send.
     connect(owner, done) {
-      const made = new ClientConnection(owner, { origin, connect, usage, forward, report });
+      const made = new ClientConnection(owner, parts);
       done(made);
       return () => made.close();
     },

@@ -150,7 +150,7 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
   resume(): void {
     if (!this.#paused) return;
     this.#paused = false;
-    this.#reading.release();
+    this.#reading.isKept = false;
     this.#socket.resume();
   }
 
@@ -218,7 +218,7 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
   onBytes(bytes: Buffer, from: number, to: number): void {
     if (this.#handler === null) return;
     if (this.#handler.onBody(bytes.subarray(from, to), this.#reading.isShared) || this.#gone) return;
-    this.#reading.keep();
+    this.#reading.isKept = true;
     if (this.#paused) return;
     this.#paused = true;
     this.#socket.pause();

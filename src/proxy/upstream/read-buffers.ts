@@ -69,8 +69,8 @@ export class ReadBuffer {
   readonly #buffers: ReadBuffers;
   #own: Buffer | null = null;
   #length = 0;
-  /** Whether the exchange keeps bytes of the latest read until {@link release}. */
-  #isKept = false;
+  /** Whether the exchange keeps bytes of the latest read. The socket must then not be read. */
+  isKept = false;
 
   constructor(buffers: ReadBuffers) {
     this.#buffers = buffers;
@@ -91,20 +91,10 @@ export class ReadBuffer {
     return this.#own === null ? 0 : this.#own.length - this.#length;
   }
 
-  /** Notes that a part is kept. The socket must not be read until {@link release}. */
-  keep(): void {
-    this.#isKept = true;
-  }
-
-  /** Notes that no part is kept any longer. */
-  release(): void {
-    this.#isKept = false;
-  }
-
   #next(): Buffer {
     const isLarge = this.#length >= largeBytes && this.reader?.expectsMore === true;
     if (isLarge) this.#own ??= this.#buffers.take();
-    else this.letGo(this.#isKept);
+    else this.letGo(this.isKept);
     return this.bytes;
   }
 
@@ -112,6 +102,6 @@ export class ReadBuffer {
   letGo(isRead: boolean): void {
     if (this.#own !== null) this.#buffers.giveBack(this.#own, isRead);
     this.#own = null;
-    this.#isKept = false;
+    this.isKept = false;
   }
 }

@@ -32,7 +32,14 @@ export class Handshake implements InFlightRequest, ResponseEvents {
    * @param key the client's `Sec-WebSocket-Key`
    * @throws Error if a character would end a line early
    */
-  constructor(socket: Socket, { target, headers, host, key }: HandshakeRequest, user: HandshakeUser) {
+  constructor(
+    socket: Socket,
+    target: string,
+    headers: readonly string[],
+    host: string,
+    key: string,
+    user: HandshakeUser,
+  ) {
     const named = [...headers, 'connection', 'Upgrade', 'upgrade', 'websocket'];
     this.#text = requestHead({ method: 'GET', target, headers: named, body: null }, host);
     this.#socket = socket;
@@ -127,14 +134,6 @@ export class Handshake implements InFlightRequest, ResponseEvents {
     this.#over = true;
     this.#user.onFailure(error);
   }
-}
-
-/** A request to open a WebSocket. */
-export interface HandshakeRequest {
-  readonly target: string;
-  readonly headers: readonly string[];
-  readonly host: string;
-  readonly key: string;
 }
 
 /**

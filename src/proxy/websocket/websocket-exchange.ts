@@ -54,8 +54,8 @@ export class WebSocketExchange extends HttpExchange implements HandshakeUser, Tu
     if (this.#connection !== connection) return;
     const { upstream, deps } = this.route;
     const key = this.request.header('sec-websocket-key') ?? '';
-    const request = { target: this.target, headers: this.upstreamHeaders(), host: upstream.origin.host, key };
-    const handshake = new Handshake(connection, request, this);
+    const { host } = upstream.origin;
+    const handshake = new Handshake(connection, this.target, this.upstreamHeaders(), host, key, this);
     if (!this.mayStillSend()) return;
     deps.usage.commit();
     if (!this.sending(handshake)) return;
