@@ -14,6 +14,8 @@ export type Lookup = (...args: Parameters<LookupFunction>) => () => void;
 
 /** Bounds of the milliseconds for which addresses are remembered. A failure is remembered for the lower one. */
 const rememberedMs = { least: 1_000, most: 30_000 };
+/** Milliseconds for which addresses are used again while name servers cannot tell. */
+const keptMs = 600_000;
 
 interface Name {
   /** Called with the answer; `null` once there is one. */
@@ -23,10 +25,14 @@ interface Name {
   untilMs: number;
   /** Number of times that the answer was used, each time with another address first. */
   uses: number;
+  /** Addresses found last, and the monotonic time of that. */
+  found: { readonly addresses: Addresses; readonly atMs: number } | null;
+  /** Whether the last look-up failed, and `found` is used again. The next one is then awaited by nobody. */
+  isDoubtful: boolean;
 }
 
 export interface NamesParts {
-  /** Finds the addresses of a host name. Must settle within a bounded time. */
+  /** Finds the addresses of a host name, within a bounded time. The error `ENOTFOUND` says that there are none. */
   readonly resolve: (host: string) => Promise<Addresses>;
   readonly clock: Clock;
   /** Called after each look-up. */
@@ -67,20 +73,31 @@ export class Names {
   #look(host: string): Name {
     const { resolve, clock, observe, report } = this.#parts;
     const sinceMs = clock.monotonicMs();
+    const { found = null, isDoubtful = false } = this.#names.get(host) ?? {};
     this.#names.delete(host);
     for (const [other, { untilMs }] of this.#names) {
-      if (untilMs > sinceMs) break;
+      if (untilMs + keptMs > sinceMs) break;
       this.#names.delete(other);
     }
-    const name: Name = { waiting: new Set(), answer: null, untilMs: Infinity, uses: 0 };
+    const answer = isDoubtful && found !== null ? found.addresses : null;
+    const waiting = answer === null ? new Set<() => void>() : null;
+    const name: Name = { waiting, answer, untilMs: Infinity, uses: 0, found, isDoubtful };
     this.#names.set(host, name);
-    const settle = guarded({ broke: report }, (answer: Addresses | Error) => {
+    const settle = guarded({ broke: report }, (result: Addresses | NodeJS.ErrnoException) => {
       const nowMs = clock.monotonicMs();
-      const isFound = !(answer instanceof Error);
+      const isFound = !(result instanceof Error);
       const { least, most } = rememberedMs;
-      const { waiting } = name;
-      const holdsMs = isFound ? Math.min(most, Math.max(least, answer.ttlMs)) : least;
-      Object.assign(name, { answer, waiting: null, untilMs: nowMs + holdsMs });
+      const holdsMs = isFound ? Math.min(most, Math.max(least, result.ttlMs)) : least;
+      if (isFound) name.found = { addresses: result, atMs: nowMs };
+      const isKept =
+        isFound || (result.code !== 'ENOTFOUND' && nowMs < (name.found?.atMs ?? -Infinity) + keptMs);
+      const answer = isKept && name.found !== null ? name.found.addresses : result;
+      Object.assign(name, {
+        answer,
+        waiting: null,
+        untilMs: nowMs + holdsMs,
+        isDoubtful: isKept && !isFound,
+      });
       for (const answered of waiting ?? []) answered();
       observe(nowMs - sinceMs, isFound);
     });

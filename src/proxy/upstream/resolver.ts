@@ -73,7 +73,7 @@ function inHosts(text: string, host: string): string[] {
   if (isIP(host) !== 0) return [host];
   const found = text.split('\n').flatMap((line) => {
     const [address = '', ...names] = line.replace(/#.*/, '').trim().toLowerCase().split(/\s+/);
-    return names.includes(host) ? [address] : [];
+    return isIP(address) !== 0 && names.includes(host) ? [address] : [];
   });
   return found.length === 0 && /(^|\.)localhost$/.test(host) ? ['::1', '127.0.0.1'] : found;
 }

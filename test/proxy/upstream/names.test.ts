@@ -8,7 +8,8 @@ import { everythingThatFollows, ManualTime } from '../../support/coherence/manua
 interface Asked {
   readonly host: string;
   readonly answer: (ttlMs: number, ...addresses: string[]) => Promise<void>;
-  readonly fail: () => Promise<void>;
+  /** Fails: there is no address, or nobody can tell. */
+  readonly fail: (code?: string) => Promise<void>;
 }
 
 function names(t: Test) {
@@ -26,8 +27,8 @@ function names(t: Test) {
           resolve({ families: [of(6), of(4)], ttlMs });
           return everythingThatFollows();
         };
-        const fail = (): Promise<void> => {
-          reject(new Error(`${host} has no address`));
+        const fail = (code = 'ENOTFOUND'): Promise<void> => {
+          reject(Object.assign(new Error(`${host} has no address`), { code }));
           return everythingThatFollows();
         };
         asked.push({ host, answer, fail });
@@ -87,6 +88,36 @@ for (const { ttlMs, heldMs } of [
     await ask(1).answer(0, '192.0.2.9');
     t.equal(results[2], '192.0.2.9');
   });
+
+t.test('while name servers cannot tell, the last addresses are used, for ten minutes', async (t) => {
+  const { time, asked, ask, results, look } = names(t);
+  look();
+  await ask(0).answer(0, '192.0.2.1');
+  await time.advance(1_000);
+  look();
+  await ask(1).fail('ESERVFAIL');
+  t.same(results, ['192.0.2.1', '192.0.2.1']);
+  await time.advance(1_000);
+  look();
+  look('b.test');
+  await everythingThatFollows();
+  t.equal(asked.length, 4, 'a look-up goes on');
+  t.equal(results[2], '192.0.2.1', 'and nobody waits for it');
+  await ask(2).answer(0, '192.0.2.2');
+  look();
+  await everythingThatFollows();
+  t.equal(results[3], '192.0.2.2');
+  await time.advance(1_000);
+  look();
+  await ask(4).fail();
+  t.match(results[4], 'no address', 'a name that is gone is gone');
+  look('c.test');
+  await ask(5).answer(0, '192.0.2.3');
+  await time.advance(600_000);
+  look('c.test');
+  await ask(6).fail('ECANCELLED');
+  t.match(results[6], 'no address');
+});
 
 t.test('the addresses of a name take turns, and its families keep their order', async (t) => {
   const { ask, results, look } = names(t);

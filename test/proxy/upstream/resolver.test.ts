@@ -146,7 +146,7 @@ t.test('who ignores questions for IPv6 costs half a second; who says nothing, te
 t.test('the hosts file comes first, and is read anew', async (t) => {
   const { find, asked, hostsFile } = await resolving(t, {
     hosts:
-      '# 192.0.2.8 a.test\n127.0.0.1\tlocalhost\n192.0.2.7  A.test b.test # c.test\n2001:db8::7 b.test\n',
+      '# 192.0.2.8 a.test\n127.0.0.1\tlocalhost\n192.0.2.7  A.test b.test # c.test\n2001:db8::7 b.test\nnothing c.test\n',
     zone: { 'c.test': one },
   });
   t.equal(await find('a.test'), '192.0.2.7 for 0 ms');
