@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { notFound } from '../http/not-found.ts';
 import { managementScopes, subAccountScopeFault } from '../domain/scope.ts';
-import { keyLifeRoutes } from './api-keys/key-life.ts';
+import { keyEndRoutes, keyUpdateRoute, ownedKey } from './api-keys/key-life.ts';
 import { revokeAllRoute } from './api-keys/revoke-all.ts';
 import { apiKeyRoutes, type ApiKeyRoutesRules } from './api-keys/routes.ts';
 import { eventRoutes } from './events/routes.ts';
@@ -69,8 +69,9 @@ export function management(app: FastifyInstance, deps: ManagementDeps, done: () 
       revoke: access.write,
     };
     apiKeyRoutes(typed, keyDeps, keyRules);
-    keyLifeRoutes(typed, keyDeps, { ...keyRules, countChange });
-    revokeAllRoute(typed, keyDeps, { ...keyRules, countChange });
+    keyUpdateRoute(typed, keyDeps, ownedKey(keyRules));
+    keyEndRoutes(typed, keyDeps, ownedKey(keyRules));
+    revokeAllRoute(typed, keyDeps, keyRules);
   };
   const find = claimPrefix(app, register, notFound, elsewhere);
   deps.onOperations?.(find);

@@ -122,7 +122,7 @@ const guards: Readonly<
       'if (guesser === undefined || guesser.fullAtMs >= 0) return check();',
     ],
   ],
-  'src/api/portal/keys.ts': [['portal-reach', 'await mayHold(request, request.params, deps);']],
+  'src/api/portal/keys.ts': [['portal-reach', 'mayRotate: (request) => mayHold(request, deps),']],
   'src/api/portal/portal-guard.ts': [
     [
       'portal-reach',

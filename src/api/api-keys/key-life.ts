@@ -1,16 +1,14 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Static } from 'typebox';
+import type { FastifyRequest } from 'fastify';
+import type { Static, TSchema } from 'typebox';
 import { parseAccountId, parseKeyId, type AccountId, type KeyId } from '../../domain/ids.ts';
 import { ProblemError } from '../../domain/problem.ts';
 import { found } from '../../http/not-found.ts';
 import type { Barrier } from '../../ports/barrier.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { ChangedKey, KeyRotated } from '../../ports/api-keys.ts';
-import type { ChangedBy } from '../../ports/changes.ts';
 import type { Committed, TenantStore } from '../../ports/tenant-store.ts';
 import { claimantOf } from '../claimant.ts';
 import { takesAway } from '../call-rates.ts';
-import type { CountChange } from '../guard.ts';
 import { enforced, idempotencyClaim, noteReplay } from '../rest/changes.ts';
 import { noQuery, type RoutesWith } from '../rest/typebox.ts';
 import {
@@ -26,7 +24,7 @@ import {
 } from './resource.ts';
 import { keyPath, type ApiKeyRoutesRules } from './routes.ts';
 
-/** Dependencies of the functions that change a key. */
+/** Dependencies of the routes that change a key. */
 export interface KeyLifeDeps {
   readonly tenants: Pick<TenantStore, 'updateKey' | 'rotateKey' | 'revokeKey'>;
   readonly barrier: Barrier;
@@ -53,144 +51,123 @@ export interface KeyPlace {
   readonly id: KeyId;
 }
 
-/** A request to change a key. */
-export interface KeyToChange {
-  /** Reads the ids from the path. Called after the request has been validated. @throws ProblemError `not_found` */
-  readonly find: () => KeyPlace;
-  /** Author of the change: a parent and the key that it used, or an operator. */
-  readonly caller: ChangedBy;
-  /** Counts the change against the parent's rate limit; absent if there is no limit. */
-  readonly countChange?: CountChange | undefined;
-}
-
-/** The key that a rotation made, along with its secrets. `secrets` is empty if the response is a replay. */
-export interface RotatedKey {
-  readonly key: ChangedKey;
-  readonly secrets: { readonly api_key?: string; readonly client_secret?: string };
-  /** Time used to determine the key's status, milliseconds since 1970. */
-  readonly asOfMs: number;
-}
-
-/** Applies the body of a PATCH to a key. @throws ProblemError `not_found`, `key_not_active`, `invalid_request` */
-export async function updateKey(
-  deps: KeyLifeDeps,
-  { find, caller, countChange }: KeyToChange,
-  body: Static<typeof updateBody>,
-  reply: FastifyReply,
-): Promise<ChangedKey> {
-  const change = readUpdate(body, deps.clock.wallMs());
-  const { account, parent, id } = find();
-  const made = stillActive(
-    found(await deps.tenants.updateKey(account, id, change, caller, parent), 'API key'),
-  );
-  return enforced(made, deps.barrier, reply, deps.enforcedHeader, countChange);
-}
-
 /**
- * Replaces a key with a new one.
- *
- * @throws ProblemError `not_found`, `key_not_active`, `invalid_request`
- * @throws ProblemError `key_rotated` if an earlier rotation left two active keys, and this rotation would leave three
+ * How the routes of one key differ between those below its owner and those of operators, who name any key by its id
+ * alone.
  */
-export async function rotateKey(
-  deps: KeyLifeDeps,
-  { find, caller, countChange }: KeyToChange,
-  request: FastifyRequest<{ Body: Static<typeof rotateBody> }>,
-  reply: FastifyReply,
-): Promise<RotatedKey> {
-  const claim = idempotencyClaim(request, claimantOf(caller));
-  const nowMs = deps.clock.wallMs();
-  const { expires_in: overlapS, expires_at: expiry = null } = request.body;
-  const draft = { overlapS, expiresAt: readExpiry(expiry, nowMs) };
-  const { apiKey, clientSecret, stored } = newApiKey(draft, deps.keyPrefix, nowMs, deps.randomBytes);
-  const { account, parent, id } = find();
-  const made = notRotated(
-    stillActive(found(await deps.tenants.rotateKey(account, id, stored, claim, caller, parent), 'API key')),
-  );
-  const key = await enforced(made, deps.barrier, reply, deps.enforcedHeader, countChange);
-  reply.code(201);
-  noteReplay(reply, made);
-  // Secrets are not stored, so a replay cannot return them.
-  return made.replayed
-    ? { key, secrets: {}, asOfMs: key.createdAt.getTime() }
-    : { key, secrets: { api_key: apiKey, client_secret: clientSecret }, asOfMs: nowMs };
+export interface KeyLifeRules<Access> extends Pick<
+  ApiKeyRoutesRules<Access>,
+  'caller' | 'write' | 'revoke' | 'countChange'
+> {
+  /** Path of one key, relative to the prefix of the app. */
+  readonly path: `${string}/:key_id`;
+  /** Schema of the parameters in `path`. */
+  readonly params: TSchema;
+  readonly body: typeof apiKeyBody;
+  readonly mintedBody: typeof mintedKeyBody;
+  /** Reads the ids from the path. @throws ProblemError `not_found` */
+  readonly find: (request: FastifyRequest) => KeyPlace;
+  /** @param asOfMs time used to determine the key's status, milliseconds since 1970 */
+  readonly toBody: (key: ChangedKey, asOfMs: number) => Static<typeof apiKeyBody>;
+  /** Throws if the caller may not rotate the key; absent if `write` says all. */
+  readonly mayRotate?: (request: FastifyRequest) => Promise<void>;
 }
 
-/** Revokes a key; idempotent. @throws ProblemError `not_found` */
-export async function revokeKey(
-  deps: KeyLifeDeps,
-  { find, caller, countChange }: KeyToChange,
-  reply: FastifyReply,
-): Promise<ChangedKey> {
-  const claim = idempotencyClaim(reply.request, claimantOf(caller));
-  const { account, parent, id } = find();
-  const committed = found(await deps.tenants.revokeKey(account, id, claim, caller, parent), 'API key');
-  noteReplay(reply, committed);
-  return enforced(committed, deps.barrier, reply, deps.enforcedHeader, countChange);
+/** Returns the rules for the keys of an account. */
+export function ownedKey<Access>(rules: ApiKeyRoutesRules<Access>): KeyLifeRules<Access> {
+  return {
+    ...rules,
+    path: `${rules.path}/:key_id`,
+    params: keyPath,
+    body: apiKeyBody,
+    mintedBody: mintedKeyBody,
+    find: (request) => {
+      const { owner_id: owner, key_id: key } = request.params as Static<typeof keyPath>;
+      const account = found(parseAccountId(owner), ownerThing(rules.ownerField));
+      return { account, parent: rules.parent(request), id: found(parseKeyId(key), 'API key') };
+    },
+    toBody: (key, asOfMs) => apiKeyToBody(key, rules.ownerField, asOfMs),
+  };
 }
 
-/** Adds the routes that change, rotate and revoke an account's keys. */
-export function keyLifeRoutes<Access>(
+/** Adds the route that changes a key. */
+export function keyUpdateRoute<Access>(
   app: RoutesWith<Access>,
-  deps: KeyLifeDeps,
-  rules: Pick<ApiKeyRoutesRules<Access>, 'path' | 'ownerField' | 'parent' | 'caller' | 'write' | 'revoke'> & {
-    readonly countChange?: CountChange;
-  },
+  { tenants, barrier, clock, enforcedHeader }: KeyLifeDeps,
+  { path, params, body: keyBody, write, caller, find, toBody, countChange }: KeyLifeRules<Access>,
 ): void {
-  const { clock } = deps;
-  const { path, ownerField, countChange } = rules;
-  const keyOf = (
-    request: FastifyRequest,
-    params: { readonly owner_id: string; readonly key_id: string },
-  ): KeyToChange => ({
-    find: () => ({
-      account: found(parseAccountId(params.owner_id), ownerThing(ownerField)),
-      parent: rules.parent(request),
-      id: found(parseKeyId(params.key_id), 'API key'),
-    }),
-    caller: rules.caller(request),
-    countChange,
-  });
-
   app.patch(
-    `${path}/:key_id`,
+    path,
     {
-      schema: { params: keyPath, querystring: noQuery, body: updateBody, response: { 200: apiKeyBody } },
-      config: rules.write,
+      schema: { params, querystring: noQuery, body: updateBody, response: { 200: keyBody } },
+      config: write,
     },
     async (request, reply) => {
-      const key = await updateKey(deps, keyOf(request, request.params), request.body, reply);
-      return apiKeyToBody(key, ownerField, clock.wallMs());
+      const change = readUpdate(request.body, clock.wallMs());
+      const { account, parent, id } = find(request);
+      const made = await tenants.updateKey(account, id, change, caller(request), parent);
+      const committed = stillActive(found(made, 'API key'));
+      const key = await enforced(committed, barrier, reply, enforcedHeader, countChange);
+      return toBody(key, clock.wallMs());
     },
   );
+}
+
+/** Adds the routes that rotate and revoke a key. */
+export function keyEndRoutes<Access>(
+  app: RoutesWith<Access>,
+  deps: KeyLifeDeps,
+  rules: KeyLifeRules<Access>,
+): void {
+  const { tenants, barrier, clock, enforcedHeader } = deps;
+  const { path, params, find, toBody, countChange } = rules;
 
   app.post(
-    `${path}/:key_id/rotate`,
+    `${path}/rotate`,
     {
-      schema: { params: keyPath, querystring: noQuery, body: rotateBody, response: { 201: mintedKeyBody } },
+      schema: { params, querystring: noQuery, body: rotateBody, response: { 201: rules.mintedBody } },
       config: { ...rules.write, takesAway: isAtOnce },
     },
     async (request, reply) => {
-      const rotated = await rotateKey(deps, keyOf(request, request.params), request, reply);
-      return { ...apiKeyToBody(rotated.key, ownerField, rotated.asOfMs), ...rotated.secrets };
+      await rules.mayRotate?.(request);
+      const caller = rules.caller(request);
+      const claim = idempotencyClaim(request, claimantOf(caller));
+      const nowMs = clock.wallMs();
+      const { expires_in: overlapS, expires_at: expiry = null } = request.body;
+      const draft = { overlapS, expiresAt: readExpiry(expiry, nowMs) };
+      const { apiKey, clientSecret, stored } = newApiKey(draft, deps.keyPrefix, nowMs, deps.randomBytes);
+      const { account, parent, id } = find(request);
+      const made = await tenants.rotateKey(account, id, stored, claim, caller, parent);
+      const committed = notRotated(stillActive(found(made, 'API key')));
+      const key = await enforced(committed, barrier, reply, enforcedHeader, countChange);
+      reply.code(201);
+      noteReplay(reply, committed);
+      // Secrets are not stored, so a replay cannot return them.
+      if (committed.replayed) return toBody(key, key.createdAt.getTime());
+      return { ...toBody(key, nowMs), api_key: apiKey, client_secret: clientSecret };
     },
   );
 
   app.post(
-    `${path}/:key_id/revoke`,
+    `${path}/revoke`,
     {
-      schema: { params: keyPath, querystring: noQuery, response: { 200: apiKeyBody } },
+      schema: { params, querystring: noQuery, response: { 200: rules.body } },
       config: { ...rules.revoke, action: true, takesAway },
     },
     async (request, reply) => {
-      const key = await revokeKey(deps, keyOf(request, request.params), reply);
-      return apiKeyToBody(key, ownerField, clock.wallMs());
+      const caller = rules.caller(request);
+      const claim = idempotencyClaim(request, claimantOf(caller));
+      const { account, parent, id } = find(request);
+      const committed = found(await tenants.revokeKey(account, id, claim, caller, parent), 'API key');
+      noteReplay(reply, committed);
+      const key = await enforced(committed, barrier, reply, enforcedHeader, countChange);
+      return toBody(key, clock.wallMs());
     },
   );
 }
 
 /** Returns whether a rotation has no overlap, or may have none, before there is a body. */
-export function isAtOnce(body: unknown): boolean {
+function isAtOnce(body: unknown): boolean {
   return body === undefined || (body as Static<typeof rotateBody>).expires_in === 0;
 }
 

@@ -5,7 +5,6 @@ import type { Barrier } from '../../ports/barrier.ts';
 import type { TenantStore } from '../../ports/tenant-store.ts';
 import { claimantOf } from '../claimant.ts';
 import { takesAway } from '../call-rates.ts';
-import type { CountChange } from '../guard.ts';
 import { enforced, idempotencyClaim, noteReplay } from '../rest/changes.ts';
 import { closed, noQuery, type RoutesWith } from '../rest/typebox.ts';
 import { ownerThing } from './resource.ts';
@@ -25,13 +24,12 @@ const revokedBody = closed({ revoked: Type.Integer() });
 export function revokeAllRoute<Access>(
   app: RoutesWith<Access>,
   { tenants, barrier, enforcedHeader }: RevokeAllDeps,
-  rules: Pick<ApiKeyRoutesRules<Access>, 'path' | 'ownerField' | 'caller' | 'revoke'> & {
+  rules: Omit<ApiKeyRoutesRules<Access>, 'parent'> & {
     /**
      * Returns the parent that the account must belong to, or `null` if the account must itself be a parent. If this
      * function is absent, any account is accepted.
      */
     readonly parent?: ApiKeyRoutesRules<Access>['parent'];
-    readonly countChange?: CountChange;
   },
 ): void {
   app.post(

@@ -7,6 +7,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { ChangedBy } from '../../ports/changes.ts';
 import type { TenantStore } from '../../ports/tenant-store.ts';
 import { claimantOf, tenantOf } from '../claimant.ts';
+import type { CountChange } from '../guard.ts';
 import {
   apiKeyBody,
   apiKeyToBody,
@@ -53,6 +54,8 @@ export interface ApiKeyRoutesRules<Access> {
   /** For calls that mint, rotate or update keys. */
   readonly write: Access;
   readonly revoke: Access;
+  /** Counts a change against the parent's rate limit; absent if there is no limit. */
+  readonly countChange?: CountChange;
 }
 
 /** Path parameters for an account's keys. */

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import { importRoute } from '../api-keys/import.ts';
-import { keyLifeRoutes } from '../api-keys/key-life.ts';
+import { keyEndRoutes, keyUpdateRoute, ownedKey } from '../api-keys/key-life.ts';
 import { revokeAllRoute } from '../api-keys/revoke-all.ts';
 import { apiKeyRoutes, type ApiKeyRoutesRules } from '../api-keys/routes.ts';
 import { parseAccountId } from '../../domain/ids.ts';
@@ -89,7 +89,8 @@ function operatorRoutes(app: OperatorApp, deps: AdminDeps): void {
   };
   const keyRules = { ...anyAccount, parent: () => null };
   apiKeyRoutes(app, keyDeps, keyRules);
-  keyLifeRoutes(app, keyDeps, keyRules);
+  keyUpdateRoute(app, keyDeps, ownedKey(keyRules));
+  keyEndRoutes(app, keyDeps, ownedKey(keyRules));
   // Without `parent`, the account may also be a sub-account.
   revokeAllRoute(app, keyDeps, anyAccount);
   anyKeyRoutes(app, keyDeps);

@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify';
 import { Type, type Static } from 'typebox';
 import type { KeyDigest } from '../../domain/api-key.ts';
 import { parseAccountId, parseKeyId } from '../../domain/ids.ts';
@@ -6,18 +5,11 @@ import { found } from '../../http/not-found.ts';
 import { invalidField } from '../../http/invalid-request.ts';
 import type { TenantStore } from '../../ports/tenant-store.ts';
 import type { ChangedKey, HeldKey, KeyFilter } from '../../ports/api-keys.ts';
-import { revokeKey, rotateKey, updateKey, type KeyLifeDeps, type KeyToChange } from '../api-keys/key-life.ts';
-import {
-  apiKeyFields,
-  apiKeyToBody,
-  rotateBody,
-  secretFields,
-  statuses,
-  updateBody,
-} from '../api-keys/resource.ts';
+import { keyEndRoutes, keyUpdateRoute, type KeyLifeDeps, type KeyLifeRules } from '../api-keys/key-life.ts';
+import { apiKeyFields, apiKeyToBody, secretFields, statuses } from '../api-keys/resource.ts';
 import { pageOf, pageQuery, readPage, writePage } from '../rest/paging.ts';
 import { closed, noQuery, nullableText } from '../rest/typebox.ts';
-import { operatorOf, type OperatorApp } from './operator-token.ts';
+import { operatorOf, type OperatorApp, type RoleAccess } from './operator-token.ts';
 
 /** Dependencies of {@link anyKeyRoutes}. */
 export interface AnyKeyDeps extends KeyLifeDeps {
@@ -58,9 +50,22 @@ const filters = {
 export function anyKeyRoutes(app: OperatorApp, deps: AnyKeyDeps): void {
   findRoute(app, deps);
   getRoute(app, deps);
-  updateRoute(app, deps);
-  rotateRoute(app, deps);
-  revokeRoute(app, deps);
+  const rules: KeyLifeRules<RoleAccess> = {
+    path: '/api-keys/:key_id',
+    params: path,
+    body: keyBody,
+    mintedBody: rotatedBody,
+    find: ({ params }) => {
+      const { key_id: id } = params as Static<typeof path>;
+      return { account: null, id: found(parseKeyId(id), 'API key') };
+    },
+    caller: operatorOf,
+    toBody: changedToBody,
+    write: { role: 'admin' },
+    revoke: { role: 'support' },
+  };
+  keyUpdateRoute(app, deps, rules);
+  keyEndRoutes(app, deps, rules);
 }
 
 function findRoute(app: OperatorApp, { tenants, clock }: AnyKeyDeps): void {
@@ -111,56 +116,6 @@ function getRoute(app: OperatorApp, { tenants, clock }: AnyKeyDeps): void {
 async function heldKey(tenants: AnyKeyDeps['tenants'], text: string): Promise<HeldKey> {
   const id = found(parseKeyId(text), 'API key');
   return found((await tenants.findKeys({ id }, { limit: 1 })).rows[0], 'API key');
-}
-
-function updateRoute(app: OperatorApp, deps: AnyKeyDeps): void {
-  app.patch(
-    '/api-keys/:key_id',
-    {
-      schema: { params: path, querystring: noQuery, body: updateBody, response: { 200: keyBody } },
-      config: { role: 'admin' },
-    },
-    async (request, reply) => {
-      return changedToBody(
-        await updateKey(deps, keyToChange(request), request.body, reply),
-        deps.clock.wallMs(),
-      );
-    },
-  );
-}
-
-function rotateRoute(app: OperatorApp, deps: AnyKeyDeps): void {
-  app.post(
-    '/api-keys/:key_id/rotate',
-    {
-      schema: { params: path, querystring: noQuery, body: rotateBody, response: { 201: rotatedBody } },
-      config: { role: 'admin' },
-    },
-    async (request, reply) => {
-      const { key, secrets, asOfMs } = await rotateKey(deps, keyToChange(request), request, reply);
-      return { ...changedToBody(key, asOfMs), ...secrets };
-    },
-  );
-}
-
-function revokeRoute(app: OperatorApp, deps: AnyKeyDeps): void {
-  app.post(
-    '/api-keys/:key_id/revoke',
-    {
-      schema: { params: path, querystring: noQuery, response: { 200: keyBody } },
-      config: { role: 'support', action: true },
-    },
-    async (request, reply) => {
-      return changedToBody(await revokeKey(deps, keyToChange(request), reply), deps.clock.wallMs());
-    },
-  );
-}
-
-function keyToChange(request: FastifyRequest<{ Params: Static<typeof path> }>): KeyToChange {
-  return {
-    find: () => ({ account: null, id: found(parseKeyId(request.params.key_id), 'API key') }),
-    caller: operatorOf(request),
-  };
 }
 
 function changedToBody({ holding, ...key }: ChangedKey, nowMs: number): Static<typeof keyBody> {

@@ -2,19 +2,19 @@ import { parseAccountId, parseKeyId } from '../../domain/ids.ts';
 import { ProblemError } from '../../domain/problem.ts';
 import { subAccountScopeFault } from '../../domain/scope.ts';
 import { found } from '../../http/not-found.ts';
-import { isAtOnce, revokeKey, rotateKey, type KeyLifeDeps, type KeyToChange } from '../api-keys/key-life.ts';
-import { apiKeyBody, apiKeyToBody, mintedKeyBody, rotateBody } from '../api-keys/resource.ts';
-import { apiKeyRoutes, keyPath, type ApiKeyRoutesDeps, type ApiKeyRoutesRules } from '../api-keys/routes.ts';
-import { takesAway } from '../call-rates.ts';
+import { keyEndRoutes, ownedKey, type KeyLifeDeps } from '../api-keys/key-life.ts';
+import {
+  apiKeyRoutes,
+  type ApiKeyRoutesDeps,
+  type ApiKeyRoutesRules,
+  type keyPath,
+} from '../api-keys/routes.ts';
 import type { CountChange } from '../guard.ts';
 import type { FastifyRequest } from 'fastify';
+import type { Static } from 'typebox';
 import type { PortalSession } from '../../domain/portal.ts';
-import { noQuery } from '../rest/typebox.ts';
 import { changeCallerOf, sessionOf, type PortalAccess, type PortalApp } from './portal-guard.ts';
 
-const path = '/sub-accounts/:owner_id/api-keys';
-const ownerField = 'sub_account_id';
-const read = { permission: 'keys:read' } as const;
 const write = { permission: 'keys:write' } as const;
 
 /**
@@ -27,64 +27,21 @@ export function portalKeyRoutes(
   countChange: CountChange,
 ): void {
   const rules: ApiKeyRoutesRules<PortalAccess> = {
-    path,
-    ownerField,
+    path: '/sub-accounts/:owner_id/api-keys',
+    ownerField: 'sub_account_id',
     parent: (request) => sessionOf(request).account.id,
     caller: changeCallerOf,
     scopeFault: (scope, request) => scopeFault(scope, sessionOf(request)),
-    read,
+    read: { permission: 'keys:read' },
     write,
     revoke: write,
-  };
-  apiKeyRoutes(app, deps, rules);
-  rotateRoute(app, deps, countChange);
-  revokeRoute(app, deps, countChange);
-}
-
-function rotateRoute(app: PortalApp, deps: ApiKeyRoutesDeps & KeyLifeDeps, countChange: CountChange): void {
-  app.post(
-    `${path}/:key_id/rotate`,
-    {
-      schema: { params: keyPath, querystring: noQuery, body: rotateBody, response: { 201: mintedKeyBody } },
-      config: { ...write, takesAway: isAtOnce },
-    },
-    async (request, reply) => {
-      await mayHold(request, request.params, deps);
-      const rotated = await rotateKey(deps, keyOf(request, request.params, countChange), request, reply);
-      return { ...apiKeyToBody(rotated.key, ownerField, rotated.asOfMs), ...rotated.secrets };
-    },
-  );
-}
-
-function revokeRoute(app: PortalApp, deps: KeyLifeDeps, countChange: CountChange): void {
-  app.post(
-    `${path}/:key_id/revoke`,
-    {
-      schema: { params: keyPath, querystring: noQuery, response: { 200: apiKeyBody } },
-      config: { ...write, action: true, takesAway },
-    },
-    async (request, reply) => {
-      const key = await revokeKey(deps, keyOf(request, request.params, countChange), reply);
-      return apiKeyToBody(key, ownerField, deps.clock.wallMs());
-    },
-  );
-}
-
-interface KeyParams {
-  readonly owner_id: string;
-  readonly key_id: string;
-}
-
-function keyOf(request: FastifyRequest, params: KeyParams, countChange: CountChange): KeyToChange {
-  return {
-    find: () => ({
-      account: found(parseAccountId(params.owner_id), 'sub-account'),
-      parent: sessionOf(request).account.id,
-      id: found(parseKeyId(params.key_id), 'API key'),
-    }),
-    caller: changeCallerOf(request),
     countChange,
   };
+  apiKeyRoutes(app, deps, rules);
+  keyEndRoutes(app, deps, {
+    ...ownedKey(rules),
+    mayRotate: (request) => mayHold(request, deps),
+  });
 }
 
 /**
@@ -93,9 +50,9 @@ function keyOf(request: FastifyRequest, params: KeyParams, countChange: CountCha
  */
 async function mayHold(
   request: FastifyRequest,
-  params: KeyParams,
   { tenants }: Pick<ApiKeyRoutesDeps, 'tenants'>,
 ): Promise<void> {
+  const params = request.params as Static<typeof keyPath>;
   const session = sessionOf(request);
   const { id: parent } = session.account;
   const owner = found(parseAccountId(params.owner_id), 'sub-account');
