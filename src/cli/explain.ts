@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { Explanation } from '../generated/operator-types.ts';
 import type { Context } from './context.ts';
 import { fields, printable, styled } from './output.ts';
 
@@ -7,44 +8,6 @@ interface Options {
   readonly method: string;
   readonly path: string;
   readonly acting?: string;
-}
-
-interface Explanation {
-  readonly allowed: boolean;
-  readonly acts_as: string | null;
-  readonly reason: string;
-  readonly because: string;
-  readonly status: number | null;
-  /** Absent in responses from earlier gateway versions. */
-  readonly problem?: { readonly type: string } | null;
-  readonly request: { readonly method: string; readonly path: string; readonly route: string };
-  readonly caller: {
-    readonly kind: string;
-    readonly account_id: string;
-    readonly parent_id: string | null;
-    readonly scopes: readonly string[];
-  } | null;
-  /** Absent in responses from earlier gateway versions. */
-  readonly ended_by?: {
-    readonly event_id: string;
-    readonly type: string;
-    readonly at: string;
-    readonly by: string;
-    readonly name: string | null;
-  } | null;
-  /** Absent in responses from earlier gateway versions. */
-  readonly limits?: readonly Limit[];
-  /** Absent in responses from earlier gateway versions. */
-  readonly facts?: { readonly replica_id: string; readonly applied: number; readonly age_ms: number } | null;
-}
-
-interface Limit {
-  readonly limited: string;
-  readonly per: string;
-  readonly quota: number;
-  readonly window_s: number;
-  readonly remaining: number;
-  readonly reset_s: number;
 }
 
 /** `explain`: shows which tenant a request would act as, and why. */
@@ -85,7 +48,7 @@ async function namesIn(
 
 function show(explanation: Explanation, names: ReadonlyMap<string, string>): string {
   const { allowed, acts_as: tenant, reason, because, status, problem, request, caller } = explanation;
-  const { limits = [], ended_by: ended, facts } = explanation;
+  const { limits, ended_by: ended, facts } = explanation;
   const named = (id: string): string => printable([id, names.get(id) ?? []].flat().join('  '));
   const decision = allowed
     ? styled('green', `allowed, as ${named(tenant ?? '')}`)
@@ -97,7 +60,7 @@ function show(explanation: Explanation, names: ReadonlyMap<string, string>): str
     ['scopes', caller?.scopes.join(' ') || '(none)'],
     ['verdict', decision],
     ['because', printable(because)],
-    ...(problem ? [['problem', problem.type] as const] : []),
+    ...(problem ? [['problem', String(problem['type'])] as const] : []),
     ...(ended ? [['done by', showChange(ended)] as const] : []),
     ...limits.map((limit, i) => [i === 0 ? 'limits' : '', showLimit(limit)] as const),
     ...(facts ? [['facts', showFacts(facts)] as const] : []),
@@ -112,6 +75,12 @@ function showFacts({ replica_id: id, applied, age_ms: ageMs }: NonNullable<Expla
   return `every change up to position ${applied}, read ${ageMs} ms before by replica ${id}`;
 }
 
-function showLimit({ limited, per, quota, remaining, reset_s: reset }: Limit): string {
+function showLimit({
+  limited,
+  per,
+  quota,
+  remaining,
+  reset_s: reset,
+}: Explanation['limits'][number]): string {
   return `${limited} per ${per}: ${remaining} of ${quota} left, all again in ${reset} s`;
 }

@@ -1,34 +1,7 @@
 import type { Command } from 'commander';
+import type { Replica, ReplicaList } from '../generated/operator-types.ts';
 import type { Context } from './context.ts';
 import { styled, table } from './output.ts';
-
-interface Replica {
-  readonly id: string;
-  readonly host: string | null;
-  readonly self: boolean;
-  readonly state: 'live' | 'leaving' | 'lapsed';
-  readonly version: string | null;
-  readonly lease_ms: number;
-  readonly lease_age_ms: number;
-  /** Absent in responses from earlier gateway versions. */
-  readonly clock_offset_ms?: number | null;
-  readonly applied: number;
-  readonly lag: number;
-}
-
-interface Replicas {
-  readonly position: number;
-  readonly complete: boolean;
-  readonly data: readonly Replica[];
-  /** Replicas whose usage counts may be missing; absent in responses from earlier gateway versions. */
-  readonly silent?: readonly {
-    readonly id: string;
-    readonly host: string | null;
-    readonly last_seen: string;
-    readonly through: string;
-    readonly given_up: boolean;
-  }[];
-}
 
 /** `replicas`: lists the replicas with their leases and positions. */
 export function replicasCommand(program: Command, context: Context): void {
@@ -36,12 +9,12 @@ export function replicasCommand(program: Command, context: Context): void {
     .command('replicas')
     .description('list the replicas on this database with leases, positions and lag')
     .action(async () => {
-      const replicas = await context.api().call<Replicas>('GET', '/replicas');
+      const replicas = await context.api().call<ReplicaList>('GET', '/replicas');
       context.output().result(replicas, () => show(replicas));
     });
 }
 
-function show({ position, complete, data, silent = [] }: Replicas): string {
+function show({ position, complete, data, silent }: ReplicaList): string {
   const rows = data.map((replica) => [
     replica.self ? `${replica.id} ${styled('dim', '(asked)')}` : replica.id,
     replica.host ?? '–',
@@ -75,7 +48,7 @@ function show({ position, complete, data, silent = [] }: Replicas): string {
 /**
  * Formats how far a replica's wall clock is from the database's clock. The database's clock decides when keys expire.
  */
-function clockOf({ clock_offset_ms: ms = null }: Replica): string {
+function clockOf({ clock_offset_ms: ms }: Replica): string {
   if (ms === null) return '–';
   const text = `${ms < 0 ? '−' : '+'}${(Math.abs(ms) / 1000).toFixed(1)} s`;
   return Math.abs(ms) > 1_000 ? styled('yellow', text) : text;

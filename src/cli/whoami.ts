@@ -1,14 +1,8 @@
 import type { Command } from 'commander';
 import { version } from '../wiring/version.ts';
+import type { Operator } from '../generated/operator-types.ts';
 import type { Context } from './context.ts';
 import { fields } from './output.ts';
-
-interface Answer {
-  readonly operator: string;
-  readonly role: string;
-  readonly version: string;
-  readonly replica_id: string | null;
-}
 
 /** `whoami`: shows the gateway that commands use, and the operator whose token they send. */
 export function whoamiCommand(program: Command, context: Context): void {
@@ -22,7 +16,7 @@ export function whoamiCommand(program: Command, context: Context): void {
         role,
         version: itsVersion,
         replica_id,
-      } = await context.api().call<Answer>('GET', '/whoami');
+      } = await context.api().call<Operator>('GET', '/whoami');
       const shown = {
         ...{ url, version: itsVersion, replica_id, operator, role },
         ...{ token_from: tokenFrom, cli_version: version() },

@@ -4,8 +4,7 @@ import { hourMs } from '../../domain/usage.ts';
 import type { Context } from '../context.ts';
 import { accountFilters, accountForms } from '../find-account.ts';
 import { exitCode, Failure } from '../failure.ts';
-import type { Listing } from '../operator-api.ts';
-import type { UsageRow } from '../../generated/operator-types.ts';
+import type { UsageReport } from '../../generated/operator-types.ts';
 import { printable, table } from '../output.ts';
 import { usageExportCommand } from './export.ts';
 import { usageForgetCommand } from './forget.ts';
@@ -19,15 +18,6 @@ interface Options extends PageOptions {
   readonly groupBy?: string;
   readonly subAccount?: string;
   readonly csv?: true;
-}
-
-interface Report extends Listing<UsageRow> {
-  readonly from: string;
-  readonly to: string;
-  readonly complete_through: string;
-  readonly incomplete: boolean;
-  /** Replicas whose counts may be missing; absent in responses from earlier gateway versions. */
-  readonly silent?: readonly string[];
 }
 
 /** `usage`: shows the usage of one or all parent accounts. */
@@ -56,7 +46,7 @@ export function usageCommand(program: Command, context: Context): void {
     const period = readPeriod(options, options.csv === true ? hourMs : 1);
     const filters = { ...accounts, ...period, granularity, group_by };
     if (options.csv === true) return writeCsv(context, filters);
-    const report = await readList<Report>(context, '/usage', options, filters);
+    const report = await readList<UsageReport>(context, '/usage', options, filters);
     context.output().result(report, () => show(report, repeatable(options, period)));
   });
   usageExportCommand(usage, context);
@@ -82,9 +72,9 @@ async function writeCsv(
   }
 }
 
-function show(report: Report, times: string): string {
+function show(report: UsageReport, times: string): string {
   const missing = report.incomplete ? ' Counts of a lost replica may be missing.' : '';
-  const { silent = [] } = report;
+  const { silent } = report;
   const names = silent.length === 0 ? '' : ` Silent replicas: ${silent.join(', ')}.`;
   const said = `From ${report.from} to ${report.to}; complete through ${report.complete_through}.${missing}${names}`;
   if (report.data.length === 0) return `There is no usage.\n\n${said}`;
