@@ -176,20 +176,8 @@ function sessionsOf({ operatorSessions }: Store, tokens: OperatorTokens): Operat
 function dataOf(
   store: Store,
 ): Pick<Services['deps'], 'tenants' | 'events' | 'erasures' | 'portalSessions' | 'replicaList' | 'usage'> {
-  const { tenants, events, erasures, portalSessions, replicaList } = store;
-  return { tenants, events, erasures, portalSessions, replicaList, usage: reportsOf(store) };
-}
-
-function reportsOf({ usage }: Pick<Store, 'usage'>): Services['deps']['usage'] {
-  return {
-    report: (parent, query) => usage.report(parent, query),
-    completeness: (period, lostAfterMs, parent) => usage.completeness(period, lostAfterMs, parent),
-    parentOf: (account, parent) => usage.parentOf(account, parent),
-    kept: (parent) => usage.kept(parent),
-    writesByDefault: (parent, nowMs) => usage.writesByDefault(parent, nowMs),
-    silent: (lostAfterMs) => usage.silent(lostAfterMs),
-    forget: (replica) => usage.forget(replica),
-  };
+  const { tenants, events, erasures, portalSessions, replicaList, usage } = store;
+  return { tenants, events, erasures, portalSessions, replicaList, usage };
 }
 
 function withOperatorToken(config: Config): Config {

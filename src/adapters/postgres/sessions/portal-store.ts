@@ -1,24 +1,13 @@
 import { ProblemError } from '../../../domain/problem.ts';
-import type { AccountId, KeyId } from '../../../domain/ids.ts';
-import type { PortalPermission, PortalSession } from '../../../domain/portal.ts';
+import type { PortalSession } from '../../../domain/portal.ts';
 import type { PortalSessionStore } from '../../../ports/portal-sessions.ts';
 import type { Runner } from '../connection/pool.ts';
 import type { Sql } from '../connection/sql.ts';
 import type { Changes } from '../tenants/changes.ts';
 
+/** A row of a query for sessions, in which times are ISO 8601. */
 interface SessionRow {
-  readonly id: string;
-  readonly account_id: AccountId;
-  readonly account_name: string;
-  readonly key_id: KeyId;
-  readonly sub_account_id: AccountId | null;
-  readonly sub_account_name: string;
-  readonly sub_account_external_id: string | null;
-  readonly permissions: PortalPermission[];
-  readonly scopes: string[];
-  readonly user_label: string | null;
-  readonly return_url: string | null;
-  readonly expires_at: Date;
+  readonly session: Omit<PortalSession, 'expiresAt'> & { readonly expiresAt: string };
 }
 
 /** Sessions of the portal in PostgreSQL. @param visitors runs statements of visitors, whose networks are the tenants */
@@ -105,28 +94,19 @@ async function createSession(
 /** Reads sessions with the names of their accounts. @param from the sessions, as a table */
 function sessions(sql: Sql, from: ReturnType<Sql>) {
   return sql`
-    select s.id, s.account_id, a.name as account_name, s.key_id, s.sub_account_id, b.name as sub_account_name,
-      b.external_id as sub_account_external_id, to_json(s.permissions) as permissions, to_json(s.scopes) as scopes, s.user_label, s.return_url, s.expires_at
+    select json_build_object(
+      'id', s.id, 'account', json_build_object('id', a.id, 'name', a.name),
+      'subAccount', case when b.id is not null then
+        json_build_object('id', b.id, 'name', b.name, 'externalId', b.external_id)
+      end,
+      'keyId', s.key_id, 'permissions', s.permissions, 'scopes', s.scopes, 'user', s.user_label,
+      'returnUrl', s.return_url, 'expiresAt', s.expires_at
+    ) as session
     from ${from} s join account a on a.id = s.account_id left join account b on b.id = s.sub_account_id`;
 }
 
 function toSession([row]: readonly SessionRow[]): PortalSession | null {
-  if (row === undefined) return null;
-  const { sub_account_id: subId } = row;
-  return {
-    id: row.id,
-    account: { id: row.account_id, name: row.account_name },
-    subAccount:
-      subId === null
-        ? null
-        : { id: subId, name: row.sub_account_name, externalId: row.sub_account_external_id },
-    keyId: row.key_id,
-    permissions: row.permissions,
-    scopes: row.scopes,
-    user: row.user_label,
-    returnUrl: row.return_url,
-    expiresAt: row.expires_at,
-  };
+  return row ? { ...row.session, expiresAt: new Date(row.session.expiresAt) } : null;
 }
 
 const subAccountDeactivated = {
