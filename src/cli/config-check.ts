@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { mismatchIn, UnusableDatabase } from '../adapters/postgres/schema/applied.ts';
 import { openPostgres } from '../adapters/postgres/store.ts';
-import { formatFaults, type Fault } from '../config/fault.ts';
+import type { Fault } from '../config/fault.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Config, RouteConfig } from '../config.ts';
 import { usualKeyPrefix } from '../domain/api-key.ts';
 import { KeyPrefixTaken, refuseTakenPrefix } from '../wiring/key-prefix.ts';
-import { exitCode, Failure } from './failure.ts';
+import { badConfiguration, exitCode, Failure } from './failure.ts';
 import type { Context } from './context.ts';
 
 /** `config check [file]`: reports the faults that starting the gateway would report, without starting it. */
@@ -19,11 +19,7 @@ export function configCommands(program: Command, context: Context): void {
     .argument('[file]', 'the file; otherwise the one that CONFIG names, if any')
     .action(async (file: string | undefined) => {
       const loaded = loadConfig(file === undefined ? context.env : { ...context.env, CONFIG: file });
-      if ('faults' in loaded) {
-        throw new Failure(exitCode.badConfiguration, formatFaults(loaded.faults).trimEnd(), undefined, {
-          faults: loaded.faults,
-        });
-      }
+      if ('faults' in loaded) throw badConfiguration(loaded.faults);
       const { config } = loaded;
       const warnings = [...loaded.warnings, ...(await checkKeyPrefix(config))];
       context
@@ -62,8 +58,7 @@ async function checkKeyPrefix({ keys: { prefix }, store: config }: Config): Prom
     const mismatch = mismatchIn(error);
     if (mismatch instanceof UnusableDatabase) throw new Failure(exitCode.badConfiguration, mismatch.message);
     if (!(error instanceof KeyPrefixTaken)) return unasked('the database cannot be asked');
-    const faults = [{ where: prefixPath, detail: error.message }];
-    throw new Failure(exitCode.badConfiguration, formatFaults(faults).trimEnd(), undefined, { faults });
+    throw badConfiguration([{ where: prefixPath, detail: error.message }]);
   } finally {
     await store.close();
   }

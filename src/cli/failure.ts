@@ -1,3 +1,5 @@
+import { formatFaults, type Fault } from '../config/fault.ts';
+
 /** Exit codes of the command line. Codes from 64 up are taken from sysexits.h. */
 export const exitCode = {
   ok: 0,
@@ -29,4 +31,23 @@ export class Failure extends Error {
     this.hint = hint;
     this.details = details;
   }
+}
+
+/** Members of a problem body that commands read. */
+export interface ReadProblem {
+  readonly status?: number;
+  readonly code?: string;
+  /** Why the store failed; see `storeFailure`. */
+  readonly reason?: string;
+  readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
+}
+
+/** Returns the problem with which the gateway rejected a call; empty for any other error. */
+export function problemIn(error: unknown): ReadProblem {
+  return ((error instanceof Failure && error.details['problem']) || {}) as ReadProblem;
+}
+
+/** Makes the error that lists the faults of the configuration. */
+export function badConfiguration(faults: readonly Fault[]): Failure {
+  return new Failure(exitCode.badConfiguration, formatFaults(faults).trimEnd(), undefined, { faults });
 }

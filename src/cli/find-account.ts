@@ -1,6 +1,6 @@
 import { parseAccountId } from '../domain/ids.ts';
 import type { Context } from './context.ts';
-import { exitCode, Failure } from './failure.ts';
+import { exitCode, Failure, problemIn } from './failure.ts';
 import type { GatewayApi, Listing } from './operator-api.ts';
 import type { Account, SubAccount } from '../generated/operator-types.ts';
 
@@ -127,9 +127,9 @@ async function first<T>(api: GatewayApi, path: string): Promise<T | undefined> {
   return (await api.call<Listing<T>>('GET', path)).data[0];
 }
 
-function unlessNotFound(error: unknown): undefined {
-  const { problem } = (error as Failure).details ?? {};
-  if ((problem as { readonly code?: string } | undefined)?.code === 'not_found') return undefined;
+/** Returns `undefined` if a call was rejected because there is no such thing. @throws any other error */
+export function unlessNotFound(error: unknown): undefined {
+  if (problemIn(error).code === 'not_found') return undefined;
   throw error;
 }
 

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { readNumber } from './account-options.ts';
 import { makeChange } from './change.ts';
 import type { Context } from './context.ts';
-import { Failure } from './failure.ts';
+import { unlessNotFound } from './find-account.ts';
 import { limitsMember, planLimitOptions, showLimits, type LimitOptions } from './limit-options.ts';
 import type { Listing } from './operator-api.ts';
 import type { Plan } from '../generated/operator-types.ts';
@@ -45,7 +45,7 @@ export function planCommands(program: Command, context: Context): void {
   ).action(async (name: string, options: SetOptions) => {
     const { maxSubAccounts = null, maxApiKeys = null } = options;
     const body = { max_sub_accounts: maxSubAccounts, max_api_keys: maxApiKeys, ...limitsMember(options) };
-    const before = await findPlan(context, name);
+    const before = await context.api().call<Plan>('GET', pathOf(name)).catch(unlessNotFound);
     await makeChange<Plan>(context, ['PUT', pathOf(name), body], (plan) => showReplaced(plan, before));
   });
 
@@ -62,19 +62,6 @@ function pathOf(name: string): string {
   return `/plans/${encodeURIComponent(name)}`;
 }
 
-/** Returns the plan, or `null` if there is none of this name. */
-async function findPlan(context: Context, name: string): Promise<Plan | null> {
-  try {
-    return await context.api().call<Plan>('GET', pathOf(name));
-  } catch (error) {
-    const { problem } = (error instanceof Failure ? error.details : {}) as {
-      readonly problem?: { readonly code: string };
-    };
-    if (problem?.code === 'not_found') return null;
-    throw error;
-  }
-}
-
 function show(plan: Plan): string {
   return fields([
     ['name', plan.name],
@@ -85,8 +72,8 @@ function show(plan: Plan): string {
 }
 
 /** Shows a plan with its former figures, because an option left out by mistake takes a limit out of the plan. */
-function showReplaced(plan: Plan, before: Plan | null): string {
-  const former = new Map(before === null ? [] : figures(before));
+function showReplaced(plan: Plan, before: Plan | undefined): string {
+  const former = new Map(before && figures(before));
   const changed = figures(plan).filter(([name, value]) => (former.get(name) ?? value) !== value);
   if (changed.length === 0) return show(plan);
   const lines = fields(changed.map(([name]) => [name, former.get(name) ?? '']));

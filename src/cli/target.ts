@@ -1,10 +1,10 @@
 import { loadConfig } from '../config/load.ts';
-import { formatFaults } from '../config/fault.ts';
 import { formats } from '../config/formats.ts';
 import type { Config } from '../config.ts';
 import { usualOperator } from '../domain/operator-role.ts';
 import { operatorTokenFile, readOperatorToken } from '../wiring/operator-token.ts';
-import { exitCode, Failure } from './failure.ts';
+import { originOf } from '../wiring/welcome.ts';
+import { badConfiguration, exitCode, Failure } from './failure.ts';
 
 /** Variable with the token of the person or program that runs a command. */
 const tokenVariable = 'TENANCY_GATEWAY_TOKEN';
@@ -24,9 +24,7 @@ export interface Target {
 export function commandConfig(env: NodeJS.ProcessEnv): Config {
   const loaded = loadConfig(env, { purpose: 'command' });
   if ('config' in loaded) return loaded.config;
-  throw new Failure(exitCode.badConfiguration, formatFaults(loaded.faults).trimEnd(), undefined, {
-    faults: loaded.faults,
-  });
+  throw badConfiguration(loaded.faults);
 }
 
 /**
@@ -41,7 +39,7 @@ export function findTarget(env: NodeJS.ProcessEnv, url: string | undefined): Tar
   const found = findToken(env, operators, store);
   if (found === undefined) throw noToken(store);
   return {
-    url: url === undefined ? origin(internal) : checked(url),
+    url: url === undefined ? originOf('http', internal) : originIn(url, '--url', 'http://127.0.0.1:9090'),
     ...found,
     enforcedHeader: headers.enforced,
   };
@@ -81,12 +79,8 @@ function noToken(store: Config['store']): Failure {
   return new Failure(exitCode.notAllowed, 'There is no operator token.', hint);
 }
 
-function checked(url: string): string {
+/** Returns the origin of an address that an option names. @param example shown if it is none @throws {Failure} */
+export function originIn(url: string, option: string, example: string): string {
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return new URL(url).origin;
-  throw new Failure(exitCode.usage, '--url must be an address such as http://127.0.0.1:9090.');
-}
-
-function origin({ host, port }: { readonly host: string; readonly port: number }): string {
-  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+  throw new Failure(exitCode.usage, `${option} must be an address such as ${example}.`);
 }

@@ -29,19 +29,19 @@ export async function welcome({
 }: RunningGateway): Promise<string> {
   if (config.store.kind !== 'embedded') return '';
   const { dataDir } = config.store;
-  const url = origin(config.listen.tls === null ? 'http' : 'https', publicAddress);
+  const url = originOf(config.listen.tls === null ? 'http' : 'https', publicAddress);
   const lines = [
     '',
     bold('Tenancy Gateway is running.'),
     '',
     `  API        ${url}`,
-    `  internal   ${origin('http', internalAddress)}   health, metrics, operator API`,
-    `  console    ${origin('http', internalAddress)}/console/`,
+    `  internal   ${originOf('http', internalAddress)}   health, metrics, operator API`,
+    `  console    ${originOf('http', internalAddress)}/console/`,
     `  data       ${dataDir}   (operator token: ${operatorTokenFile(dataDir)})`,
   ];
   if (portalAddress !== null)
     lines.push(
-      `  portal     ${origin('http', portalAddress)}   browsers find it at ${config.portal?.url ?? ''}`,
+      `  portal     ${originOf('http', portalAddress)}   browsers find it at ${config.portal?.url ?? ''}`,
     );
   if (hasEcho)
     lines.push(`  upstream   the built-in echo: it answers with the request that your service would get`);
@@ -99,7 +99,11 @@ const nextSteps = [
   '                            node dist/cli.js keys create <account-id> --name <name>',
 ];
 
-function origin(scheme: string, { host, port }: { readonly host: string; readonly port: number }): string {
+/** Returns the address at which this machine reaches a listener. */
+export function originOf(
+  scheme: string,
+  { host, port }: { readonly host: string; readonly port: number },
+): string {
   const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
   return `${scheme}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
 }

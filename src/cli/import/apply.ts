@@ -1,7 +1,7 @@
 import { pastExpiry } from '../../api/api-keys/imported-key.ts';
 import { mostImported } from '../../api/rest/import-size.ts';
 import { parseInstant } from '../../domain/rfc3339.ts';
-import { Failure } from '../failure.ts';
+import { Failure, problemIn } from '../failure.ts';
 import type { OperatorApi } from '../operator-api.ts';
 import type { NamesInFile } from './check.ts';
 import type { Report } from './report.ts';
@@ -159,7 +159,7 @@ export class Applying {
 }
 
 /** Placeholder rules for reading account names. Account rows ignore the rules; only key rows would use them. */
-const noKeys = { readApiKey: () => undefined, keyPrefix: '', nowMs: 0, newId: () => '' };
+export const noKeys = { readApiKey: () => undefined, keyPrefix: '', nowMs: 0, newId: () => '' };
 
 interface ImportedRow {
   readonly outcome: 'created' | 'updated' | 'unchanged' | 'rejected';
@@ -176,15 +176,10 @@ interface Imported {
  * belongs to no row.
  */
 function faultyRows(error: unknown, rows: number): ReadonlyMap<number, string> {
-  const { problem } = (error instanceof Failure ? error.details : {}) as {
-    readonly problem?: {
-      readonly status: number;
-      readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
-    };
-  };
+  const { status, errors = [] } = problemIn(error);
   const faulty = new Map<number, string>();
-  if (problem?.status !== 400) return faulty;
-  for (const { pointer, detail } of problem.errors ?? []) {
+  if (status !== 400) return faulty;
+  for (const { pointer, detail } of errors) {
     const [, , index, ...rest] = pointer.split('/');
     const position = Number(index);
     if (!Number.isInteger(position) || position >= rows) return new Map();

@@ -1,4 +1,4 @@
-import { exitCode, Failure } from '../failure.ts';
+import { exitCode, Failure, problemIn } from '../failure.ts';
 import { pause } from '../../ports/timers.ts';
 
 /** How long to keep retrying a call. */
@@ -40,10 +40,7 @@ export async function patiently<T>(
 
 /** Whether a call failed because the database cancelled a statement that took too long. */
 export function isSlow(error: unknown): boolean {
-  const { problem } = (error instanceof Failure ? error.details : {}) as {
-    readonly problem?: { readonly reason?: string };
-  };
-  return problem?.reason === 'slow';
+  return problemIn(error).reason === 'slow';
 }
 
 /** Statuses after which a retry may succeed. Rows are safe to resend, so even a 500 does not end an import. */
@@ -52,11 +49,8 @@ const passing = new Set([429, 500, 502, 503, 504]);
 /** Returns the seconds to wait after an error; `undefined` if waiting cannot help. */
 function waitOf(error: unknown): number | undefined {
   if (!(error instanceof Failure)) return undefined;
-  const { problem, retry_after: asked } = error.details as {
-    readonly problem?: { readonly status?: number };
-    readonly retry_after?: number;
-  };
-  if (!passing.has(problem?.status ?? 0) && error.code !== exitCode.unreachable) return undefined;
+  const { retry_after: asked } = error.details as { readonly retry_after?: number };
+  if (!passing.has(problemIn(error).status ?? 0) && error.code !== exitCode.unreachable) return undefined;
   return Math.min(asked ?? usualWaitS, longestWaitS);
 }
 

@@ -4,6 +4,7 @@ import { ownSubAccountRows } from '../../api/operator/import/requests.ts';
 import { managementPath } from '../../domain/paths.ts';
 import type { Context } from '../context.ts';
 import { exitCode, Failure } from '../failure.ts';
+import { noKeys } from '../import/apply.ts';
 import { checkFile, type CheckedFile } from '../import/check.ts';
 import { faulty } from '../import/command.ts';
 import { inThousands } from '../import/progress.ts';
@@ -12,7 +13,8 @@ import { formatOf, rowKinds, type RowFile } from '../import/rows.ts';
 import { gatewayApi } from '../operator-api.ts';
 import type { SubAccount } from '../../generated/operator-types.ts';
 import { printable, table } from '../output.ts';
-import { commandConfig } from '../target.ts';
+import { commandConfig, originIn } from '../target.ts';
+import { originOf } from '../../wiring/welcome.ts';
 import { PresentSubAccounts } from './plan.ts';
 import { Sync, type Counts } from './sync.ts';
 
@@ -51,8 +53,7 @@ export function syncCommand(program: Command, context: Context): void {
 
 async function runSync(path: string, options: SyncOptions, context: Context): Promise<void> {
   const file: RowFile = { path, format: formatOf(path, options.format), type: 'sub_account' };
-  const rules = { readApiKey: () => undefined, keyPrefix: '', nowMs: Date.now(), newId: () => '' };
-  const checked = await checkFile(file, rules, { ...rowKinds, sub_account: ownSubAccountRows });
+  const checked = await checkFile(file, noKeys, { ...rowKinds, sub_account: ownSubAccountRows });
   refuseOthers(file, checked);
   if (checked.counts.sub_account === 0 && options.deactivateMissing)
     throw new Failure(exitCode.failed, `${path} has no rows: all sub-accounts would be deactivated.`);
@@ -102,11 +103,9 @@ async function readKey({ env, stdin }: Context, fromInput: boolean): Promise<str
 function addressOf(env: NodeJS.ProcessEnv, given: string | undefined): string {
   if (given === undefined) {
     const { host, port, tls } = commandConfig(env).listen;
-    const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-    return `http${tls ? 's' : ''}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+    return originOf(tls ? 'https' : 'http', { host, port });
   }
-  if (URL.canParse(given) && /^https?:$/.test(new URL(given).protocol)) return new URL(given).origin;
-  throw new Failure(exitCode.usage, '--gateway must be an address such as https://api.example.com.');
+  return originIn(given, '--gateway', 'https://api.example.com');
 }
 
 const hints: Readonly<Record<string, string>> = {

@@ -1,5 +1,6 @@
 import { ownSubAccountRows } from '../../api/operator/import/requests.ts';
-import { exitCode, Failure } from '../failure.ts';
+import { exitCode, Failure, problemIn } from '../failure.ts';
+import { noKeys } from '../import/apply.ts';
 import type { CheckedFile, NamesInFile } from '../import/check.ts';
 import { Progress, type ProgressStream } from '../import/progress.ts';
 import type { Report } from '../import/report.ts';
@@ -71,10 +72,7 @@ export class Sync {
 
   #isListed(externalId: string): boolean {
     return ownSubAccountRows
-      .claims(
-        { external_id: externalId },
-        { readApiKey: () => undefined, keyPrefix: '', nowMs: 0, newId: () => '' },
-      )
+      .claims({ external_id: externalId }, noKeys)
       .some(([, name]) => this.#names.has(name));
   }
 
@@ -112,10 +110,8 @@ const done = { create: 'created', update: 'updated', unchanged: 'unchanged' } as
 
 /** Returns the problem code if an error concerns only one row, otherwise `undefined`. */
 function codeOf(error: unknown): string | undefined {
-  const { problem } = (error instanceof Failure ? error.details : {}) as {
-    readonly problem?: { readonly status: number; readonly code: string };
-  };
-  return problem !== undefined && [400, 409].includes(problem.status) ? problem.code : undefined;
+  const { status = 0, code } = problemIn(error);
+  return [400, 409].includes(status) ? code : undefined;
 }
 
 async function* inTurn<T>(list: readonly T[]): AsyncGenerator<T> {
