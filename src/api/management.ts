@@ -41,10 +41,14 @@ export function management(app: FastifyInstance, deps: ManagementDeps, done: () 
       write: { scope: managementScopes.write },
       countChange,
     };
-    subAccountRoutes<ScopedAccess>(typed, deps, {
-      ...access,
-      ...{ path: '', params: {}, createBody, setStatus: access.write },
-      parent: (request) => callerOf(request).accountId,
+    subAccountRoutes<ScopedAccess>({
+      app: typed,
+      deps,
+      rules: {
+        ...access,
+        ...{ path: '', params: {}, createBody, setStatus: access.write },
+        parent: (request) => callerOf(request).accountId,
+      },
     });
     byExternalIdRoute(typed, deps, countChange);
     limitsRoute(typed, deps);

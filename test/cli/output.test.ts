@@ -39,7 +39,7 @@ const event = {
 };
 const page = (row: object): object => ({ data: [row], has_more: false, next_cursor: null });
 const explanation = {
-  ...{ allowed: true, acts_as: id, reason: 'x', because: hostile, status: null, facts: null },
+  ...{ allowed: true, acts_as: id, reason: 'x', because: hostile, status: null, facts: null, limits: [] },
   request: { method: 'GET', path: `/${hostile}`, route: '/' },
   caller: { kind: 'parent', account_id: id, parent_id: null, scopes: [] },
   ended_by: { event_id: id, type: 'x', at, by: 'api_key', name: hostile },

@@ -1,10 +1,11 @@
 import { Type } from 'typebox';
 import { eventTypes, operatorEventTypes, type Event, type EventType } from '../../domain/event.ts';
-import { parseAccountId, parseEventId, type AccountId } from '../../domain/ids.ts';
+import { parseEventId, type AccountId } from '../../domain/ids.ts';
 import { instantFault, parseInstant } from '../../domain/rfc3339.ts';
 import { invalidField } from '../../http/invalid-request.ts';
 import type { EventFilter, EventStore } from '../../ports/events.ts';
 import { pageQuery, readPage, writePage } from '../rest/paging.ts';
+import { queryId } from '../rest/query-id.ts';
 
 const commonQuery = {
   ...pageQuery(),
@@ -57,8 +58,8 @@ export async function listEvents<Body>(
     to,
   ];
   const page = readPage(query, list, (text) => parseEventId(text) !== undefined);
-  const account = parent ?? readId('account_id', account_id);
-  const subAccount = readId('sub_account_id', sub_account_id);
+  const account = parent ?? queryId('account_id', account_id);
+  const subAccount = queryId('sub_account_id', sub_account_id);
   const [fromMs, toMs] = [readInstant('from', from), readInstant('to', to)];
   if (fromMs !== undefined && toMs !== undefined && toMs <= fromMs)
     throw invalidField('?to', 'must be later than `from`.');
@@ -70,12 +71,6 @@ export async function listEvents<Body>(
     ...(toMs !== undefined && { toMs }),
   };
   return writePage(await events.list(filter, page, parent ?? undefined), list, ({ id }) => id, toBody);
-}
-
-function readId(name: string, text: string | undefined): AccountId | undefined {
-  const id = text === undefined ? undefined : parseAccountId(text);
-  if (text !== undefined && id === undefined) throw invalidField(`?${name}`, 'must be a UUID.');
-  return id;
 }
 
 function readInstant(name: string, text: string | undefined): number | undefined {

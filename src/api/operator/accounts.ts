@@ -2,11 +2,11 @@ import { Type, type Static } from 'typebox';
 import { parseAccountId, uuidV7, type AccountId } from '../../domain/ids.ts';
 import { planNamePattern } from '../../domain/limits/plan.ts';
 import { found } from '../../http/not-found.ts';
-import { invalidField } from '../../http/invalid-request.ts';
 import { operatorCaller } from '../../ports/changes.ts';
 import type { ParentFilter } from '../../ports/tenant-store.ts';
 import { enforced, idempotencyClaim, notTaken, noteReplay, withinPairs, withPlan } from '../rest/changes.ts';
 import { pageOf, pageQuery, readPage, writePage, type ListName } from '../rest/paging.ts';
+import { queryId } from '../rest/query-id.ts';
 import { closed, noQuery } from '../rest/typebox.ts';
 import { near } from '../sub-accounts/listing.ts';
 import { creatable, externalId, nameStart } from '../sub-accounts/resource.ts';
@@ -146,8 +146,7 @@ function statusRoute(
 
 function filterOf(query: Static<typeof listQuery>): ParentFilter {
   const { status, external_id: externalId, q: nameStart, sub_account_id: sub, plan, near } = query;
-  const subAccount = sub === undefined ? undefined : parseAccountId(sub);
-  if (sub !== undefined && subAccount === undefined) throw invalidField('?sub_account_id', 'must be a UUID.');
+  const subAccount = queryId('sub_account_id', sub);
   return {
     ...(status && { status }),
     ...(externalId && { externalId }),

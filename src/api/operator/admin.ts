@@ -63,16 +63,20 @@ function operatorRoutes(app: OperatorApp, deps: AdminDeps): void {
   };
   accountRoutes(app, deps);
   deletionRoutes(app, deps);
-  subAccountRoutes<RoleAccess>(app, deps, {
-    path: '/accounts/:account_id/sub-accounts',
-    params: { account_id: Type.String() },
-    createBody: givenIdBody,
-    parent: ({ params }) =>
-      found(parseAccountId((params as { readonly account_id: string }).account_id), 'account'),
-    caller: operatorOf,
-    read: { role: 'viewer' },
-    write: { role: 'admin' },
-    setStatus: { role: 'support' },
+  subAccountRoutes<RoleAccess>({
+    app,
+    deps,
+    rules: {
+      path: '/accounts/:account_id/sub-accounts',
+      params: { account_id: Type.String() },
+      createBody: givenIdBody,
+      parent: ({ params }) =>
+        found(parseAccountId((params as { readonly account_id: string }).account_id), 'account'),
+      caller: operatorOf,
+      read: { role: 'viewer' },
+      write: { role: 'admin' },
+      setStatus: { role: 'support' },
+    },
   });
   planRoutes(app, deps);
   importRoutes(app, deps);

@@ -1,13 +1,13 @@
 import { Type, type Static } from 'typebox';
 import type { KeyDigest } from '../../domain/api-key.ts';
-import { parseAccountId, parseKeyId } from '../../domain/ids.ts';
+import { parseKeyId } from '../../domain/ids.ts';
 import { found } from '../../http/not-found.ts';
-import { invalidField } from '../../http/invalid-request.ts';
 import type { TenantStore } from '../../ports/tenant-store.ts';
 import type { ChangedKey, HeldKey, KeyFilter } from '../../ports/api-keys.ts';
 import { keyEndRoutes, keyUpdateRoute, type KeyLifeDeps, type KeyLifeRules } from '../api-keys/key-life.ts';
 import { apiKeyFields, apiKeyToBody, secretFields, statuses } from '../api-keys/resource.ts';
 import { pageOf, pageQuery, readPage, writePage } from '../rest/paging.ts';
+import { queryId } from '../rest/query-id.ts';
 import { closed, noQuery, nullableText } from '../rest/typebox.ts';
 import { operatorOf, type OperatorApp, type RoleAccess } from './operator-token.ts';
 
@@ -82,13 +82,14 @@ function findRoute(app: OperatorApp, { tenants, clock }: AnyKeyDeps): void {
       const { prefix, last4, sha256, account_id: account, status } = request.query;
       const list = ['any-api-key', prefix, last4, sha256, account?.toLowerCase(), status];
       const page = readPage(request.query, list);
+      const accountId = queryId('account_id', account);
       const filter: KeyFilter = {
         ...(prefix !== undefined && { prefix }),
         ...(last4 !== undefined && { last4 }),
         ...(sha256 !== undefined && {
           digest: Buffer.from(sha256, 'hex').toString('base64url') as KeyDigest,
         }),
-        ...(account !== undefined && { account: requireAccountId(account) }),
+        ...(accountId !== undefined && { account: accountId }),
         ...(status !== undefined && { status }),
       };
       const nowMs = clock.wallMs();
@@ -124,12 +125,6 @@ function changedToBody({ holding, ...key }: ChangedKey, nowMs: number): Static<t
 
 function closedHolder() {
   return closed(holder);
-}
-
-function requireAccountId(text: string) {
-  const id = parseAccountId(text);
-  if (id === undefined) throw invalidField('?account_id', 'must be a UUID.');
-  return id;
 }
 
 function toBody({ key, account, parent }: HeldKey, nowMs: number): Static<typeof keyBody> {

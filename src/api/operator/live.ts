@@ -1,11 +1,10 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { parseAccountId, parseKeyId } from '../../domain/ids.ts';
 import { ProblemError } from '../../domain/problem.ts';
-import { invalidField } from '../../http/invalid-request.ts';
 import type { LiveTail, LiveTails } from '../../ports/live-tails.ts';
 import type { TailFilter } from '../../ports/tails.ts';
+import { queryId } from '../rest/query-id.ts';
 import { closed } from '../rest/typebox.ts';
 import { systemTimers } from '../../ports/timers.ts';
 import { problemOfCaller, type OperatorAccess, type OperatorApp } from './operator-token.ts';
@@ -68,12 +67,8 @@ function filterOf(sent: {
   readonly api_key_id?: string;
   readonly code?: string;
 }): TailFilter {
-  const accountId = sent.account_id === undefined ? undefined : parseAccountId(sent.account_id);
-  if (sent.account_id !== undefined && accountId === undefined)
-    throw invalidField('?account_id', 'must be a UUID.');
-  const keyId = sent.api_key_id === undefined ? undefined : parseKeyId(sent.api_key_id);
-  if (sent.api_key_id !== undefined && keyId === undefined)
-    throw invalidField('?api_key_id', 'must be a UUID.');
+  const accountId = queryId('account_id', sent.account_id);
+  const keyId = queryId('api_key_id', sent.api_key_id);
   return {
     ...(accountId !== undefined && { accountId }),
     ...(keyId !== undefined && { keyId }),

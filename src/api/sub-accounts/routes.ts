@@ -63,25 +63,27 @@ export interface SubAccountRules<Access> {
 }
 
 /** Adds the routes that create, list, get, update, deactivate, reactivate and delete sub-accounts (spec section 4). */
-export function subAccountRoutes<Access>(
-  app: RoutesWith<Access>,
-  deps: SubAccountDeps,
-  rules: SubAccountRules<Access>,
-): void {
-  createRoute(app, deps, rules);
-  listRoute(app, deps, rules);
-  getRoute(app, deps, rules);
-  updateRoute(app, deps, rules);
-  statusRoute(app, deps, rules, 'deactivate', 'deactivated');
-  statusRoute(app, deps, rules, 'reactivate', 'active');
-  deleteRoute(app, deps, rules);
+export function subAccountRoutes<Access>(routes: Routes<Access>): void {
+  createRoute(routes);
+  listRoute(routes);
+  getRoute(routes);
+  updateRoute(routes);
+  statusRoute(routes, 'deactivate', 'deactivated');
+  statusRoute(routes, 'reactivate', 'active');
+  deleteRoute(routes);
+}
+
+/** Where the routes are added, and what they need. */
+interface Routes<Access> {
+  readonly app: RoutesWith<Access>;
+  readonly deps: SubAccountDeps;
+  readonly rules: SubAccountRules<Access>;
 }
 
 /** Waits until every replica enforces a change, and counts the change against the caller's rate. */
 function enforce<T>(
   committed: Committed<T>,
-  { barrier, config }: SubAccountDeps,
-  { countChange }: Pick<SubAccountRules<unknown>, 'countChange'>,
+  { deps: { barrier, config }, rules: { countChange } }: Pick<Routes<unknown>, 'deps' | 'rules'>,
   reply: FastifyReply,
 ): Promise<T> {
   return enforced(committed, barrier, reply, config.headers.enforced, countChange);
@@ -100,11 +102,8 @@ function idsOf(
   return [parent(request), found(parseAccountId(request.params.sub_id), 'sub-account')];
 }
 
-function createRoute<Access>(
-  app: RoutesWith<Access>,
-  deps: SubAccountDeps,
-  rules: SubAccountRules<Access>,
-): void {
+function createRoute<Access>(routes: Routes<Access>): void {
+  const { app, deps, rules } = routes;
   const { tenants, clock, randomBytes, config } = deps;
 
   app.post(
@@ -140,7 +139,7 @@ function createRoute<Access>(
         caller,
       );
       const committed = withinLimit(notTaken(made, 'sub_account'), 'sub-accounts');
-      const account = await enforce(committed, deps, rules, reply);
+      const account = await enforce(committed, routes, reply);
       noteReplay(reply, committed);
       reply.code(201);
       return { ...subAccountToBody(account), ...(await warningsOf(deps, parent, committed)) };
@@ -148,11 +147,7 @@ function createRoute<Access>(
   );
 }
 
-function listRoute<Access>(
-  app: RoutesWith<Access>,
-  { tenants }: SubAccountDeps,
-  rules: SubAccountRules<Access>,
-): void {
+function listRoute<Access>({ app, deps: { tenants }, rules }: Routes<Access>): void {
   app.get(
     rules.path,
     {
@@ -167,11 +162,7 @@ function listRoute<Access>(
   );
 }
 
-function getRoute<Access>(
-  app: RoutesWith<Access>,
-  { tenants }: SubAccountDeps,
-  rules: SubAccountRules<Access>,
-): void {
+function getRoute<Access>({ app, deps: { tenants }, rules }: Routes<Access>): void {
   app.get(
     `${rules.path}/:sub_id`,
     {
@@ -183,11 +174,8 @@ function getRoute<Access>(
   );
 }
 
-function updateRoute<Access>(
-  app: RoutesWith<Access>,
-  deps: SubAccountDeps,
-  rules: SubAccountRules<Access>,
-): void {
+function updateRoute<Access>(routes: Routes<Access>): void {
+  const { app, deps, rules } = routes;
   app.patch(
     `${rules.path}/:sub_id`,
     {
@@ -207,18 +195,17 @@ function updateRoute<Access>(
         'sub-account',
       );
       const committed = notTaken(withinPairs(changed), 'sub_account');
-      return subAccountToBody(await enforce(committed, deps, rules, reply));
+      return subAccountToBody(await enforce(committed, routes, reply));
     },
   );
 }
 
 function statusRoute<Access>(
-  app: RoutesWith<Access>,
-  deps: SubAccountDeps,
-  rules: SubAccountRules<Access>,
+  routes: Routes<Access>,
   action: 'deactivate' | 'reactivate',
   status: 'deactivated' | 'active',
 ): void {
+  const { app, deps, rules } = routes;
   app.post(
     `${rules.path}/:sub_id/${action}`,
     {
@@ -234,16 +221,13 @@ function statusRoute<Access>(
         'sub-account',
       );
       noteReplay(reply, committed);
-      return subAccountToBody(await enforce(committed, deps, rules, reply));
+      return subAccountToBody(await enforce(committed, routes, reply));
     },
   );
 }
 
-function deleteRoute<Access>(
-  app: RoutesWith<Access>,
-  deps: SubAccountDeps,
-  rules: SubAccountRules<Access>,
-): void {
+function deleteRoute<Access>(routes: Routes<Access>): void {
+  const { app, deps, rules } = routes;
   app.delete(
     `${rules.path}/:sub_id`,
     {
@@ -255,7 +239,7 @@ function deleteRoute<Access>(
       const deleted = await deps.tenants.deleteSubAccount(parent, id, rules.caller(request));
       const { enforced: header } = deps.config.headers;
       return sendDeleted(deleted, 'sub-account', reply, header, (committed) =>
-        enforce(committed, deps, rules, reply),
+        enforce(committed, routes, reply),
       );
     },
   );
