@@ -44,7 +44,7 @@ const explanation = {
   caller: { kind: 'parent', account_id: id, parent_id: null, scopes: [] },
   ended_by: { event_id: id, type: 'x', at, by: 'api_key', name: hostile },
 };
-const usage = { ...page({ account_id: id, name: hostile, period_start: at }), from: at, to: at };
+const usage = { ...page({ account_id: id, name: hostile, period_start: at }), from: at, to: at, silent: [] };
 
 /** Returns the output of a command whose calls get `answers`, the first one whose pattern fits the path. */
 async function outputOf(
