@@ -44,7 +44,7 @@ export interface ReadProblem {
 
 /** Returns the problem with which the gateway rejected a call; empty for any other error. */
 export function problemIn(error: unknown): ReadProblem {
-  return ((error instanceof Failure && error.details['problem']) || {}) as ReadProblem;
+  return (error instanceof Failure && error.details['problem']) || {};
 }
 
 /** Makes the error that lists the faults of the configuration. */
