@@ -229,8 +229,8 @@ const guards: Readonly<
   'src/http/turn.ts': [
     [
       'hogged-turns',
-      'return work > littleWork && done.total > mostWork;',
-      'return work < 0 && done.total > mostWork + littleWork;',
+      'const rests = work > littleWork && done.total > mostWork;',
+      'const rests = work < 0 && done.total > mostWork + littleWork;',
     ],
   ],
   'src/http/static-page.ts': [
