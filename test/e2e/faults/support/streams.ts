@@ -1,4 +1,7 @@
-/** Streams that pass bytes both ways all the time, through every replica: a WebSocket, and an upload whose response has begun. */
+/**
+ * Streams that pass bytes all the time, through every replica: a WebSocket, an upload whose response has begun, an event stream
+ * and a long response.
+ */
 import { createHash } from 'node:crypto';
 import type { Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
@@ -15,14 +18,26 @@ function keepSending(socket: Socket, piece: string): void {
   socket.on('error', () => undefined).on('close', () => clearInterval(timer));
 }
 
+/** Where a piece of a stream arrived: its kind, and whose it was. */
+export type Arrival = `${(typeof kinds)[number]} to the ${'service' | 'client'}`;
+
+/** Kinds of streams. A kind is the second segment of a stream's path. */
+const kinds = ['websocket', 'upload', 'events', 'response'] as const;
+
+/** Every arrival there is: the last two kinds have no bytes for the service. */
+export const arrivals: readonly Arrival[] = [
+  ...kinds.map((kind) => `${kind} to the client` as const),
+  ...(['websocket to the service', 'upload to the service'] as const),
+];
+
 /** Who is told of each piece that reaches a service or a client. The name of the streams is the last segment of their path. */
-export type Passed = Map<string, () => void>;
+export type Passed = Map<string, (at: Arrival) => void>;
 
 /** Has a service take and send such streams under `/streams/`. */
 export function serveStreams(server: Server, passed: Passed): void {
   const noted = (url = ''): (() => void) => {
-    const name = url.slice(url.lastIndexOf('/') + 1);
-    return () => passed.get(name)?.();
+    const [kind, name = ''] = url.split('/').slice(-2) as [(typeof kinds)[number], string];
+    return () => passed.get(name)?.(`${kind} to the service`);
   };
   server.on('upgrade', ({ url, headers }, socket: Socket) => {
     socket.write(
@@ -35,32 +50,42 @@ export function serveStreams(server: Server, passed: Passed): void {
   server.on('request', (request, response) => {
     if (request.url?.startsWith('/streams/') !== true) return;
     request.on('data', noted(request.url)).on('error', () => undefined);
-    response.writeHead(200, { 'content-type': 'application/octet-stream' });
-    const timer = setInterval(() => response.write('x'), everyMs);
+    const isEvents = request.url.startsWith('/streams/events/');
+    response.writeHead(200, { 'content-type': isEvents ? 'text/event-stream' : 'application/octet-stream' });
+    const timer = setInterval(() => response.write(isEvents ? 'data: x\n\n' : 'x'), everyMs);
     response.on('close', () => clearInterval(timer));
   });
 }
 
-/** Opens both kinds through one gateway. Each piece that comes is told to `passed`. */
+/** Opens all kinds through one gateway. Each piece that comes is told to `passed`. */
 export function openStreams(port: number, key: string, name: string, passed: Passed): void {
-  const head = `/streams/${name} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n`;
-  for (const [text, piece] of [
-    [
-      `GET ${head}Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n` +
-        'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
+  const ends: Readonly<Record<(typeof kinds)[number], readonly [string, string, string?]>> = {
+    websocket: [
+      'GET',
+      'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n' +
+        'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n',
       '\x81\x82\0\0\0\0hi',
     ],
-    [`POST ${head}Transfer-Encoding: chunked\r\n\r\n`, '1\r\nx\r\n'],
-  ] as const) {
+    upload: ['POST', 'Transfer-Encoding: chunked\r\n', '1\r\nx\r\n'],
+    events: ['GET', ''],
+    response: ['GET', ''],
+  };
+  for (const kind of kinds) {
+    const [method, headers, piece] = ends[kind];
     const socket = connect(port, '127.0.0.1');
-    socket.write(text);
+    socket.write(
+      `${method} /streams/${kind}/${name} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n${headers}\r\n`,
+    );
     socket.once('data', (chunk: Buffer) => {
       const isOpen = /^HTTP\/1\.1 (?:101|200) /.test(chunk.toString('latin1'));
       if (!isOpen) return socket.destroy();
       // A close frame of the gateway's own says that it is over.
-      socket.on('data', (more: Buffer) => (more[0] === 0x88 ? undefined : passed.get(name)?.()));
+      socket.on('data', (more: Buffer) =>
+        more[0] === 0x88 ? undefined : passed.get(name)?.(`${kind} to the client`),
+      );
       return undefined;
     });
-    keepSending(socket, piece);
+    if (piece === undefined) socket.on('error', () => undefined);
+    else keepSending(socket, piece);
   }
 }
