@@ -29,5 +29,6 @@ t.test('no decision by what was before a 2xx, whatever is killed, paused or cut'
   });
   t.same(outcome.stale, []);
   t.same(outcome.odd, []);
+  t.ok(outcome.streamed > 0, 'streams passed bytes');
   t.ok(outcome.recovered, 'every replica recovers by itself');
 });

@@ -73,19 +73,20 @@ if (values.help) {
 }
 
 function report(outcome: RunOutcome, seconds: number): boolean {
-  const { decisions, undecided, mutationMs, faults, stale, odd, recovered } = outcome;
+  const { decisions, undecided, streamed, mutationMs, faults, stale, odd, recovered } = outcome;
   const at = (share: number): string =>
     `${Math.round(mutationMs[Math.floor(mutationMs.length * share)] ?? 0)} ms`;
   say(
     `${faults.length} faults, ${decisions} decisions (${Math.round(decisions / seconds)} a second), ` +
-      `${undecided} probes undecided`,
+      `${undecided} probes undecided, ${streamed} pieces of streams`,
   );
   say(`${mutationMs.length} mutations got a 2xx: p50 ${at(0.5)}, p90 ${at(0.9)}, p99 ${at(0.99)}`);
   for (const response of odd.slice(0, 10)) say(`ODD    ${response}`);
   for (const each of stale.slice(0, 10)) say(`STALE  ${JSON.stringify(each)}`);
   if (!recovered) say('NOT RECOVERED: a replica was not ready at the end');
   say(`${stale.length} stale decisions`);
-  return stale.length === 0 && odd.length === 0 && recovered;
+  if (streamed === 0) say('NO STREAMS: no piece of one arrived');
+  return stale.length === 0 && odd.length === 0 && recovered && streamed > 0;
 }
 
 function say(line: string): void {

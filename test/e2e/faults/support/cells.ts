@@ -295,6 +295,7 @@ const streams: Cell = async (parts) => {
     const object = `streams of ${id}`;
     history.begin(object, 'pass');
     openStreams(key, () => {
+      history.streamed += 1;
       const at = now();
       history.observe({ object, value: 'pass', began: at, ended: at, by: 'streams' });
     });

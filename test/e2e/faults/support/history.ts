@@ -42,6 +42,8 @@ export class History {
   readonly odd: string[] = [];
   /** Decisions that were checked. */
   decisions = 0;
+  /** Pieces of open streams that arrived. */
+  streamed = 0;
   /** Probes that were not decided: the gateway said so, or there was no response. */
   undecided = 0;
   /** How long each mutation took that got a 2xx, in milliseconds. */

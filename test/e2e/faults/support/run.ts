@@ -53,6 +53,8 @@ export interface RunOutcome {
   readonly odd: readonly string[];
   readonly decisions: number;
   readonly undecided: number;
+  /** Pieces of open streams that arrived; 0 shows that nothing was judged about them. */
+  readonly streamed: number;
   /** Milliseconds each mutation took that got a 2xx, shortest first. */
   readonly mutationMs: readonly number[];
   readonly faults: readonly string[];
@@ -133,6 +135,7 @@ export async function runFaults(t: Scope, plan: RunPlan): Promise<RunOutcome> {
     odd: history.odd,
     decisions: history.decisions,
     undecided: history.undecided,
+    streamed: history.streamed,
     mutationMs: history.mutationMs.sort((a, b) => a - b),
     faults: suffered,
     recovered,
