@@ -372,7 +372,7 @@ const guards: Readonly<
     ['path-invisibles', "return text.replace(/\\p{Default_Ignorable_Code_Point}+/gu, '');", 'return text;'],
     ['path-letters', '.toLowerCase().toUpperCase().toLowerCase();', '.toLowerCase();'],
   ],
-  'src/proxy/ingress/preflight.ts': [['preflight-body', 'head.bodyLength === 0 &&']],
+  'src/proxy/ingress/preflight.ts': [['preflight-body', 'request.bodyLength === 0 &&']],
   'src/proxy/ingress/reject.ts': [
     ['external-id-in-log', 'path: loggedPath(request.url),', 'path: request.url,'],
   ],
@@ -388,7 +388,7 @@ const guards: Readonly<
   'src/proxy/ingress/websocket-request.ts': [
     [
       'upgrade-headers',
-      "if (head.bodyLength !== 0) return invalid('A WebSocket is opened without a body.');",
+      "if (request.bodyLength !== 0) return invalid('A WebSocket is opened without a body.');",
     ],
     [
       'upgrade-offers',

@@ -47,7 +47,7 @@ function proxied() {
   const about = { requestId: 'id', peer: undefined, peerTrusted: false, encrypted: false };
   const listed = (written: readonly string[]): string[] => written.flatMap((name) => [name, 'value']);
   const rejected = (written: readonly string[]): unknown =>
-    read({ rawHeaders: listed(written), bodyLength: 0, fault: null }, 'read');
+    read({ rawHeaders: listed(written), fault: null }, 'read');
   const sent = (written: readonly string[], admission: Admission | null): void => {
     rejected(written);
     outbound(listed(written), { ...about, identity: admission }, route);

@@ -12,13 +12,11 @@ export interface RequestHead {
   readonly apiKeys: readonly string[];
   /** All values of the acting header, in order. */
   readonly acting: readonly string[];
-  /** Number of bytes of the body (RFC 9112 §6.3); `undefined` for a chunked body. */
-  readonly bodyLength: number | undefined;
 }
 
 /** Reads a head. Returns its parts, or the problem to reject the request with. */
 export type ReadHead = (
-  request: Pick<ClientRequest, 'rawHeaders' | 'bodyLength' | 'fault'>,
+  request: Pick<ClientRequest, 'rawHeaders' | 'fault'>,
   kind: MethodKind,
 ) => RequestHead | { readonly problem: Problem };
 
@@ -32,7 +30,7 @@ export function headReader(rules: HeaderRules, maxHeaders: number): ReadHead {
     detail: `The request has more than ${maxHeaders} headers.`,
   };
 
-  return ({ rawHeaders, bodyLength, fault }, kind) => {
+  return ({ rawHeaders, fault }, kind) => {
     if (rawHeaders.length > 2 * maxHeaders) return { problem: tooMany };
     if (fault !== null) return { problem: fault };
     let authorization: string[] | undefined;
@@ -67,7 +65,6 @@ export function headReader(rules: HeaderRules, maxHeaders: number): ReadHead {
       authorization: authorization ?? none,
       apiKeys: apiKeys ?? none,
       acting: acting ?? none,
-      bodyLength,
     };
   };
 }

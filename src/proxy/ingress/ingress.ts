@@ -68,7 +68,7 @@ export function ingressReader(config: Pick<Config, 'routes' | 'limits'>, rules: 
       switch (target.kind) {
         case 'route': {
           const opensWebSocket = offersWebSocket(request);
-          const upgradeProblem = opensWebSocket ? upgradeFault(request, head) : undefined;
+          const upgradeProblem = opensWebSocket ? upgradeFault(request) : undefined;
           const problem = kind === undefined ? methodNotServed : upgradeProblem;
           return problem === undefined
             ? { kind: 'route', route: target.route, head, opensWebSocket }

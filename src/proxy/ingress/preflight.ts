@@ -8,7 +8,7 @@ import type { RequestHead } from './framing.ts';
 export function isPreflight(request: ClientRequest, head: RequestHead): boolean {
   return (
     request.method === 'OPTIONS' &&
-    head.bodyLength === 0 &&
+    request.bodyLength === 0 &&
     request.header('origin') !== undefined &&
     request.header('access-control-request-method') !== undefined &&
     head.authorization.length === 0 &&

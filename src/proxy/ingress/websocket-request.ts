@@ -1,6 +1,5 @@
 import type { Problem } from '../../domain/problem.ts';
 import type { ClientRequest } from '../../http/client-request.ts';
-import type { RequestHead } from './framing.ts';
 
 /**
  * Whether a request offers to switch to WebSocket. `Upgrade` is a list (RFC 9110 §7.8). A request that offers only other
@@ -14,9 +13,9 @@ export function offersWebSocket({ upgrade }: Pick<ClientRequest, 'upgrade'>): bo
 const webSocketOffer = /(?:^|,)[\t ]*websocket[\t ]*(?:,|$)/i;
 
 /** Returns the problem to report if an upgrade request is invalid (RFC 6455 §4.2.1); `undefined` if it is valid. */
-export function upgradeFault(request: ClientRequest, head: RequestHead): Problem | undefined {
+export function upgradeFault(request: ClientRequest): Problem | undefined {
   if (request.method !== 'GET') return invalid('A WebSocket is opened with GET.');
-  if (head.bodyLength !== 0) return invalid('A WebSocket is opened without a body.');
+  if (request.bodyLength !== 0) return invalid('A WebSocket is opened without a body.');
   if (request.header('sec-websocket-version') !== '13') return otherVersion;
   const validKey = keyForm.test(request.header('sec-websocket-key') ?? '');
   return validKey ? undefined : invalid('Sec-WebSocket-Key is not valid.');

@@ -16,7 +16,7 @@ export interface HandshakeUser
 }
 
 /** The opening handshake of a WebSocket (RFC 6455 §4), on a separate connection to the upstream. */
-export class Handshake implements InFlightRequest, ResponseEvents {
+export class Handshake implements InFlightRequest, ResponseEvents, Breakable {
   readonly #socket: Socket;
   readonly #text: string;
   readonly #key: string;
@@ -45,18 +45,20 @@ export class Handshake implements InFlightRequest, ResponseEvents {
     this.#socket = socket;
     this.#key = key;
     this.#user = user;
-    this.#onData = guarded(user, (chunk: Buffer) => this.#read(chunk));
+    this.#onData = guarded(this, (chunk: Buffer) => this.#read(chunk));
   }
 
   send(): void {
     const socket = this.#socket;
     socket.on('data', this.#onData);
-    const ended = (): void => this.#onFin();
-    socket.once('end', guarded(this.#user, ended));
+    const ended = (): void => {
+      if (!this.#over) this.#parser.close();
+    };
+    socket.once('end', guarded(this, ended));
     const failed = (error: Error): void => this.#fail(error);
-    socket.once('error', guarded(this.#user, failed));
+    socket.once('error', guarded(this, failed));
     const closed = (): void => this.#fail(new Error('the upstream closed the connection'));
-    socket.once('close', guarded(this.#user, closed));
+    socket.once('close', guarded(this, closed));
     this.#parser.begin(false, true);
     socket.write(this.#text, 'latin1');
   }
@@ -100,13 +102,7 @@ export class Handshake implements InFlightRequest, ResponseEvents {
 
   #read(chunk: Buffer): void {
     if (this.#over) return;
-    let taken: number;
-    try {
-      taken = this.#parser.feed(chunk, chunk.length);
-    } catch (error) {
-      if (error instanceof MessageFault) return this.#fail(error);
-      throw error;
-    }
+    const taken = this.#parser.feed(chunk, chunk.length);
     const { head } = this.#parser;
     if (head?.status === 101) this.#consent(head, chunk.subarray(taken));
   }
@@ -119,14 +115,9 @@ export class Handshake implements InFlightRequest, ResponseEvents {
     this.#user.onConsent(head, rest);
   }
 
-  #onFin(): void {
-    if (this.#over) return;
-    try {
-      this.#parser.close();
-    } catch (error) {
-      if (error instanceof MessageFault) return this.#fail(error);
-      throw error;
-    }
+  broke(error: unknown): void {
+    if (error instanceof MessageFault) this.#fail(error);
+    else this.#user.broke(error);
   }
 
   #fail(error: Error): void {
