@@ -109,6 +109,11 @@ export class Lease {
     return this.#readMs;
   }
 
+  /** Log position that this replica has confirmed; `null` before the first confirmation, also after it began anew. */
+  get confirmed(): Seq | null {
+    return this.#acked < 0 ? null : this.#acked;
+  }
+
   /** Milliseconds until the lease runs out; negative afterwards. */
   get remainingMs(): number {
     return this.#parts.view.remainingMs(this.#parts.clock);

@@ -43,7 +43,7 @@ export interface Renewed {
 }
 
 /**
- * A change to a fact. A `key` of the form `q:<account id>` does not name a fact: it says that the account was given a
+ * A change to a fact. A `key` that begins with `q:` does not name a fact: it says that an account or a plan was given a
  * quota.
  */
 export interface LogEntry {

@@ -9,6 +9,7 @@ import type {
   UsageRow,
   UsedBy,
 } from '../domain/usage.ts';
+import type { Seq } from './facts.ts';
 import type { Page } from './tenant-store.ts';
 
 /**
@@ -143,6 +144,11 @@ export interface UsageBatch {
    * `Infinity` at the end of the journal, `null` if unknown.
    */
   readonly throughMs: number | null;
+  /**
+   * Position that the sender had confirmed when the rows' last request was counted; `null` if unknown. The rows count for
+   * quotas that were given later, too: the sender did not know of them.
+   */
+  readonly confirmed?: Seq | null;
   /**
    * Name of the machine or pod that runs the journal's process. Sent only when the process announces itself, in a batch
    * without rows.

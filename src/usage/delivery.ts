@@ -1,4 +1,5 @@
 import type { UsageRow } from '../domain/usage.ts';
+import type { Seq } from '../ports/facts.ts';
 import { UnusableUsage, type UsageStore } from '../ports/usage.ts';
 import type { PortionSize } from './portion-size.ts';
 import type { StoreClock } from './store-clock.ts';
@@ -23,6 +24,8 @@ export interface SealedBatch {
   readonly rows: readonly UsageRow[];
   /** @see UsageBatch.throughMs */
   readonly throughMs: number | null;
+  /** @see UsageBatch.confirmed */
+  readonly confirmed?: Seq | null;
 }
 
 /** Size of the range of row numbers reserved for each batch; no batch has that many rows. */
@@ -67,14 +70,14 @@ async function deliverRange(
   from: number,
   to: number,
 ): Promise<number> {
-  const { journal, number, rows, throughMs } = batch;
+  const { journal, number, rows, throughMs, confirmed = null } = batch;
   const { keysPerAccountHour } = parts;
   const add = async (some: readonly UsageRow[]): Promise<number> => {
     const { rowsIn } = await parts.clock.during(() =>
       parts.store.add({
         ...{ journal, from: positionOf(number, from), to: positionOf(number, to), rows: some },
         after: from > 0 ? positionOf(number, from) : positionOf(number - 1, 0),
-        keysPerAccountHour,
+        ...{ keysPerAccountHour, confirmed },
         throughMs: to === rows.length ? throughMs : null,
       }),
     );

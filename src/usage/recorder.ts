@@ -1,5 +1,6 @@
 import { hourMs, sumOfUnits, type UsedBy } from '../domain/usage.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { Seq } from '../ports/facts.ts';
 import type { Timers } from '../ports/timers.ts';
 import { within } from '../timing/within.ts';
 import type { CountedKind, CountedRequest, UsageSink, UsageStore } from '../ports/usage.ts';
@@ -21,6 +22,8 @@ export interface UsageRecorderParts {
   readonly logger: Pick<Logger, 'error' | 'warn' | 'info'>;
   /** Name of this machine or pod. */
   readonly host: string;
+  /** Returns the position that this process has confirmed; `null` if it has none. @see UsageBatch.confirmed */
+  readonly confirmed?: () => Seq | null;
   /** Called for every usage row that is dropped because the store always rejects it. */
   readonly onSetAside?: () => void;
   /** Called for every request that is not counted because neither memory nor disk has room for another row. */
@@ -221,16 +224,15 @@ export class UsageRecorder implements UsageSink {
     return this.unwritable ? null : this.#parts.journal.folder;
   }
 
-  /** Immediately adds all counts so far to the store. If that fails, the counts stay in the journal. */
+  /**
+   * Adds all counts up to this call, and none of later requests, to the store. If that fails, they stay in the journal.
+   */
   async deliver(): Promise<void> {
-    for (let ticks = 0; ticks < 2 && !this.#stopped; ticks++) {
-      await this.#flushing;
+    this.#seal();
+    await (this.#flushing = this.#flushing.then(() => {
       this.#callOff();
-      this.#flushing = this.#tick();
-      await this.#flushing;
-      // The open batch still has rows if this tick only delivered an earlier batch. A second tick delivers these rows.
-      if (this.#batch.rows.length === 0) return;
-    }
+      return this.#stopped ? undefined : this.#tick(false);
+    }));
   }
 
   async #addRest(untilMs: number): Promise<void> {
@@ -268,7 +270,7 @@ export class UsageRecorder implements UsageSink {
     });
   }
 
-  async #tick(): Promise<void> {
+  async #tick(seals = true): Promise<void> {
     this.#collect();
     this.#leaveIfTaken();
     if (!this.#parts.journal.writable) await this.#takeUpJournal();
@@ -276,7 +278,7 @@ export class UsageRecorder implements UsageSink {
     this.#isNewJournal = false;
     this.commit();
     this.#health.look();
-    if (this.#pending.size === 0) this.#seal();
+    if (seals && this.#pending.size === 0) this.#seal();
     await this.#pending.deliver();
     const isIdle = this.#pending.size === 0 && this.#batch.rows.length === 0 && this.lagMs() >= idleMs;
     if (isIdle) await this.#pending.tryToAnnounce(this.#certainMs());
@@ -304,7 +306,14 @@ export class UsageRecorder implements UsageSink {
     const onDisk = journal.writable && this.#pending.size > 0;
     const number = journal.seal(rows);
     const requests = requestsOf(rows);
-    this.#pending.add({ number, rows: onDisk ? null : rows, requests, throughMs: this.#certainMs() });
+    const confirmed = this.#parts.confirmed?.() ?? null;
+    this.#pending.add({
+      number,
+      rows: onDisk ? null : rows,
+      requests,
+      throughMs: this.#certainMs(),
+      confirmed,
+    });
     this.#batch = new OpenBatch();
     this.#full = false;
   }

@@ -101,7 +101,8 @@ export async function makeEngine(parts: EngineParts): Promise<Engine> {
     ...{ ...tools, registry },
     onBreakerState: (state) => events.breakerState?.(state),
   });
-  const counting = makeCounting({ ...tools, config: config.usage, store: store.usage, registry });
+  const confirmed = () => coherence.snapshot()?.confirmed ?? null;
+  const counting = makeCounting({ ...tools, config: config.usage, store: store.usage, registry, confirmed });
   const limiter = await openLimiter({ ...parts, randomId: randomUUID, snapshot: () => coherence.snapshot() });
   const exporting = makeExporting({
     ...{ ...tools, config: config.usage, registry },
@@ -127,9 +128,7 @@ export async function makeEngine(parts: EngineParts): Promise<Engine> {
   const starting = bringUp({ ...tools, store, migrate: config.migrate || alone, alone, begin });
 
   return {
-    directory: coherence.directory,
-    barrier: coherence.barrier,
-    clock: coherence.clock,
+    ...{ directory: coherence.directory, barrier: coherence.barrier, clock: coherence.clock },
     usage: counting.usage,
     limiter,
     usageReplay: exporting.replay,

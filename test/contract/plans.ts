@@ -199,7 +199,7 @@ export async function planContract(t: Test, store: Store): Promise<void> {
     await use(id, 30);
     const set = (requestsPerDay: number | null) =>
       logged(() => tenants.putPlan(plan, planTerms({ requestsPerDay })));
-    t.same((await set(100)).keys, [factKey.plan(plan), `q:${plan}`], 'replicas deliver their counts');
+    t.same((await set(100)).keys, [factKey.plan(plan), `q:${plan}:day`], 'replicas deliver their counts');
     t.equal(await ask(id, 100), 70);
     t.equal(await ask(own, 10), 10);
     await use(id, 5);
@@ -215,7 +215,7 @@ export async function planContract(t: Test, store: Store): Promise<void> {
     const moved = await logged(() =>
       tenants.updateParent(id, { plan: other.plan, limits: { requestsPerDay: null } }),
     );
-    t.same(moved.keys, [factKey.account(id), `q:${id}`]);
+    t.same(moved.keys, [factKey.account(id), `q:parent:${id}:day`]);
     t.equal(await ask(id, 50), 15);
   });
 

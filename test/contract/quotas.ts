@@ -183,6 +183,67 @@ export async function quotaContract(t: Test, store: Store): Promise<void> {
     t.equal(await one.use(60), 55);
   });
 
+  await t.test(
+    'a new quota counts what replicas had let through before they knew of it, each once',
+    async (t) => {
+      const parent = await createParent(tenants);
+      const { value: sub } = await createSub(tenants, parent.id);
+      const newest = async (): Promise<number> => (await store.log.replicas()).seq;
+      const add = (requests: number, confirmed: number) =>
+        addUsage(
+          { store },
+          [usageRow(sub.id, Date.now(), { requests, units: 2 * requests })],
+          Infinity,
+          confirmed,
+        );
+      const set = (limits: Partial<typeof noLimits>) =>
+        tenants.updateSubAccount(parent.id, sub.id, { limits: { ...noLimits, ...limits } });
+      const leftOf = async (limit: string, capacity: number): Promise<number> =>
+        (
+          await new Asking(replicas[2], limit, capacity).ask({
+            period: limit.includes(':day') ? 'day' : 'month',
+          })
+        ).left;
+      const month = `sub_account:${sub.id}:month`;
+      const before = await newest();
+      await set({ requestsPerMonth: 1_000 });
+      const one = new Asking(replicas[0], month, 1_000);
+      await one.use(5);
+      await add(30, before);
+      t.equal(await leftOf(month, 1_000), 965, 'the first to ask had begun the count');
+      await add(5, await newest());
+      t.equal(await leftOf(month, 1_000), 965, 'what one took was counted');
+      const between = await newest();
+      await set({ requestsPerMonth: 1_000, requestsPerDay: 500, unitsPerMonth: 300 });
+      await add(7, between);
+      t.equal(await leftOf(month, 1_000), 965, 'one that goes on counts nothing twice');
+      t.equal(await leftOf(`sub_account:${sub.id}:day`, 500), 458, 'nobody had asked yet');
+      t.equal(await leftOf(`${month}:units`, 300), 216);
+      await add(8, between);
+      t.equal(await leftOf(`sub_account:${sub.id}:day`, 500), 450);
+
+      const plan = `plan-${randomUUID().slice(0, 8)}`;
+      const terms = { limits: noLimits, maxSubAccounts: null, maxApiKeys: null };
+      await tenants.putPlan(plan, terms);
+      const { id } = await createParent(tenants, { plan });
+      const { value: its } = await createSub(tenants, id);
+      for (let round = 1; round <= 8; round++) {
+        await tenants.putPlan(plan, terms);
+        const seq = await newest();
+        await tenants.putPlan(plan, { ...terms, limits: { ...noLimits, requestsPerDay: 10_000 } });
+        const deliver = () =>
+          addUsage({ store }, [usageRow(its.id, Date.now(), { requests: 10 })], Infinity, seq);
+        const asking = new Asking(replicas[0], `parent:${id}:day`, 10_000);
+        await Promise.all([deliver(), asking.ask({ period: 'day' }), deliver(), deliver()]);
+        t.equal(
+          await leftOf(`parent:${id}:day`, 10_000),
+          10_000 - 30 * round,
+          `by plan, all at once, ${round}`,
+        );
+      }
+    },
+  );
+
   await t.test('a quota leaves an event when it is near and when it is reached, each once', async (t) => {
     const parent = await createParent(tenants);
     const { value: sub } = await createSub(tenants, parent.id);

@@ -40,6 +40,8 @@ export async function recorderInManualTime(t: Test, { journalBytes = 2 ** 30 } =
     nowMs: 10_000,
     storeAheadMs: 0,
     throughMs: 0,
+    /** Of the last batch. */
+    confirmed: null as number | null,
     calls: 0,
     /** The store fails before, or after, it has taken a batch. */
     away: undefined as 'before' | 'after' | undefined,
@@ -63,7 +65,8 @@ export async function recorderInManualTime(t: Test, { journalBytes = 2 ** 30 } =
     },
   };
   const clock = { wallMs: () => world.nowMs, monotonicMs: () => world.nowMs };
-  const add = async ({ journal, from, to, rows: added, throughMs }: UsageBatch) => {
+  const add = async ({ journal, from, to, rows: added, throughMs, confirmed = null }: UsageBatch) => {
+    world.confirmed = confirmed;
     const away = world.callsLeft-- > 0 ? world.away : world.awayThen;
     world.calls += 1;
     if (world.hangs) await new Promise(() => undefined);
@@ -109,7 +112,7 @@ export async function recorderInManualTime(t: Test, { journalBytes = 2 ** 30 } =
   const journal = new Journal({ dir: folder, id, mostBytes: journalBytes, lock });
   const recorder = new UsageRecorder({
     ...{ store, journal, clock, timers, host: 'test', logger },
-    keysPerAccountHour: 200,
+    ...{ keysPerAccountHour: 200, confirmed: () => 7 },
     onMalformedUnits: () => void (malformed += 1),
   });
   /** The process is gone, and its lock with it. */

@@ -46,18 +46,24 @@ export async function ofParents(
   return rows.map((row) => ({ ...row, parentId: parents.get(row.accountId) ?? row.accountId }));
 }
 
-/** Adds to the counts, as a replica would that has counted nothing else. @param throughMs it has nothing from before left to add */
+/**
+ * Adds to the counts, as a replica would that has counted nothing else.
+ *
+ * @param throughMs it has nothing from before left to add
+ * @param confirmed the position that it had confirmed when it counted them
+ */
 export async function addUsage(
   { store }: { readonly store: Pick<Store, 'usage'> },
   rows: readonly UsageRow[],
   throughMs = Infinity,
+  confirmed: number | null = null,
 ): Promise<void> {
   await store.usage.add({
     journal: randomUUID(),
     from: 0,
     to: rows.length,
     rows: await ofParents(store.usage, rows),
-    keysPerAccountHour: 200,
+    ...{ keysPerAccountHour: 200, confirmed },
     throughMs,
   });
 }

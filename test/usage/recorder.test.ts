@@ -92,6 +92,19 @@ t.test('hours are those of the store, whatever the clock of this machine says', 
   t.match(usageOf('key', hourMs), { requests: 1 });
 });
 
+t.test('a delivery for a new quota has all that was counted before it, and nothing later', async (t) => {
+  const { recorder, world } = await begunRecorder(t);
+  recorder.count(used(), 'read');
+  const first = recorder.deliver();
+  recorder.count(used(), 'read');
+  const second = recorder.deliver();
+  recorder.count(used(), 'read');
+  await Promise.all([first, second]);
+  t.same([world.requests(), world.confirmed], [2, 7], 'with what the process had confirmed then');
+  await world.tick();
+  t.equal(world.requests(), 3);
+});
+
 t.test('a key that is used for what is not counted is noted with the rest', async (t) => {
   const { recorder, world, usageOf } = await begunRecorder(t);
   recorder.touch(used());

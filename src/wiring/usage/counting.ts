@@ -7,6 +7,7 @@ import { uuidV7 } from '../../domain/ids.ts';
 import type { Logger } from '../../ops/logger.ts';
 import { counter, gauge } from '../../ops/metrics.ts';
 import type { Clock } from '../../ports/clock.ts';
+import type { Seq } from '../../ports/facts.ts';
 import type { Timers } from '../../ports/timers.ts';
 import type { UsageStore } from '../../ports/usage.ts';
 import { replayAbandoned } from '../../usage/journal/abandoned.ts';
@@ -23,6 +24,8 @@ export interface CountingParts {
   readonly timers: Timers;
   readonly logger: Logger;
   readonly registry: Registry;
+  /** Returns the position that this process has confirmed; `null` if it has none. */
+  readonly confirmed: () => Seq | null;
 }
 
 /** Counts this process's requests, and adds the counts in dead processes' journals to the store. */
@@ -30,7 +33,7 @@ export interface Counting {
   readonly usage: UsageRecorder;
   /** Starts adding this process's counts and dead processes' counts to the store. @see UsageRecorder.begin */
   begin(): Promise<void>;
-  /** Adds all counts to the store. Gives up after `withinMs` milliseconds; never rejects. */
+  /** Adds all counts so far to the store. Gives up after `withinMs` milliseconds; never rejects. */
   deliver(withinMs: number): Promise<void>;
   /** Records that the process must end within `withinMs` milliseconds. */
   leave(withinMs: number): void;

@@ -147,7 +147,8 @@ t.test(
       requests_per_month: 8,
       units_per_month: 8,
     })) {
-      const also = column.endsWith('_per_month') ? { 'q:gold': false } : {};
+      const quota = { requests_per_month: 'q:gold:month', units_per_month: 'q:gold:month:units' }[column];
+      const also = quota === undefined ? {} : { [quota]: false };
       t.same(await logged(`update plan set ${column} = ${value}`), { [gold]: false, ...also }, column);
     }
     t.same(await logged(`update plan set max_api_keys = 8, max_sub_accounts = 8`), {});

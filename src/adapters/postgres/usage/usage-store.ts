@@ -39,13 +39,23 @@ function intake(background: Runner): Intake {
       return { id: row.id, nowMs: row.at };
     },
 
-    async add({ journal, after = 0, from, to, rows, keysPerAccountHour, throughMs, host = null }) {
+    async add({
+      journal,
+      after = 0,
+      from,
+      to,
+      rows,
+      keysPerAccountHour,
+      throughMs,
+      host = null,
+      confirmed = null,
+    }) {
       const [row] = await background
         .run(
           (sql) => sql<[{ readonly rowsIn: number; readonly nowMs: number }]>`
             select rows_in as "rowsIn", now_ms as "nowMs"
             from usage_add_rows(${journal}, ${after}, ${from}, ${to}, ${toCounted(rows)}::text::usage_counted[],
-              ${keysPerAccountHour}, ${throughMs}, ${host})`,
+              ${keysPerAccountHour}, ${throughMs}, ${host}, ${confirmed})`,
         )
         .catch((error: unknown) => {
           if (isRejectedValue(error))

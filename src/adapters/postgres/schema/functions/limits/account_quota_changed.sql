@@ -1,7 +1,7 @@
 -- This trigger runs when a quota of an account may have changed, or its plan. If the account gets a quota, the trigger
 -- deletes the quota's windows (`quotas_changed`), so that the next `quota_ask` counts the current window from stored
--- usage. The trigger also touches a fact named `q:` and the account's id. A replica that reads the fact's log entry
--- adds its pending counts to the store before it confirms the entry. If only the size of a quota changes, the trigger
+-- usage. The trigger also touches a fact named `q:` and the quota's name. A replica that reads the fact's log entry
+-- adds its pending counts to the store, and to the quota (`quota_catch_up`), before it confirms the entry. If only the size of a quota changes, the trigger
 -- lets the quota's events be written again.
 create or replace function account_quota_changed() returns trigger language plpgsql as $$
 declare
@@ -23,8 +23,6 @@ begin
     end if;
   end loop;
   perform quotas_changed(begun, resized);
-  if begun <> '{}' then
-    perform change_touch(array['+q:' || new.id]);
-  end if;
+  perform change_touch(array(select '+q:' || b from unnest(begun) b));
   return null;
 end $$;

@@ -26,7 +26,7 @@ begin
     );
     if changed.begins then
       begun := begun || limits;
-      perform change_touch(array['+q:' || new.name]);
+      perform change_touch(array['+q:' || new.name || ':' || changed.name]);
     else
       resized := resized || limits;
     end if;

@@ -6,11 +6,13 @@
 -- back in time, and reports say that counts are lost. A journal without a row began after what the database went back
 -- to: its id is a UUIDv7, which holds the time.
 --
+-- `confirmed` is null if it is not known which quotas the counts are a part of.
+--
 -- A journal is remembered for 400 days after its last batch, even if its process stopped normally. The journal's folder
 -- may come back with a machine's disk, and the rows in it must not be counted twice.
 create or replace function usage_add_rows(
   journal text, after_position bigint, from_position bigint, to_position bigint, counts usage_counted[], keys_per_account_hour int,
-  through_ms double precision, of_host text
+  through_ms double precision, of_host text, confirmed bigint
 ) returns table (rows_in bigint, now_ms double precision) language plpgsql as $$
 declare
   known bigint;
@@ -28,6 +30,9 @@ begin
   end if;
   if from_position >= known and to_position > known then
     perform usage_count(counts, keys_per_account_hour);
+    if confirmed is not null then
+      perform quota_catch_up(counts, confirmed);
+    end if;
     known := to_position;
   end if;
   if to_position <= known then
