@@ -3,7 +3,7 @@ import type { FieldFault, Problem, ProblemCode } from '../../../../src/domain/pr
 interface Detail {
   readonly detail: string;
   readonly errors?: readonly FieldFault[];
-  readonly extra?: Problem['extra'];
+  readonly extra?: NonNullable<Problem['extra']>;
   readonly instance?: string;
 }
 
