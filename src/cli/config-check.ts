@@ -69,14 +69,14 @@ function soon(warnings: readonly Fault[]): string {
 }
 
 function summary(config: Config): string {
-  const { listen, internal, portal, operators, store, redisUrl, routes, authentication, headers } = config;
+  const { listen, internal, portal, operators, store, redis, routes, authentication, headers } = config;
   const keysIn = [`Authorization (${authentication.schemes.join(', ')})`, ...headers.apiKey];
   return [
     `  public listener    ${listen.host}:${listen.port}${listen.tls === null ? '' : ' (TLS)'}`,
     `  internal listener  ${internal.host}:${internal.port}`,
     `  portal             ${portal === null ? 'off' : `${portal.host}:${portal.port}, for browsers ${portal.url}`}`,
     `  store              ${store.kind === 'embedded' ? `embedded, in ${store.dataDir}` : 'PostgreSQL'}`,
-    `  Redis              ${redisUrl === null ? 'none' : 'yes'}`,
+    `  Redis              ${redis.url === null ? 'none' : 'yes'}`,
     `  operator API       ${operators.length > 0 || store.kind === 'embedded' ? 'on' : 'off (no ADMIN_TOKEN)'}`,
     `  API keys in        ${keysIn.join(', ')}`,
     ...(routes.length === 0 ? ['  / → the built-in echo'] : routes.map(showRoute)),

@@ -4,18 +4,18 @@ import { getHeapStatistics } from 'node:v8';
 import type {
   CertificateConfig,
   Config,
-  CorsConfig,
+  LimitsConfig,
   OperatorToken,
   PortalConfig,
   RouteConfig,
 } from '../config.ts';
 import { headerNames, type HeaderNames } from '../domain/header-names.ts';
 import type { GatewayFile } from './gateway-file.ts';
+import { named } from './named.ts';
 import { makePortal } from './portal/make-portal.ts';
 import type { RouteFile, RouteSettings } from './route-file.ts';
 import { effectiveRoutes } from './routes.ts';
 import { nodeAt, withDefaults } from './schema.ts';
-import { makeUsageExport } from './usage/make-export.ts';
 
 const heapShare = 0.85;
 /**
@@ -39,108 +39,51 @@ export function makeConfig(
   operators: readonly OperatorToken[],
   logo: PortalConfig['logo'],
 ): Config {
-  const { listen, internal, tracing } = file;
+  const { internal, portal, database, coherence, tracing, server, upstream, ...settings } = named(file);
+  const { listen, redis, migrate, keys, problems, reference, management, events, log } = settings;
+  const { drainMs, drainDelayMs, drainIdleMs } = settings;
   const names = headerNames(file.headers.prefix, file.authentication.headers);
   return {
-    listen: {
-      host: listen.host,
-      port: listen.port,
-      tls: listen.tls === undefined ? null : { certFile: listen.tls.cert_file, keyFile: listen.tls.key_file },
-    },
-    internal: {
-      host: internal.host,
-      port: internal.port,
-    },
-    portal: makePortal(file.portal, logo),
-    operators,
-    store: makeStore(file),
-    redisUrl: file.redis.url ?? null,
-    redisMacKeyFile: file.redis.mac_key_file ?? null,
-    workers: workersOf(file),
-    migrate: file.migrate,
+    ...{ listen, redis, migrate, keys, problems, reference, management, events, log },
+    ...{ drainMs, drainDelayMs, drainIdleMs },
     coherence: {
-      leaseMs: file.coherence.lease_ms,
-      streamsMs: 1_000 * file.coherence.streams_outlive_lease_s,
-      maxFacts: file.coherence.max_facts,
+      leaseMs: coherence.leaseMs,
+      streamsMs: coherence.streamsOutliveLeaseMs,
+      maxFacts: coherence.maxFacts,
     },
+    internal: { host: internal.host, port: internal.port },
+    portal: makePortal(portal, logo),
+    operators,
+    store:
+      database.url === null
+        ? { kind: 'embedded', dataDir: settings.dataDir }
+        : { kind: 'postgres', ...database, url: database.url },
+    workers: workersOf(file),
     headers: names,
     authentication: { schemes: file.authentication.schemes },
-    keys: { prefix: file.keys.prefix },
-    problems: { typeBase: file.problems.type_base },
-    reference: { enabled: file.reference.enabled, title: file.reference.title ?? null },
     trustedProxies: file.trusted_proxies.map(asNetwork),
     certificates,
-    management: { requireActingHeader: file.management.require_acting_header },
     routes: effectiveRoutes(file).map((route) => makeRoute(route, names)),
-    limits: makeLimits(file),
-    events: {
-      retentionDays: file.events.retention_days,
-      addressRetentionDays: file.events.address_retention_days,
-      bytesPerDay: file.events.bytes_per_day,
+    limits: {
+      ...settings.limits,
+      ...memoryLimits(settings.limits.maxHeapBytes),
+      clientConnectionAgeMs: server.maxConnectionAgeMs,
+      upstreamConnectionAgeMs: upstream.maxConnectionAgeMs,
     },
-    usage: makeUsage(file),
-    log: { level: file.log.level, sample2xx: file.log.sample_2xx },
-    tracing:
-      tracing.endpoint === undefined
-        ? null
-        : {
-            endpoint: tracing.endpoint,
-            sampleRatio: tracing.sample_ratio,
-            serviceName: tracing.service_name,
-          },
-    drainMs: file.drain_ms,
-    drainDelayMs: file.drain_delay_ms,
-    drainIdleMs: file.drain_idle_ms,
+    usage: { ...settings.usage, journalDir: settings.usage.journalDir ?? join(settings.dataDir, 'usage') },
+    tracing: tracing.endpoint === null ? null : { ...tracing, endpoint: tracing.endpoint },
   };
 }
 
-function makeStore({ database, data_dir }: GatewayFile): Config['store'] {
-  return database.url === undefined
-    ? { kind: 'embedded', dataDir: data_dir }
-    : {
-        kind: 'postgres',
-        url: database.url,
-        directUrl: database.direct_url ?? null,
-        maxConnections: database.max_connections,
-      };
-}
-
-function makeLimits({ limits, server, upstream }: GatewayFile): Config['limits'] {
-  const maxHeapBytes = limits.max_heap_bytes ?? Math.floor(getHeapStatistics().heap_size_limit * heapShare);
+function memoryLimits(
+  heapBytes: number | null,
+): Pick<LimitsConfig, 'maxHeapBytes' | 'maxMemoryBytes' | 'heldBytes'> {
+  const { heap_size_limit: mostHeapBytes } = getHeapStatistics();
+  const maxHeapBytes = heapBytes ?? Math.floor(mostHeapBytes * heapShare);
   return {
-    maxHeaders: limits.max_headers,
-    maxHeaderBytes: limits.max_header_bytes,
-    headTimeoutMs: limits.head_timeout_ms,
-    bodyIdleMs: limits.body_idle_ms,
-    minBodyBytesPerMinute: limits.min_body_bytes_per_minute,
-    keepAliveMs: limits.keep_alive_ms,
-    managementBodyBytes: limits.management_body_bytes,
-    maxConnections: limits.max_connections,
-    clientConnectionAgeMs: server.max_connection_age_s * 1000,
-    upstreamConnectionAgeMs: upstream.max_connection_age_s * 1000,
-    inFlightPerTenant: limits.in_flight_per_tenant,
-    changesPerSecond: limits.changes_per_second,
-    readsPerSecond: limits.reads_per_second,
-    answerMs: limits.answer_ms,
-    subAccountsPerParent: limits.sub_accounts_per_parent,
-    keysPerAccount: limits.keys_per_account,
-    maxEventLoopDelayMs: limits.max_event_loop_delay_ms,
     maxHeapBytes,
     maxMemoryBytes: maxHeapBytes === 0 ? 0 : Math.max(maxHeapBytes, Math.floor(memoryBytes() * memoryShare)),
-    heldBytes: Math.floor(Math.min(memoryBytes(), 2 * getHeapStatistics().heap_size_limit) * heldShare),
-  };
-}
-
-function makeUsage(file: GatewayFile): Config['usage'] {
-  return {
-    journalDir: file.usage.journal_dir ?? join(file.data_dir, 'usage'),
-    journalMaxBytes: file.usage.journal_max_bytes,
-    lostAfterMs: file.usage.lost_after_s * 1000,
-    hourlyRetentionDays: file.usage.hourly_retention_days,
-    retentionMonths: file.usage.retention_months,
-    keysPerAccountHour: file.usage.keys_per_account_hour,
-    unitsHeader: file.usage.units_header ?? null,
-    export: makeUsageExport(file.usage.export),
+    heldBytes: Math.floor(Math.min(memoryBytes(), 2 * mostHeapBytes) * heldShare),
   };
 }
 
@@ -161,61 +104,27 @@ export function defaultRoute(prefix: string, upstream: string): RouteConfig {
   return makeRoute({ ...settings, authentication: 'required', prefix, upstream }, headerNames());
 }
 
-function makeRoute(route: RouteFile, names: HeaderNames): RouteConfig {
-  const { scopes, timeouts, tls } = route;
-  return {
-    prefix: route.prefix,
-    upstream: route.upstream,
-    client: route.client,
-    host: route.host,
-    passAuthorization: route.pass_authorization,
-    passUnitsHeader: route.pass_units_header,
-    open: makeOpen(route),
-    underscoreHeaders: route.underscore_headers.map((name) => name.toLowerCase()),
-    passHeaders: route.pass_headers.map((name) => name.toLowerCase()),
-    preflight: route.preflight,
-    sharedCache: route.shared_cache,
-    cors: makeCors(route.cors, names),
-    scopes: { read: scopes.read ?? null, write: scopes.write ?? null },
-    timeouts: {
-      connectMs: timeouts.connect_ms,
-      headersMs: timeouts.headers_ms,
-      bodyMs: timeouts.body_ms,
-    },
-    connections: route.connections,
-    webSockets: route.websockets ?? null,
-    tls: {
-      caFile: tls.ca_file ?? null,
-      certFile: tls.cert_file ?? null,
-      keyFile: tls.key_file ?? null,
-      serverName: tls.server_name ?? null,
-    },
-  };
-}
-
 /** Checks have made sure that an open route has a limit. */
-function makeOpen({ authentication, open_per_second: perSecond }: RouteFile): RouteConfig['open'] {
-  return authentication === 'none' ? { perSecond: perSecond as number } : null;
-}
-
-/**
- * Makes a route's CORS settings. By default, `headers` names what a page has to send: its key, the content type and the
- * acting account. By default, `expose` names the headers that the gateway adds to responses.
- */
-function makeCors(cors: RouteFile['cors'], names: HeaderNames): CorsConfig | null {
-  if (cors === undefined) return null;
+function makeRoute(file: RouteFile, names: HeaderNames): RouteConfig {
+  const { authentication, openPerSecond, cors, ...route } = named(file, nodeAt(['routes'])?.items);
   return {
-    origins: cors.origins,
-    headers: cors.headers ?? ['Authorization', 'Content-Type', names.acting, ...names.apiKey],
-    expose: cors.expose ?? [
-      'X-Request-Id',
-      'Retry-After',
-      'RateLimit',
-      'RateLimit-Policy',
-      names.resolvedTenant,
-    ],
-    credentials: cors.credentials,
-    maxAgeS: cors.max_age_s,
+    ...route,
+    open: authentication === 'none' ? { perSecond: openPerSecond as number } : null,
+    underscoreHeaders: route.underscoreHeaders.map((name) => name.toLowerCase()),
+    passHeaders: route.passHeaders.map((name) => name.toLowerCase()),
+    cors: cors && {
+      ...cors,
+      // What a page has to send: its key, the content type and the acting account.
+      headers: cors.headers ?? ['Authorization', 'Content-Type', names.acting, ...names.apiKey],
+      // The headers that the gateway adds to responses.
+      expose: cors.expose ?? [
+        'X-Request-Id',
+        'Retry-After',
+        'RateLimit',
+        'RateLimit-Policy',
+        names.resolvedTenant,
+      ],
+    },
   };
 }
 

@@ -29,15 +29,15 @@ export interface OpenCache extends FactCache {
 
 /** Opens the shared cache, which connects in the background. Without Redis the cache stays empty. */
 export async function openCache(
-  { redisUrl, redisMacKeyFile, store }: Pick<Config, 'redisUrl' | 'redisMacKeyFile' | 'store'>,
+  { redis, store }: Pick<Config, 'redis' | 'store'>,
   { logger, registry, ...parts }: CacheParts,
 ): Promise<OpenCache> {
-  if (redisUrl === null) return { ...noFactCache, state: () => 'off', close: async () => undefined };
-  const address = parseRedisAddress(redisUrl);
+  if (redis.url === null) return { ...noFactCache, state: () => 'off', close: async () => undefined };
+  const address = parseRedisAddress(redis.url);
   if (address === undefined) throw new Error('redis.url is not the address of a Redis');
   // The import is dynamic, because a process without Redis has no use for the client, which takes megabytes of memory.
   const { redisFactCache } = await import('../adapters/redis/fact-cache.ts');
-  const macKeys = redisMacKeyFile === null ? [] : readMacKeys(redisMacKeyFile);
+  const macKeys = redis.macKeyFile === null ? [] : readMacKeys(redis.macKeyFile);
   let isConnected = false;
   let troubled = false;
   let isBroken = false;

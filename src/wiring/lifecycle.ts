@@ -30,7 +30,7 @@ export class Lifecycle {
       const { config, begun } = (this.#gateway = await starting);
       await begun;
       if (this.#stopping) return;
-      this.#log.logger.info({ redis: config.redisUrl !== null }, 'ready');
+      this.#log.logger.info({ redis: config.redis.url !== null }, 'ready');
       process.stdout.write(await welcome(this.#gateway));
     } catch (error) {
       this.fail(error, 'the gateway cannot start');

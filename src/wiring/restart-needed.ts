@@ -11,8 +11,7 @@ const fixed = {
   listen: 'listen',
   internal: 'internal',
   store: 'database, data_dir',
-  redisUrl: 'redis',
-  redisMacKeyFile: 'redis',
+  redis: 'redis',
   workers: 'workers',
   migrate: 'migrate',
   coherence: 'coherence',
@@ -44,7 +43,7 @@ export function restartNeeded(running: Config, wanted: Config): string[] {
     .map(([, name]) => name);
   if (!isDeepStrictEqual(portalAddress(running), portalAddress(wanted)))
     names.push('portal.host, portal.port');
-  return [...new Set(names)];
+  return names;
 }
 
 function portalAddress({ portal }: Config): object | null {

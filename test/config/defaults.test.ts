@@ -14,7 +14,7 @@ t.test('without file and variables: loopback, the embedded store and the ports o
   t.same(config.internal, { host: '127.0.0.1', port: 9090 });
   t.same(config.operators, []);
   t.same(config.store, { kind: 'embedded', dataDir: './data' });
-  t.equal(config.redisUrl, null);
+  t.equal(config.redis.url, null);
   t.equal(config.workers, 1);
   t.equal(config.migrate, true);
   t.equal(config.coherence.leaseMs, 3000);

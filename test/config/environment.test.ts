@@ -21,7 +21,7 @@ t.test('every variable of the contract is read', (t) => {
   t.same(config.internal, { host: '::1', port: 1235 });
   t.same(config.operators, [{ operator: 'operator', token: 'a-token', role: 'admin' }]);
   t.match(config.store, { kind: 'postgres', url: 'postgres://user:pass@db:5432/name' });
-  t.equal(config.redisUrl, 'rediss://cache:6379/1');
+  t.equal(config.redis.url, 'rediss://cache:6379/1');
   t.match(config.routes, [
     { prefix: '/', upstream: 'http://app:3000', host: 'preserve', passAuthorization: false },
   ]);

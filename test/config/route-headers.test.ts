@@ -115,7 +115,7 @@ routes: [{prefix: /, upstream: "http://a", cors: {origins: ["https://a.test"]}},
     headers: ['Authorization', 'Content-Type', 'Acme-Acting-Tenant'],
     expose: ['X-Request-Id', 'Retry-After', 'RateLimit', 'RateLimit-Policy', 'Acme-Resolved-Tenant'],
     credentials: false,
-    maxAgeS: 600,
+    maxAgeMs: 600_000,
   });
   t.equal(routes[1]?.cors, null);
   t.end();

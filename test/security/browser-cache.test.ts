@@ -18,7 +18,7 @@ t.test(
       response.setHeader('content-type', 'text/html').end('<!doctype html>');
     });
     const cors: CorsConfig = {
-      ...{ origins: [site.url], expose: [], credentials: false, maxAgeS: 600 },
+      ...{ origins: [site.url], expose: [], credentials: false, maxAgeMs: 600_000 },
       headers: ['Authorization', 'X-API-Key', 'X-Service-Acting-Tenant'],
     };
     const { port, parent, directory } = await startGateway(t, {

@@ -38,7 +38,7 @@ for (const client of ['native', 'undici'] as const) {
 t.test('WebSockets of 16 sub-accounts of one parent leave places for others', async (t) => {
   const upstream = await startTcpUpstream(t, (socket) => socket.write(consent));
   const { directory, parent, dial } = await startGateway(t, {
-    routes: { '/': { upstream: upstream.url, webSockets: 16 } },
+    routes: { '/': { upstream: upstream.url, websockets: 16 } },
   });
   const open = async (headers: [string, string][]): Promise<number> => {
     const client = await dial(requestText('GET', '/', headers));

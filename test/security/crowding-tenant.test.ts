@@ -45,7 +45,7 @@ t.test('uploads and downloads of one tenant that stand still leave connections f
 t.test('WebSockets of one tenant leave places for those of the others', async (t) => {
   const upstream = await startTcpUpstream(t, (socket) => socket.write(consent));
   const { directory, parent, dial } = await startGateway(t, {
-    routes: { '/': { upstream: upstream.url, webSockets: 8 } },
+    routes: { '/': { upstream: upstream.url, websockets: 8 } },
   });
   const open = async ({ key }: Holder): Promise<readonly [number, RawClient]> => {
     const client = await dial(requestText('GET', '/', handshake(key)));

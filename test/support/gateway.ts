@@ -209,8 +209,7 @@ function configFor(options: GatewayOptions, tls: Config['listen']['tls']): Confi
     portal: null,
     operators: [],
     store: { kind: 'embedded', dataDir: '' },
-    redisUrl: null,
-    redisMacKeyFile: null,
+    redis: { url: null, macKeyFile: null },
     workers: 1,
     migrate: false,
     coherence: { leaseMs: 3_000, streamsMs: 0, maxFacts: 1_000 },
@@ -325,7 +324,7 @@ const defaultRoute: Omit<RouteConfig, 'prefix' | 'upstream'> = {
   scopes: { read: null, write: null },
   timeouts: { connectMs: 5_000, headersMs: 10_000, bodyMs: 10_000 },
   connections: 64,
-  webSockets: null,
+  websockets: null,
   tls: { caFile: null, certFile: null, keyFile: null, serverName: null },
 };
 

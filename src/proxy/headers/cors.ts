@@ -26,13 +26,13 @@ export interface CorsPolicy {
 /** Creates a route's CORS policy. Returns `null` if the route has no `cors` settings. */
 export function corsPolicy(config: CorsConfig | null): CorsPolicy | null {
   if (config === null) return null;
-  const { origins, credentials, expose, headers, maxAgeS } = config;
+  const { origins, credentials, expose, headers, maxAgeMs } = config;
   const all = origins.includes('*');
   const listed = new Set(origins);
   const shared = credentials ? ['access-control-allow-credentials', 'true'] : [];
   const forPreflight = [...shared, 'access-control-allow-methods', servedMethods.join(', ')];
   if (headers.length > 0) forPreflight.push('access-control-allow-headers', headers.join(', '));
-  forPreflight.push('access-control-max-age', String(maxAgeS));
+  forPreflight.push('access-control-max-age', String(maxAgeMs / 1000));
   const forOthers = [...shared];
   if (expose.length > 0) forOthers.push('access-control-expose-headers', expose.join(', '));
 

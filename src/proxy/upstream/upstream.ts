@@ -89,7 +89,7 @@ export async function openUpstream(route: RouteConfig, deps: UpstreamDeps): Prom
   const { upstreamConnectionAgeMs: ageMs } = deps.limits;
   const options = { most, shares: shares.connections, connectMs, ageMs, clock, timers };
   const { webSockets } = shares;
-  const mostWebSockets = route.webSockets ?? deps.limits.maxConnections;
+  const mostWebSockets = route.websockets ?? deps.limits.maxConnections;
   const upstream = { ...address, version: null, webSockets, mostWebSockets };
   if (route.client === 'undici') {
     // The import is dynamic, because most configurations do not need it.

@@ -15,7 +15,7 @@ import type { Patience } from '../patience.ts';
 import type { Store } from '../store.ts';
 
 interface LimiterParts {
-  readonly config: Pick<Config, 'store' | 'redisUrl' | 'limits'>;
+  readonly config: Pick<Config, 'store' | 'redis' | 'limits'>;
   readonly store: Pick<Store, 'buckets' | 'quotas'>;
   readonly clock: Clock;
   readonly timers: Timers;
@@ -42,7 +42,7 @@ export async function openLimiter(parts: LimiterParts): Promise<OpenLimiter> {
   // Only this process can use an embedded store, so the buckets need not be shared.
   const isShared = config.store.kind !== 'embedded';
   const history = () => snapshot()?.incarnation ?? null;
-  const redis = isShared && config.redisUrl !== null ? await openRedis(config.redisUrl, history) : null;
+  const redis = isShared && config.redis.url !== null ? await openRedis(config.redis.url, history) : null;
   const buckets = isShared ? (redis ?? store.buckets) : embeddedBuckets(clock);
   const events = limiterMetrics(registry, () => limiter, logger);
   const limiter = new SharedRateLimiter({

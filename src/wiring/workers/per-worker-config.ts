@@ -21,7 +21,7 @@ export function workerConfig(config: Config): Config {
     routes: config.routes.map((route) => ({
       ...route,
       connections: share(route.connections),
-      webSockets: route.webSockets === null ? null : share(route.webSockets),
+      websockets: route.websockets === null ? null : share(route.websockets),
     })),
   };
 }

@@ -17,7 +17,7 @@ t.test('a key a line, the first one first; empty lines and line ends of Windows 
   const keys = [Buffer.from(first), Buffer.from(second)];
   const path = file(`${first}\r\n\n  ${second}\n`);
   t.same(readMacKeys(path), keys);
-  t.equal(goodConfig({ REDIS_MAC_KEY_FILE: path }).redisMacKeyFile, path);
+  t.equal(goodConfig({ REDIS_MAC_KEY_FILE: path }).redis.macKeyFile, path);
 });
 
 t.test('a file that authenticates nothing is a fault before anything is started', async (t) => {

@@ -49,7 +49,7 @@ t.test(
       headers: ['Authorization', 'Content-Type', 'X-Service-Acting-Tenant'],
       expose: ['X-Request-Id', 'X-Service-Resolved-Tenant'],
       credentials: false,
-      maxAgeS: 600,
+      maxAgeMs: 600_000,
     };
     const { port, parent, directory, finished } = await startGateway(t, {
       routes: {

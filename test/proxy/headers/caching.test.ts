@@ -8,7 +8,7 @@ import { startGateway } from '../../support/gateway.ts';
 import { startUpstream } from '../../support/upstreams.ts';
 
 const cors: CorsConfig = {
-  ...{ origins: ['https://app.example'], headers: [], expose: [], credentials: false, maxAgeS: 1 },
+  ...{ origins: ['https://app.example'], headers: [], expose: [], credentials: false, maxAgeMs: 1_000 },
 };
 const acting = 'X-Acme-Acting-Tenant, Authorization, X-API-Key';
 const stream = [['Content-Type', 'text/event-stream']] as const;

@@ -11,7 +11,7 @@ const cors: CorsConfig = {
   headers: ['Authorization', 'Content-Type', 'X-Service-Acting-Tenant'],
   expose: ['X-Request-Id', 'Retry-After'],
   credentials: false,
-  maxAgeS: 600,
+  maxAgeMs: 600_000,
 };
 
 function preflight(origin: string, method: string): [string, string][] {
@@ -160,7 +160,7 @@ t.test('every origin, or the ones with cookies', async (t) => {
     routes: {
       '/all': {
         upstream: upstream.url,
-        cors: { ...cors, origins: ['*'], headers: [], expose: [], maxAgeS: 0 },
+        cors: { ...cors, origins: ['*'], headers: [], expose: [], maxAgeMs: 0 },
       },
       '/cookies': { upstream: upstream.url, cors: { ...cors, credentials: true } },
     },
@@ -202,7 +202,7 @@ t.test('a page may read what is said of limits', async (t) => {
   const { call, directory, parent } = await startProxied(t, {
     route: {
       cors: {
-        ...{ origins: [app], headers: [], credentials: false, maxAgeS: 1 },
+        ...{ origins: [app], headers: [], credentials: false, maxAgeMs: 1_000 },
         expose: ['Retry-After', 'RateLimit', 'RateLimit-Policy'],
       },
     },

@@ -19,7 +19,7 @@ routes:
   t.equal(share.limits.maxConnections, 251);
   t.equal(share.limits.inFlightPerTenant, 1, 'never none');
   t.same(
-    share.routes.map(({ prefix, connections, webSockets }) => [prefix, connections, webSockets]),
+    share.routes.map(({ prefix, connections, websockets }) => [prefix, connections, websockets]),
     config.routes.map(({ prefix }) => (prefix === '/' ? ['/', 25, 3] : ['/a', 64, null])),
   );
   t.same(share.store, config.store, 'each worker is a replica with connections of its own');
