@@ -76,9 +76,9 @@ for (const { what, sent, upgrade, answered, late, told, said } of kinds) {
       let service: Socket | undefined;
       let got = '';
       const ends: Record<'client' | 'service', unknown> = { client: null, service: null };
-      const upstream = await startTcpUpstream(t, (socket, head) => {
+      const upstream = await startTcpUpstream(t, (socket, head, rest) => {
         service = socket;
-        got = head;
+        got = head + rest;
         socket.on('data', (chunk) => (got += chunk.toString('latin1')));
         socket.on('error', (error) => (ends.service = error));
         if (answered !== undefined) socket.write(answered[0], 'latin1');
@@ -89,12 +89,10 @@ for (const { what, sent, upgrade, answered, late, told, said } of kinds) {
       const client = await dial(
         sent === undefined
           ? requestText('GET', '/', headers)
-          : requestText('POST', '/', [...headers, ['Transfer-Encoding', 'chunked']]),
+          : requestText('POST', '/', [...headers, ['Transfer-Encoding', 'chunked']]) + sent,
       );
       client.socket.on('error', (error) => (ends.client = error));
-      await eventually(() => service !== undefined);
-      if (sent !== undefined) client.send(sent);
-      await eventually(() => sent === undefined || got.includes('some'));
+      await eventually(() => service !== undefined && (sent === undefined || got.includes('some')));
       if (answered !== undefined) await client.until(() => client.text.includes(answered[1]));
       const before = { client: client.text.length, service: got.length };
 

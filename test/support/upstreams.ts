@@ -76,7 +76,7 @@ export async function startRawUpstream(
 /** A server that hands over each connection once the head of a request has come in on it. */
 export async function startTcpUpstream(
   t: Scope,
-  onHead: (socket: Socket, head: string) => void,
+  onHead: (socket: Socket, head: string, rest: string) => void,
 ): Promise<{ readonly url: string; readonly port: number; connections: number; heads: number }> {
   const sockets = new Set<Socket>();
   const upstream = { url: '', port: 0, connections: 0, heads: 0 };
@@ -90,9 +90,9 @@ export async function startTcpUpstream(
       const end = text.indexOf('\r\n\r\n');
       if (end === -1) return;
       upstream.heads += 1;
-      const head = text.slice(0, end + 4);
+      const [head, rest] = [text.slice(0, end + 4), text.slice(end + 4)];
       text = '';
-      onHead(socket, head);
+      onHead(socket, head, rest);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
