@@ -34,7 +34,7 @@ export interface Changed<Outcome extends string> {
 }
 
 /** Returns SQL that calls a change function with `request` as its first argument. */
-type ChangeCall = (sql: Sql, request: ReturnType<Sql['json']>) => ReturnType<Sql>;
+export type ChangeCall = (sql: Sql, request: ReturnType<Sql['json']>) => ReturnType<Sql>;
 
 /**
  * Makes all changes to accounts and keys. Each change is a single call to an SQL function: one round trip and one

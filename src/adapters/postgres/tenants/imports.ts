@@ -1,12 +1,13 @@
 import { metadataMaxPairs } from '../../../domain/account.ts';
 import type {
+  ImportOptions,
   Imports,
   ImportedRow,
   KeyRowToImport,
   OfParent,
   ParentToImport,
 } from '../../../ports/imports.ts';
-import { committed, digestBytes, type Changes } from './changes.ts';
+import { committed, digestBytes, type ChangeCall, type Changes } from './changes.ts';
 
 interface Results {
   readonly results: readonly ImportedRow[];
@@ -14,39 +15,38 @@ interface Results {
 
 /** Imports many parents, sub-accounts or keys per call, with one statement. */
 export function imports(changes: Changes): Imports {
+  const run = async (call: ChangeCall, { claim = null, caller }: ImportOptions) => {
+    const made = await changes.run<never, Results>(claim, call, caller);
+    return committed(made, made.results);
+  };
+  const runAccounts = (rows: readonly AccountRow[], limit: number | null, options: ImportOptions) =>
+    run(
+      (sql, request) =>
+        sql`account_import(
+          ${request}, ${sql.json(rows)}, ${limit}, ${metadataMaxPairs}, ${options.isPlan ?? false}
+        )`,
+      options,
+    );
   return {
-    async importParents(rows, { isPlan = false, claim = null, caller } = {}) {
-      const made = await changes.run<never, Results>(
-        claim,
-        (sql, request) =>
-          sql`account_import(${request}, ${sql.json(rows.map(accountRow))}, ${metadataMaxPairs}, ${isPlan})`,
-        caller,
-      );
-      return committed(made, made.results);
-    },
+    importParents: (rows, options = {}) => runAccounts(rows.map(accountRow), null, options),
 
-    async importSubAccounts(rows, limit, { isPlan = false, claim = null, caller } = {}) {
-      const list = rows.map((row) => ({ ...accountRow(row), ...parentOf(row) }));
-      const made = await changes.run<never, Results>(
-        claim,
-        (sql, request) =>
-          sql`account_import_subs(${request}, ${sql.json(list)}, ${limit}, ${metadataMaxPairs}, ${isPlan})`,
-        caller,
-      );
-      return committed(made, made.results);
-    },
+    importSubAccounts: (rows, limit, options = {}) =>
+      runAccounts(
+        rows.map((row) => ({ ...accountRow(row), ...parentOf(row) })),
+        limit,
+        options,
+      ),
 
-    async importKeyRows(rows, limit, { isPlan = false, claim = null, caller } = {}) {
-      const made = await changes.run<never, Results>(
-        claim,
+    importKeyRows: (rows, limit, options = {}) =>
+      run(
         (sql, request) =>
-          sql`api_key_import_rows(${request}, ${sql.json(rows.map(keyRow))}, ${limit}, ${isPlan})`,
-        caller,
-      );
-      return committed(made, made.results);
-    },
+          sql`api_key_import_rows(${request}, ${sql.json(rows.map(keyRow))}, ${limit}, ${options.isPlan ?? false})`,
+        options,
+      ),
   };
 }
+
+type AccountRow = ReturnType<typeof accountRow>;
 
 function accountRow({ id, idGiven, externalId, name, metadata, plan }: ParentToImport) {
   return {

@@ -34,7 +34,7 @@ begin
     return;
   end if;
   -- Creating a key takes the same lock on its account, so the count below includes all keys created so far. Rows are
-  -- locked in id order, as in `account_import_subs`, so the two functions cannot deadlock.
+  -- locked in id order, as in `account_import`, so the two functions cannot deadlock.
   perform from account a
     where a.parent_id = of_parent and a.id in (select (k ->> 'owner')::uuid from jsonb_array_elements(new_keys) k)
     order by a.id for no key update;
