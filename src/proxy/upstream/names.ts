@@ -91,13 +91,10 @@ export class Names {
       if (isFound) name.found = { addresses: result, atMs: nowMs };
       const isKept =
         isFound || (result.code !== 'ENOTFOUND' && nowMs < (name.found?.atMs ?? -Infinity) + keptMs);
-      const answer = isKept && name.found !== null ? name.found.addresses : result;
-      Object.assign(name, {
-        answer,
-        waiting: null,
-        untilMs: nowMs + holdsMs,
-        isDoubtful: isKept && !isFound,
-      });
+      name.answer = isKept && name.found !== null ? name.found.addresses : result;
+      name.waiting = null;
+      name.untilMs = nowMs + holdsMs;
+      name.isDoubtful = isKept && !isFound;
       for (const answered of waiting ?? []) answered();
       observe(nowMs - sinceMs, isFound);
     });

@@ -13,9 +13,13 @@ const mostMs = 10_000;
  */
 const graceMs = 500;
 
+/** Number of times that each name server is asked. c-ares waits less long for those that were quick before. */
+const tries = 6;
+
 /**
  * Creates a function that finds addresses in the hosts file or by DNS, without a thread. It minds the search domains
- * and `ndots` in resolv.conf, which `dns.Resolver` does not. Each look-up reads both files anew.
+ * and `ndots` in resolv.conf, which `dns.Resolver` does not. Each look-up reads both files anew. All share a
+ * `dns.Resolver` until resolv.conf changes: it asks a name server last that has not answered.
  *
  * @param servers name servers, if not those of the system
  */
@@ -26,23 +30,29 @@ export function resolver(
   servers?: readonly string[],
 ): (host: string) => Promise<Addresses> {
   const read = (file: string): Promise<string> => readFile(file, 'utf8').catch(() => '');
+  let latest: { readonly conf: string; readonly dns: promises.Resolver } | null = null;
   return async (host) => {
     const own = inHosts(await read(hostsFile), host);
     if (own.length > 0) return byFamily(own, 0);
-    const names = namesToAsk(host, await read(resolvConf));
-    const dns = new promises.Resolver();
-    if (servers !== undefined) dns.setServers(servers);
-    const callOff = timers.after(mostMs, () => dns.cancel());
-    try {
-      for (const name of names) {
-        const found = await ask(dns, name, timers);
-        if (found !== null) return found;
-      }
-    } finally {
-      callOff();
+    const conf = await read(resolvConf);
+    if (latest?.conf !== conf) {
+      latest = { conf, dns: new promises.Resolver({ tries }) };
+      if (servers !== undefined) latest.dns.setServers(servers);
     }
-    throw Object.assign(new Error(`${host} has no address`), { code: 'ENOTFOUND' });
+    let callOff = (): void => undefined;
+    const late = new Promise<never>((_, reject) => {
+      callOff = timers.after(mostMs, () => reject(new Error(`${host} cannot be looked up in time`)));
+    });
+    return Promise.race([find(latest.dns, host, conf, timers), late]).finally(callOff);
   };
+}
+
+async function find(dns: promises.Resolver, host: string, conf: string, timers: Timers): Promise<Addresses> {
+  for (const name of namesToAsk(host, conf)) {
+    const found = await ask(dns, name, timers);
+    if (found !== null) return found;
+  }
+  throw Object.assign(new Error(`${host} has no address`), { code: 'ENOTFOUND' });
 }
 
 /**
@@ -52,9 +62,10 @@ export function resolver(
  */
 async function ask(dns: promises.Resolver, name: string, timers: Timers): Promise<Addresses | null> {
   const ipv4 = dns.resolve4(name, { ttl: true });
-  const late = (): unknown => pause(graceMs, timers).then(() => dns.cancel());
-  ipv4.then(late, () => undefined);
-  const answers = await Promise.allSettled([dns.resolve6(name, { ttl: true }), ipv4]);
+  const ipv6 = dns.resolve6(name, { ttl: true });
+  const none = (): Promise<[]> => pause(graceMs, timers).then(() => []);
+  const late = ipv4.then(none, () => ipv6);
+  const answers = await Promise.allSettled([Promise.race([ipv6, late]), ipv4]);
   const records = answers.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
   if (records.length > 0) {
     const addresses = records.map(({ address }) => address);

@@ -12,20 +12,27 @@ import { nameServer, type Said } from '../../support/names.ts';
 interface World {
   readonly hosts?: string;
   readonly conf?: string;
-  readonly zone?: Readonly<Record<string, Said>>;
+  readonly zone?: Readonly<Record<string, Said | Promise<Said>>>;
   readonly timers?: Timers;
+  /** Whether a name server that says nothing comes first. */
+  readonly afterSilent?: boolean;
 }
 
 /** Resolves by a name server with these records; other names do not exist. */
-async function resolving(t: Test, { hosts = '', conf = '', zone = {}, timers = systemTimers }: World) {
+async function resolving(
+  t: Test,
+  { hosts = '', conf = '', zone = {}, timers = systemTimers, afterSilent = false }: World,
+) {
   const folder = t.testdir({});
   const [hostsFile, resolvConf] = [join(folder, 'hosts'), join(folder, 'resolv.conf')];
   await Promise.all([writeFile(hostsFile, hosts), writeFile(resolvConf, conf)]);
   const server = await nameServer(t, (question) => {
     const key = question in zone ? question : question.replace(/^\w+ /, '');
-    return key in zone ? (zone[key] as Said) : 'none';
+    return key in zone ? (zone[key] as Said | Promise<Said>) : 'none';
   });
-  const resolve = resolver(timers, hostsFile, resolvConf, [server.address]);
+  const silent = await nameServer(t, () => null);
+  const servers = [...(afterSilent ? [silent.address] : []), server.address];
+  const resolve = resolver(timers, hostsFile, resolvConf, servers);
   /** The addresses, in order, or the code of the failure. */
   const find = (host: string): Promise<string> =>
     resolve(host).then(
@@ -36,7 +43,7 @@ async function resolving(t: Test, { hosts = '', conf = '', zone = {}, timers = s
           .join(' ')} for ${ttlMs} ms`,
       (error: Error & { code?: string }) => error.code ?? error.message,
     );
-  return { find, asked: server.asked, hostsFile };
+  return { find, asked: server.asked, askedInVain: silent.asked, hostsFile, resolvConf };
 }
 
 const one: Said = { addresses: ['192.0.2.1'], ttlS: 5 };
@@ -139,7 +146,7 @@ t.test('who ignores questions for IPv6 costs half a second; who says nothing, te
   t.equal(failed, '');
   await time.advance(1);
   await eventually(() => failed !== '');
-  t.match(failed, 'ECANCELLED');
+  t.match(failed, 'in time');
   t.equal(time.waiting, 0);
 });
 
@@ -157,4 +164,35 @@ t.test('the hosts file comes first, and is read anew', async (t) => {
   t.equal(await find('c.test'), '192.0.2.1 for 5000 ms');
   await writeFile(hostsFile, '192.0.2.9 c.test');
   t.equal(await find('c.test'), '192.0.2.9 for 0 ms');
+});
+
+t.test('a name server that says nothing is waited for once, until resolv.conf changes', async (t) => {
+  const zone = { 'a.test': one, 'b.test': one, 'c.test': one };
+  const { find, askedInVain, resolvConf } = await resolving(t, { zone, afterSilent: true });
+  t.equal(await find('a.test'), '192.0.2.1 for 5000 ms');
+  t.same(askedInVain.splice(0).sort(), ['A a.test', 'AAAA a.test']);
+  t.same(await Promise.all([find('b.test'), find('b.test')]), Array(2).fill('192.0.2.1 for 5000 ms'));
+  t.same(askedInVain, []);
+  await writeFile(resolvConf, '# changed');
+  void find('c.test');
+  await eventually(() => askedInVain.includes('A c.test'));
+});
+
+t.test('a look-up that takes too long ends no other', async (t) => {
+  const time = new ManualTime();
+  let answer = (_: Said): void => undefined;
+  const slow = new Promise<Said>((resolve) => (answer = resolve));
+  const { find, asked } = await resolving(t, {
+    zone: { 'silent.test': null, 'slow.test': slow },
+    timers: time.timers,
+  });
+  const silent = find('silent.test');
+  await eventually(() => time.waiting === 1);
+  await time.advance(9_999);
+  const found = find('slow.test');
+  await eventually(() => asked.includes('A slow.test'));
+  await time.advance(1);
+  t.match(await silent, 'in time');
+  answer(one);
+  t.equal(await found, '192.0.2.1 for 5000 ms');
 });
