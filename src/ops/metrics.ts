@@ -50,7 +50,7 @@ export function gauge(
 
 /** A counter with cheap increments: its values are handed to prom-client only on each scrape. */
 export interface CheapCounter {
-  count(...labels: string[]): void;
+  readonly count: (...labels: string[]) => void;
   add(amount: number, ...labels: string[]): void;
   /** Returns the counts by the first label. */
   read(): ReadonlyMap<string, number>;

@@ -32,11 +32,14 @@ export function trafficMetrics(registry: Registry, { connections, underWay, held
   );
 }
 
-/** Returns a function that counts connections that were cut because of what was held for them. */
-export function heldCutMetric(registry: Registry): (holder: string) => void {
-  const help = 'Connections cut because more than a fair share of the memory was held for their client.';
-  const cuts = counter(registry, 'held_cuts_total', help, 'holder');
-  return (holder) => cuts.count(holder);
+/** Returns functions that count connections that were cut because of what was held for them, or closed to make room. */
+export function closingMetrics(registry: Registry) {
+  const ofHeld = 'Connections cut because more than a fair share of the memory was held for their client.';
+  const forRoom = 'Connections closed because there were too many, by what they were.';
+  return {
+    noteCut: counter(registry, 'held_cuts_total', ofHeld, 'holder').count,
+    noteClosed: counter(registry, 'connections_closed_for_room_total', forRoom, 'connection').count,
+  };
 }
 
 function labelled(

@@ -1,13 +1,13 @@
 import type { Socket } from 'node:net';
 import { guardedOn } from '../http/guarded.ts';
-import { networkOf, type ClientAddress } from '../http/trusted-proxies.ts';
+import { networkOf } from '../http/trusted-proxies.ts';
+import type { ReceivedHead } from '../ports/request-record.ts';
 import type { ClientConnection } from './client-connection.ts';
+import type { Served } from './served.ts';
 
 interface Place {
   /** TCP socket, also with TLS. */
   readonly socket: Socket;
-  /** Grows from one connection to the next. */
-  readonly number: number;
   network: Network;
   /** `null` during the TLS handshake. */
   connection: ClientConnection | null;
@@ -16,18 +16,34 @@ interface Place {
 /** Connections of one client network. */
 interface Network {
   readonly name: string;
-  /** Oldest first; but those that were in use when another connection needed their place come last. */
+  /** In the order in which they were entered. */
   readonly places: Set<Place>;
-  /** Whether it had none to give up when it was last looked at. Forgotten by the next check. */
-  isBarren: boolean;
+  /** What newcomers have seen since the latest check; `null` if none has looked. */
+  seen: Seen | null;
 }
+
+/** Progress of the looks at a network's connections. */
+interface Seen {
+  /** The rest of the round; the next round follows. */
+  rest: Iterator<Place, undefined>;
+  /** Whether all have been looked at once. */
+  isAll: boolean;
+  /** Those with a stranger's request, the youngest last. */
+  readonly strangers: Place[];
+}
+
+/** Connection closed for want of room: one without a request, one with a stranger's, or the newcomer itself. */
+export type ClosedForRoom = 'idle' | 'stranger' | 'newcomer';
 
 /** Fraction of all places that is kept for networks with few connections. */
 const keptPart = 1 / 8;
 /** Fraction of all places from which on it matters whom trusted proxies serve. */
 const usualPart = 3 / 4;
-/** Maximum number of a network's connections to look at for a newcomer of the same network. */
-const mostOwnLooks = 32;
+/**
+ * Maximum number of a network's connections to look at for a newcomer, beside those of other networks that nobody has
+ * looked at since the latest check.
+ */
+const mostLooks = 32;
 
 /**
  * Divides a listener's connections among client networks. A network may take one of the last eighth only if it holds at
@@ -36,30 +52,32 @@ const mostOwnLooks = 32;
  * there is nothing to give up, the newcomer is closed.
  */
 export class ConnectionPlaces {
-  /** Maximum number of open connections. A reload may change it. */
-  most: number;
-  readonly #addressOf: ClientAddress;
+  readonly #served: Served;
+  readonly #noteClosed: (what: ClosedForRoom) => void;
   readonly #places = new Map<Socket, Place>();
   readonly #networks = new Map<string, Network>();
-  /** Networks that are not barren, by their number of connections. */
+  /** By their number of connections: networks that may have one to give up, as far as newcomers have seen. */
   readonly #bySize: Set<Network>[] = [];
-  #next = 0;
 
-  constructor(most: number, addressOf: ClientAddress) {
-    this.most = most;
-    this.#addressOf = addressOf;
+  /** @param noteClosed called for each connection that is closed for want of room */
+  constructor(served: Served, noteClosed: (what: ClosedForRoom) => void) {
+    this.#served = served;
+    this.#noteClosed = noteClosed;
   }
 
   /** Takes a place for a new connection, and closes this or another connection if there is no room. */
   enter(socket: Socket): void {
-    const network = this.#network(networkOf(this.#addressOf({ rawHeaders: [], socket })));
-    const place: Place = { socket, number: (this.#next += 1), network, connection: null };
+    const network = this.#networkOf({ rawHeaders: [], socket });
+    const place: Place = { socket, network, connection: null };
     this.#places.set(socket, place);
     this.#resize(network, (places) => places.add(place));
-    const left = (): void => this.#leave(place);
-    socket.once('close', guardedOn(socket, left));
-    const free = this.most - this.#places.size;
-    if (free < Math.floor(this.most * keptPart) && network.places.size > free + 1) this.#makeRoom(place);
+    socket.once(
+      'close',
+      guardedOn(socket, () => this.#leave(place)),
+    );
+    const most = this.#served.limits.maxConnections;
+    const free = most - this.#places.size;
+    if (free < Math.floor(most * keptPart) && network.places.size > free + 1) this.#makeRoom(place);
   }
 
   /** Notes what serves a connection. @param socket TCP socket; `null` if it is unknown */
@@ -71,33 +89,34 @@ export class ConnectionPlaces {
   /** Counts connections from trusted proxies as those of the clients that they serve now. Call this at intervals. */
   check(): void {
     for (const network of this.#networks.values()) {
-      network.isBarren = false;
+      network.seen = null;
       this.#resize(network, () => undefined);
     }
-    if (this.#places.size < this.most * usualPart) return;
+    if (this.#places.size < this.#served.limits.maxConnections * usualPart) return;
     for (const place of this.#places.values()) {
       const { socket, connection, network } = place;
-      const name = networkOf(this.#addressOf(connection?.latest ?? { rawHeaders: [], socket }));
-      if (name === network.name) continue;
+      const now = this.#networkOf(connection?.latest ?? { rawHeaders: [], socket });
+      if (now === network) continue;
       this.#resize(network, (places) => places.delete(place));
-      place.network = this.#network(name);
+      place.network = now;
       this.#resize(place.network, (places) => places.add(place));
     }
   }
 
-  #network(name: string): Network {
+  #networkOf(head: ReceivedHead): Network {
+    const name = networkOf(this.#served.application.addressOf(head));
     let network = this.#networks.get(name);
-    if (network === undefined)
-      this.#networks.set(name, (network = { name, places: new Set(), isBarren: false }));
+    if (network === undefined) this.#networks.set(name, (network = { name, places: new Set(), seen: null }));
     return network;
   }
 
   #resize(network: Network, change: (places: Set<Place>) => void): void {
-    const { name, places, isBarren } = network;
+    const { name, places, seen } = network;
     this.#bySize[places.size]?.delete(network);
     change(places);
     if (places.size === 0) this.#networks.delete(name);
-    else if (!isBarren) (this.#bySize[places.size] ??= new Set()).add(network);
+    else if (seen?.isAll !== true || seen.strangers.length > 0)
+      (this.#bySize[places.size] ??= new Set()).add(network);
   }
 
   #leave(place: Place): void {
@@ -107,37 +126,49 @@ export class ConnectionPlaces {
   #makeRoom(newcomer: Place): void {
     const sizes = this.#bySize;
     while (sizes.length > 0 && !sizes.at(-1)?.size) sizes.pop();
-    for (let size = sizes.length - 1; size >= newcomer.network.places.size; size -= 1)
+    const own = newcomer.network;
+    for (let size = sizes.length - 1; size >= own.places.size; size -= 1)
       for (const network of sizes[size] ?? []) {
+        // Its own network is the last of its size, but for those that have been looked at in vain.
+        if (network === own || (size === own.places.size && network.seen?.isAll)) break;
         const given = this.#givenUp(network, newcomer);
         if (given !== undefined) return this.#close(given);
+        this.#resize(network, () => undefined);
       }
-    this.#close(newcomer);
+    const given = this.#givenUp(own, newcomer);
+    if (given !== undefined) return this.#close(given);
+    this.#close(newcomer, 'newcomer');
   }
 
   /** Returns the connection that a network gives up for a newcomer; `undefined` if it has none. */
   #givenUp(network: Network, newcomer: Place): Place | undefined {
     const { places } = network;
     const isOwn = network === newcomer.network;
-    let looks = isOwn ? mostOwnLooks : places.size;
-    let youngest: Place | undefined;
-    for (const place of places) {
-      if (looks-- === 0) break;
+    const seen = (network.seen ??= { rest: places.values(), isAll: false, strangers: [] });
+    let looks = mostLooks;
+    while (!(isOwn || seen.isAll) || looks-- > 0) {
+      const place = seen.rest.next().value;
+      if (place === undefined) {
+        seen.rest = places.values();
+        seen.isAll = true;
+        continue;
+      }
       const use = place.connection?.use ?? 'none';
       if (use === 'none' && place !== newcomer) return place;
-      if (use === 'stranger' && place.number > (youngest?.number ?? 0)) youngest = place;
-      // The next look begins behind those in use.
-      places.delete(place);
-      places.add(place);
+      if (use === 'stranger' && !seen.isAll) seen.strangers.push(place);
     }
-    if (isOwn) return newcomer;
-    if (youngest !== undefined) return places.size > newcomer.network.places.size ? youngest : undefined;
-    network.isBarren = true;
-    this.#bySize[places.size]?.delete(network);
+    if (isOwn) return undefined;
+    for (let place; (place = seen.strangers.at(-1)) !== undefined; seen.strangers.pop())
+      if (places.has(place) && place.connection?.use !== 'kept')
+        return places.size > newcomer.network.places.size ? place : undefined;
     return undefined;
   }
 
-  #close(place: Place): void {
+  #close(
+    place: Place,
+    what: ClosedForRoom = place.connection?.use === 'stranger' ? 'stranger' : 'idle',
+  ): void {
+    this.#noteClosed(what);
     this.#leave(place);
     (place.connection?.socket ?? place.socket).destroy();
   }

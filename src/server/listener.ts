@@ -7,7 +7,7 @@ import { guarded, guardedConnection, guardedOn, reportFaults } from '../http/gua
 import { systemClock, type Clock } from '../ports/clock.ts';
 import { checkEvery, systemTimers, type AllTimers } from '../ports/timers.ts';
 import { ClientConnection } from './client-connection.ts';
-import { ConnectionPlaces } from './connection-places.ts';
+import { ConnectionPlaces, type ClosedForRoom } from './connection-places.ts';
 import { Served, type Application } from './served.ts';
 
 /**
@@ -47,6 +47,7 @@ export function createListener(
   clock: Clock = systemClock,
   timers: AllTimers = systemTimers,
   held: HeldBytes = new HeldBytes(limits.heldBytes),
+  noteClosed: (what: ClosedForRoom) => void = () => undefined,
 ): Listener {
   const secureSockets = new SecureSockets(clock);
   const served = new Served(application, limits, clock, held);
@@ -54,7 +55,7 @@ export function createListener(
   const server =
     tls === null ? createServer(options) : createTlsServer({ ...options, ALPNProtocols, ...readTls(tls) });
   const connections = held.add(new Set<ClientConnection>());
-  const places = new ConnectionPlaces(limits.maxConnections, (head) => served.application.addressOf(head));
+  const places = new ConnectionPlaces(served, noteClosed);
   const entered = (socket: Socket): void => places.enter(socket);
   server.on('connection', guardedConnection(entered));
 
@@ -98,7 +99,6 @@ export function createListener(
       if (renewed !== null) createSecureContext(renewed);
       return (next, nextLimits) => {
         if (renewed !== null) (server as TlsServer).setSecureContext(renewed);
-        places.most = nextLimits.maxConnections;
         served.replace(next, nextLimits);
         startChecking(nextLimits);
       };

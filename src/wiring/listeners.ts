@@ -2,8 +2,9 @@ import type { Config } from '../config.ts';
 import { TenantConcurrency } from '../limits/concurrency.ts';
 import { HeldBytes } from '../limits/held-bytes.ts';
 import type { Logger } from '../ops/logger.ts';
-import { heldCutMetric } from '../ops/traffic-metrics.ts';
+import { closingMetrics } from '../ops/traffic-metrics.ts';
 import type { Timers } from '../ports/timers.ts';
+import type { ClosedForRoom } from '../server/connection-places.ts';
 import { drainable, type Drainable } from '../server/drain.ts';
 import { listen, type Address } from '../server/listen.ts';
 import { createListener, type Listener } from '../server/listener.ts';
@@ -51,8 +52,9 @@ export async function openListeners(
   // All generations share this object, so that tenants get no extra slots during a reload.
   const concurrency = new TenantConcurrency(config.limits, waitsOf);
   const applications = await openApplications(services, stages, concurrency);
-  const held = new HeldBytes(config.limits.heldBytes, heldCutMetric(registry));
-  const listeners = createListeners(applications, config, held);
+  const { noteCut, noteClosed } = closingMetrics(registry);
+  const held = new HeldBytes(config.limits.heldBytes, noteCut);
+  const listeners = createListeners(applications, config, held, noteClosed);
   for (const { server } of present(Object.values(listeners))) workers?.control(server);
   const internal = await stages.open(
     'internal listener',
@@ -113,9 +115,14 @@ function openApplications(
 
 type Listeners = Readonly<Record<'public' | 'internal', Listener> & Record<'portal', Listener | null>>;
 
-function createListeners({ current }: Applications, { limits, listen }: Config, held: HeldBytes): Listeners {
+function createListeners(
+  { current }: Applications,
+  { limits, listen }: Config,
+  held: HeldBytes,
+  noteClosed: (what: ClosedForRoom) => void,
+): Listeners {
   const create = (app: Application, tls: typeof listen.tls = null): Listener =>
-    createListener(app, limits, tls, undefined, undefined, held);
+    createListener(app, limits, tls, undefined, undefined, held, noteClosed);
   return {
     internal: create(current.internalApp),
     public: create(current.publicApp, listen.tls),

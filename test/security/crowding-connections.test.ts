@@ -1,7 +1,12 @@
 // class: app
 /** One network opens as many connections as it can. Others still get theirs, and nothing that is of use is ended for them. */
+import { EventEmitter } from 'node:events';
+import type { Socket } from 'node:net';
 import t from 'tap';
 import { ActiveExchanges } from '../../src/proxy/active-exchanges.ts';
+import type { ClientConnection } from '../../src/server/client-connection.ts';
+import { ConnectionPlaces } from '../../src/server/connection-places.ts';
+import type { Served } from '../../src/server/served.ts';
 import { ManualTime } from '../support/coherence/manual-time.ts';
 import { certificate } from '../support/config-certificates.ts';
 import { eventually, startGateway } from '../support/gateway.ts';
@@ -110,4 +115,83 @@ t.test('behind a trusted proxy, the clients that it names count, not the proxy',
   const more = await named('192.0.2.3', 20);
   await eventually(() => open(many) <= 36, 'room');
   t.strictSame([open(few), open(more)], [8, 20]);
+});
+
+/** A connection that counts how often it is looked at. */
+class Peer extends EventEmitter {
+  readonly remoteAddress: string;
+  looks = 0;
+  isClosed = false;
+  socket = this;
+  does: 'none' | 'stranger' | 'kept';
+
+  constructor(remoteAddress: string, does: Peer['does']) {
+    super();
+    this.remoteAddress = remoteAddress;
+    this.does = does;
+  }
+
+  get use(): Peer['does'] {
+    this.looks += 1;
+    return this.does;
+  }
+
+  destroy(): void {
+    this.isClosed = true;
+  }
+}
+
+/** Places for 800 connections, 700 of which one network has. */
+function full(does: (n: number) => Peer['does']) {
+  const closed: string[] = [];
+  const served = {
+    limits: { maxConnections: 800 },
+    application: { addressOf: ({ socket }: { socket: Peer }) => socket.remoteAddress },
+  };
+  const places = new ConnectionPlaces(served as unknown as Served, (what) => closed.push(what));
+  const enter = (network: string, does: Peer['does'] = 'none'): Peer => {
+    const peer = new Peer(network, does);
+    places.enter(peer as unknown as Socket);
+    places.serve(peer as unknown as Socket, peer as unknown as ClientConnection);
+    return peer;
+  };
+  const peers = Array.from({ length: 700 }, (_, n) => enter(crowd, does(n)));
+  const looks = (): number => peers.reduce((sum, { looks }) => sum + looks, 0);
+  const fill = (from: number): void => {
+    for (let n = 0; n < 100; n++) enter(`192.0.2.${from + n}`, 'kept');
+  };
+  return { places, closed, enter, peers, looks, fill };
+}
+
+t.test('newcomers together look at each connection about once between two checks', (t) => {
+  const { places, closed, enter, peers, looks, fill } = full((n) => (n % 7 === 6 ? 'kept' : 'stranger'));
+  fill(0);
+  t.equal(looks(), 0);
+  enter('198.51.100.1', 'kept');
+  const first = looks();
+  t.ok(first < 800, `${first} looks`);
+  for (let n = 2; n <= 100; n++) enter(`198.51.100.${n}`, 'kept');
+  t.ok(looks() - first < 100 * 40, `${looks() - first} looks`);
+  t.strictSame(closed, Array(100).fill('stranger'));
+  const strangers = peers.filter(({ does }) => does === 'stranger');
+  t.ok(
+    strangers.slice(-100).every(({ isClosed }) => isClosed),
+    'the youngest',
+  );
+  t.equal(peers.filter(({ isClosed }) => isClosed).length, 100);
+  (strangers[20] as Peer).does = 'none';
+  places.check();
+  enter('203.0.113.1');
+  t.ok(strangers[20]?.isClosed, 'after a check, one that is idle now is found');
+  t.equal(closed.at(-1), 'idle');
+  t.end();
+});
+
+t.test('who has nothing to give up is looked at once between two checks', (t) => {
+  const { closed, enter, looks, fill } = full(() => 'kept');
+  fill(0);
+  for (let n = 1; n <= 100; n++) t.ok(enter(`198.51.100.${n}`).isClosed);
+  t.ok(looks() < 800, `${looks()} looks`);
+  t.strictSame(closed, Array(100).fill('newcomer'));
+  t.end();
 });

@@ -450,10 +450,15 @@ const guards: Readonly<
   'src/server/connection-places.ts': [
     [
       'crowding-connections',
-      'if (free < Math.floor(this.most * keptPart) && network.places.size > free + 1) this.#makeRoom(place);',
+      'if (free < Math.floor(most * keptPart) && network.places.size > free + 1) this.#makeRoom(place);',
       'if (free < 0) this.#close(place);',
     ],
-    ['crowding-connections', 'if (this.#places.size < this.most * usualPart) return;', 'return;'],
+    [
+      'crowding-connections',
+      'if (this.#places.size < this.#served.limits.maxConnections * usualPart) return;',
+      'return;',
+    ],
+    ['crowding-connections', 'while (!(isOwn || seen.isAll) || looks-- > 0) {', 'while (looks++ < 1_000) {'],
   ],
   'src/server/listener.ts': [
     ['slow-handshake', 'if (nowMs - sinceMs > mostMs) socket.destroy();', 'void sinceMs;'],
