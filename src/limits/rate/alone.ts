@@ -131,10 +131,9 @@ const beyond = 0.001;
  * - If the rest is above the threshold, they admit at most a quarter of the rest.
  * - Otherwise, they admit at most `beyond` times the quota.
  *
- * Regardless of these maximums, each replica may admit one request as long as any of the quota is left. The rest comes
- * from the last answer: other replicas may have used an eighth of the quota until this one stops waiting for the next.
+ * Regardless of these maximums, each replica may admit one request as long as any of the quota is left.
  */
-const far = 0.2;
+const far = 0.1;
 
 /** A replica's share of a quota: the requests that it may admit without asking the store. */
 export class AloneQuota implements Alone {

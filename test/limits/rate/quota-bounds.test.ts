@@ -17,7 +17,7 @@ for (const [what, kill] of [
       const replicas = 2 + random.below(3);
       const rates = Array.from({ length: replicas }, () => random.between(0.97, 1.03));
       const limits = { requestsPerMonth: quota };
-      const world = new World({ random, limits, rates, lost: 0.02, latencyMs: [1, 30] });
+      const world = new World({ random, limits, rates, lost: 0.05, latencyMs: [1, 30] });
       const perSecond = Math.min(quota / 10, 1_000);
       if (kill) world.time.after(random.between(2_000, 12_000), () => world.kill(world.replicas[0] as never));
       await world.run(1_000, () => []);

@@ -79,7 +79,7 @@ void t.test('under load a quota of units is over by what is under way, and by a 
     const worth = quota / (3_000 * rates.length);
     let [used, underWay, mostUnderWay] = [0, 0, 0];
     await world.run(
-      40_000,
+      30_000,
       () => rates.map(() => 200),
       (result) => {
         if (result.full) return;
