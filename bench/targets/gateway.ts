@@ -104,5 +104,5 @@ const configuration = `
 limits:
   in_flight_per_tenant: 10000
 route_defaults:
-  connections: 2048
+  connections: 4096
 `;
