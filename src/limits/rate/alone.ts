@@ -125,17 +125,11 @@ export class AloneBucket implements Alone {
  * most this fraction in advance.
  */
 const beyond = 0.001;
-/**
- * Threshold for the unused rest of a quota, as a fraction of the quota. While the store is unreachable, the threshold
- * decides how many requests all replicas together admit:
- * - If the rest is above the threshold, they admit at most a quarter of the rest.
- * - Otherwise, they admit at most `beyond` times the quota.
- *
- * Regardless of these maximums, each replica may admit one request as long as any of the quota is left.
- */
-const far = 0.1;
 
-/** A replica's share of a quota: the requests that it may admit without asking the store. */
+/**
+ * A replica's share of a quota: its part of {@link beyond}, but at least one request. Even if much was left at the
+ * store's last answer, the share is no larger: other replicas may use up the rest before the store hears of the share.
+ */
 export class AloneQuota implements Alone {
   debt = 0;
   /** Part of the debt that the current query reports. */
@@ -144,9 +138,7 @@ export class AloneQuota implements Alone {
   noteUse(): void {}
 
   take(figures: BucketFigures, { replicas, left }: AloneState): boolean {
-    const isFar = left > far * figures.capacity;
-    const most = isFar ? left / (4 * replicas) : this.mostAtHand(figures, replicas);
-    if (this.debt >= Math.min(left, Math.max(1, Math.floor(most)))) return false;
+    if (this.debt >= Math.min(left, Math.max(1, this.mostAtHand(figures, replicas)))) return false;
     this.debt += 1;
     return true;
   }

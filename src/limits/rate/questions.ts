@@ -26,7 +26,7 @@ export function patienceWith(quotaMs: number): LimiterPatience {
   };
 }
 
-/** Milliseconds between two attempts to reach an unreachable store. */
+/** Minimum time between the beginnings of two calls to an unreachable store, in milliseconds. */
 const retryMs = 1_000;
 /** Milliseconds between two checks for tokens to give back. */
 const sweepMs = 25;
@@ -169,7 +169,7 @@ export class Questions {
         this.#take(portion, answers[i] as TokenAnswer | Error, nowMs);
     } catch (error) {
       this.#beganMs = Infinity;
-      this.#beAway(error, [...asked, ...this.#due]);
+      this.#beAway(error, beganMs, [...asked, ...this.#due]);
     }
     if (this.#due.size > 0 && !this.#isAway) this.#next();
     else this.#isCalling = false;
@@ -188,8 +188,10 @@ export class Questions {
 
   /**
    * Marks the store as unreachable. Requests are served from this replica's own shares until the store answers again.
+   *
+   * @param beganMs time at which the failed call began
    */
-  #beAway(error: unknown, waiting: Iterable<Portion>): void {
+  #beAway(error: unknown, beganMs: number, waiting: Iterable<Portion>): void {
     const { clock, replicas, onAway } = this.#parts;
     if (!this.#isAway) onAway(true, error);
     this.#isAway = true;
@@ -200,14 +202,17 @@ export class Questions {
       this.watch(portion);
     }
     this.#stopLooking();
-    if (!this.#isStopped) this.#stopLooking = this.#parts.timers.after(retryMs, () => void this.#lookAgain());
+    if (this.#isStopped) return;
+    const pauseMs = Math.max(0, beganMs + retryMs - nowMs);
+    this.#stopLooking = this.#parts.timers.after(pauseMs, () => void this.#lookAgain());
   }
 
   async #lookAgain(): Promise<void> {
+    const beganMs = this.#parts.clock.monotonicMs();
     try {
       await this.#inTime(this.#parts.store.ask([]));
     } catch (error) {
-      return this.#beAway(error, []);
+      return this.#beAway(error, beganMs, []);
     }
     this.#isAway = false;
     this.#parts.onAway(false, null);

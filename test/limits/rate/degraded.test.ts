@@ -106,6 +106,19 @@ for (const [what, wasHeard, limits, mostMs] of [
     t.equal(answered, 2);
   });
 
+t.test('a store that stopped answering is asked again once its call is given up', async (t) => {
+  const { how, time, take, told } = open(t);
+  const by = [limitOf('parent', { requestsPerDay: 10_000 })];
+  await take(by);
+  how.ask = silent;
+  void take(by);
+  await time.advance(1_299);
+  delete how.ask;
+  t.same(told, []);
+  await time.advance(1);
+  t.same(told, [true, false]);
+});
+
 t.test(
   'a rejection without an answer is a guess, says nothing of what is left, and is counted',
   async (t) => {
