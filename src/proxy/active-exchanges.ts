@@ -124,6 +124,6 @@ export class ActiveExchanges {
   }
 
   #concerned(keys: ReadonlySet<FactKey>): ActiveExchange[] {
-    return this.#active.filter((exchange) => exchange.dependsOn().some((key) => keys.has(key)));
+    return [...this.#active].filter((exchange) => exchange.dependsOn().some((key) => keys.has(key)));
   }
 }

@@ -171,7 +171,7 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyOwner
 
   #begin({ status, reason, headers, contentLength }: PassedHead): void {
     this.#writer.begin(status, reason, headers, contentLength, this.#onDrain);
-    if (this.#writer.started) this.state = 'responding';
+    if (this.state === 'sent' && this.#writer.started) this.state = 'responding';
   }
 
   /** Passes on the response that was held. */

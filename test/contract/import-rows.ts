@@ -73,6 +73,21 @@ export async function importRowsContract(t: Test, { tenants, log, facts }: Store
     ]);
   });
 
+  await t.test(
+    'two rows that name one sub-account, by either id of its parent, come one after the other',
+    async (t) => {
+      const { id: parent } = await createParent(tenants, { externalId: 'subs-twice' });
+      const { parentExternalId: _, ...row } = {
+        ...subRow('', 'twice', { name: 'Second' }),
+      } as SubAccountToImport & {
+        parentExternalId: string;
+      };
+      const rows: SubAccountToImport[] = [subRow('subs-twice', 'twice'), { ...row, parent }];
+      t.same((await outcomes(tenants.importSubAccounts(rows, noLimit))).sort(), ['created', 'updated']);
+      t.equal((await tenants.getParent(parent))?.activeSubAccounts, 1);
+    },
+  );
+
   await t.test('sub-accounts of several parents come with one position, and are counted', async (t) => {
     const [one, two] = [
       await createParent(tenants, { externalId: 'subs-1' }),

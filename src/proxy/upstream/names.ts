@@ -79,7 +79,7 @@ export class Names {
       if (untilMs + keptMs > sinceMs) break;
       this.#names.delete(other);
     }
-    const answer = isDoubtful && found !== null ? found.addresses : null;
+    const answer = isDoubtful && found !== null && sinceMs < found.atMs + keptMs ? found.addresses : null;
     const waiting = answer === null ? new Set<() => void>() : null;
     const name: Name = { waiting, answer, untilMs: Infinity, uses: 0, found, isDoubtful };
     this.#names.set(host, name);
@@ -89,8 +89,8 @@ export class Names {
       const { least, most } = rememberedMs;
       const holdsMs = isFound ? Math.min(most, Math.max(least, result.ttlMs)) : least;
       if (isFound) name.found = { addresses: result, atMs: nowMs };
-      const isKept =
-        isFound || (result.code !== 'ENOTFOUND' && nowMs < (name.found?.atMs ?? -Infinity) + keptMs);
+      else if (result.code === 'ENOTFOUND') name.found = null;
+      const isKept = isFound || nowMs < (name.found?.atMs ?? -Infinity) + keptMs;
       name.answer = isKept && name.found !== null ? name.found.addresses : result;
       name.waiting = null;
       name.untilMs = nowMs + holdsMs;

@@ -42,7 +42,7 @@ begin
   end if;
   if not is_plan then
     perform import_begin();
-    -- Another plan may lower the maximum number of keys; see `account_update_parent`.
+    -- Another plan may lower the maximum number of keys; see `account_update`.
     perform change_fence(f.id) from (
       select (r.there).id from import_accounts(new_rows) r
       where (r.there).id is not null and r.row_data ? 'plan' and (r.there).plan is distinct from r.row_data ->> 'plan'
@@ -77,7 +77,8 @@ begin
       select * into parent from account a where a.id = entry.parent_id;
       made := 0;
     end if;
-    there := entry.there;
+    -- A row before may have named the same account in another way.
+    select * into there from account_named(entry.parent_id, entry.row_data ->> 'external_id');
     of_id := coalesce(there.id, (entry.row_data ->> 'id')::uuid);
     has_plan := entry.row_data ->> 'plan' is null or exists (select from plan p where p.name = entry.row_data ->> 'plan');
     if there.id is not null then

@@ -30,11 +30,14 @@ begin
     )
     group by 1, 2, 3 order by 1
   loop
-    insert into limit_quota (limit_name, starts_at, series, used, quota)
-      values (begun.name, begun.starts, nextval('limit_series'), usage_since(begun.name, begun.starts), begun.quota)
-      on conflict (limit_name, starts_at) do nothing;
-    if not found then
-      update limit_quota q set used = q.used + begun.used where q.limit_name = begun.name and q.starts_at = begun.starts;
-    end if;
+    for attempt in 1..2 loop
+      update limit_quota q set used = least(q.used + begun.used, 1000 * 9007199254740991)
+        where q.limit_name = begun.name and q.starts_at = begun.starts;
+      exit when found;
+      insert into limit_quota (limit_name, starts_at, series, used, quota)
+        values (begun.name, begun.starts, nextval('limit_series'), usage_since(begun.name, begun.starts), begun.quota)
+        on conflict (limit_name, starts_at) do nothing;
+      exit when found;
+    end loop;
   end loop;
 end $$;
