@@ -128,6 +128,7 @@ t.test('while name servers cannot tell, the last addresses are used, for ten min
     }
     await time.advance(600_000);
     look(host);
+    await everythingThatFollows();
     await asked.at(-1)?.fail('ECANCELLED');
     t.match(results.at(-1), 'no address');
   }
