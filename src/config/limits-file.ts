@@ -62,7 +62,7 @@ export const limits = section('Limits of one client, one tenant or one process.'
     { minimum: 0, maximum: 1_000_000, default: 50 },
   ),
   answer_ms: integer(
-    "How long a request waits for the database's answer about a quota (days, months, units) before this process guesses from its own share.",
+    "How long a request waits for the database's answer about a quota (days, months, units) before this process guesses from its own share. A change needs a restart.",
     { minimum: 25, maximum: 10_000, default: 1_000 },
   ),
   sub_accounts_per_parent: integer('Most sub-accounts of a parent, deactivated ones included.', {

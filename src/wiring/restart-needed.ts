@@ -43,6 +43,7 @@ export function restartNeeded(running: Config, wanted: Config): string[] {
     .map(([, name]) => name);
   if (!isDeepStrictEqual(portalAddress(running), portalAddress(wanted)))
     names.push('portal.host, portal.port');
+  if (running.limits.answerMs !== wanted.limits.answerMs) names.push('limits.answer_ms');
   return names;
 }
 

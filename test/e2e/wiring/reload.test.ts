@@ -186,9 +186,12 @@ t.test(
 t.test('what a running process cannot exchange refuses the reload, and names it', async (t) => {
   const [before, after] = [await named(t, 'before'), await named(t, 'after')];
   const { gateway, key, settings, origin } = await start(t, `upstream_url: ${before.url}`);
-  const wanted = `upstream_url: ${after.url}\nheaders: { prefix: X-Other- }`;
+  const wanted = `upstream_url: ${after.url}\nheaders: { prefix: X-Other- }\nlimits: { answer_ms: 900 }`;
   const refused = gateway.reload(goodConfig({ ...settings(wanted), COHERENCE_LEASE_MS: '2000' }));
-  await t.rejects(refused, new NeedsRestart('takes effect only with a restart: coherence; headers'));
+  await t.rejects(
+    refused,
+    new NeedsRestart('takes effect only with a restart: coherence; headers; limits.answer_ms'),
+  );
   const unreadable = { ...goodConfig(settings(`upstream_url: ${after.url}`)) };
   const routes = unreadable.routes.map((route) => ({ ...route, tls: { ...route.tls, caFile: '/nowhere' } }));
   await t.rejects(gateway.reload({ ...unreadable, routes }), { code: 'ENOENT' });
@@ -198,7 +201,9 @@ t.test('what a running process cannot exchange refuses the reload, and names it'
 
 t.test('every setting either can be reloaded or is known to need a restart', (t) => {
   const config = goodConfig({ DATABASE_URL: 'postgres://h/d', UPSTREAM_URL: 'http://u' });
-  const changed = (key: string) => restartNeeded(config, { ...config, [key]: 'changed' }).length > 0;
+  const wanted = { ...config, limits: { ...config.limits, keysPerAccount: 1 } };
+  const changed = (key: string) =>
+    restartNeeded(config, key === 'limits' ? wanted : { ...config, [key]: 'changed' }).length > 0;
   const reloadable = Object.keys(config).filter((key) => !changed(key));
   t.same(reloadable.sort(), [
     'authentication',
