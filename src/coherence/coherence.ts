@@ -65,8 +65,8 @@ export interface CoherenceSnapshot {
   readonly incarnation: string | null;
   /** Log position up to which this replica has applied every change. */
   readonly applied: Seq;
-  /** Log position that this replica has confirmed; `null` if it has begun anew since. */
-  readonly confirmed: Seq | null;
+  /** Log position through which this replica has read; `null` before the first read, also after it began anew. */
+  readonly readThrough: Seq | null;
   /** Milliseconds since this replica began its latest reading of the log; infinite before the first one. */
   readonly readAgeMs: number;
   /** How many more milliseconds this replica may decide without the store; negative if the lease has run out. */
@@ -166,7 +166,7 @@ export function startCoherence(parts: CoherenceParts): Coherence {
       replica: lease.id,
       incarnation: view.incarnation,
       applied: view.applied,
-      confirmed: lease.confirmed,
+      readThrough: view.through,
       readAgeMs: clock.monotonicMs() - lease.readMs,
       leaseRemainingMs: lease.remainingMs,
       ...view.sizes,

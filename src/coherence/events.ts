@@ -27,8 +27,9 @@ export interface CoherenceEvents {
   /** The lease ran out before it was renewed. */
   leaseLapsed?(): void;
   /**
-   * An account was given a quota. This replica confirms the change after the returned promise has resolved. The promise
-   * must resolve well before the lease ends.
+   * An account was given a quota. Requests counted before this call were decided without the quota, later ones with it.
+   * This replica confirms the change after the returned promise has resolved. The promise must not reject, and must
+   * resolve well before the lease ends.
    */
   quotaSet?(): Promise<void>;
   /**

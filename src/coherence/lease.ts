@@ -62,7 +62,7 @@ export class Lease {
    * What the entries since the last confirmed position have caused. A pass that fails between two pages leaves it for
    * the next pass, which does not read the first page again.
    */
-  #unconfirmed = { ended: 0, hasNewQuota: false };
+  #unconfirmed: { ended: number; counts?: Promise<void> | undefined } = { ended: 0 };
   /**
    * Whether the lease was granted and has not been given up since. A lease that merely ran out has not been given up.
    */
@@ -107,11 +107,6 @@ export class Lease {
    */
   get readMs(): number {
     return this.#readMs;
-  }
-
-  /** Log position that this replica has confirmed; `null` before the first confirmation, also after it began anew. */
-  get confirmed(): Seq | null {
-    return this.#acked < 0 ? null : this.#acked;
   }
 
   /** Milliseconds until the lease runs out; negative afterwards. */
@@ -246,22 +241,23 @@ export class Lease {
     let reading: LogReading;
     do {
       reading = await log.readAfter(view.through, mostEntries);
+      // The counts so far belong to the position before the page: later requests are decided by the new quota.
+      if (reading.entries.some(({ key }) => key.startsWith('q:'))) unconfirmed.counts = events.quotaSet?.();
       const taken = view.take(reading);
       if (taken === 'lost') return this.#beginAnew();
       unconfirmed.ended += revocations.announce(taken.revoked) + this.#endDiffered(taken.differed);
       revocations.announceChanged(taken.changedKeys);
       this.#forget(reading);
-      unconfirmed.hasNewQuota ||= taken.hasNewQuota;
     } while (reading.through < reading.seq);
     if (reading.seq !== this.#acked) this.#streamsEnded = unconfirmed.ended;
-    if (unconfirmed.hasNewQuota) await events.quotaSet?.();
+    await unconfirmed.counts;
     // A position that was confirmed before is confirmed again if this replica's row might lack it: a store crash may
     // have undone the confirmation, or the row may have been deleted after the lease ran out.
     if (reading.seq !== this.#acked || confirmed !== this.#acked || !wasHeld) {
       await log.ack(this.#id, reading.seq, this.#streamsEnded);
       this.#acked = reading.seq;
     }
-    this.#unconfirmed = { ended: 0, hasNewQuota: false };
+    this.#unconfirmed = { ended: 0 };
     this.#readMs = monotonicMs;
     if (!renewing || this.#stopped) return;
     const usableMs = timing.leaseMs - timing.marginMs;
@@ -320,7 +316,7 @@ export class Lease {
     await this.#deregister().catch(() => undefined);
     this.#id = randomId();
     this.#acked = -1;
-    this.#unconfirmed = { ended: 0, hasNewQuota: false };
+    this.#unconfirmed = { ended: 0 };
     await this.#pass(true);
     this.#parts.onBegunAnew?.();
   }

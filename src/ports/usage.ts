@@ -145,10 +145,10 @@ export interface UsageBatch {
    */
   readonly throughMs: number | null;
   /**
-   * Position that the sender had confirmed when the rows' last request was counted; `null` if unknown. The rows count for
-   * quotas that were given later, too: the sender did not know of them.
+   * Log position through which the sender had read when the rows' last request was counted; `null` if unknown. The rows
+   * count for quotas that were given later, too: the sender did not know of them.
    */
-  readonly confirmed?: Seq | null;
+  readonly readThrough?: Seq | null;
   /**
    * Name of the machine or pod that runs the journal's process. Sent only when the process announces itself, in a batch
    * without rows.

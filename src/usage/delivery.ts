@@ -24,8 +24,8 @@ export interface SealedBatch {
   readonly rows: readonly UsageRow[];
   /** @see UsageBatch.throughMs */
   readonly throughMs: number | null;
-  /** @see UsageBatch.confirmed */
-  readonly confirmed?: Seq | null;
+  /** @see UsageBatch.readThrough */
+  readonly readThrough?: Seq | null;
 }
 
 /** Size of the range of row numbers reserved for each batch; no batch has that many rows. */
@@ -70,14 +70,14 @@ async function deliverRange(
   from: number,
   to: number,
 ): Promise<number> {
-  const { journal, number, rows, throughMs, confirmed = null } = batch;
+  const { journal, number, rows, throughMs, readThrough = null } = batch;
   const { keysPerAccountHour } = parts;
   const add = async (some: readonly UsageRow[]): Promise<number> => {
     const { rowsIn } = await parts.clock.during(() =>
       parts.store.add({
         ...{ journal, from: positionOf(number, from), to: positionOf(number, to), rows: some },
         after: from > 0 ? positionOf(number, from) : positionOf(number - 1, 0),
-        ...{ keysPerAccountHour, confirmed },
+        ...{ keysPerAccountHour, readThrough },
         throughMs: to === rows.length ? throughMs : null,
       }),
     );

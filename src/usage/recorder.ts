@@ -22,8 +22,8 @@ export interface UsageRecorderParts {
   readonly logger: Pick<Logger, 'error' | 'warn' | 'info'>;
   /** Name of this machine or pod. */
   readonly host: string;
-  /** Returns the position that this process has confirmed; `null` if it has none. @see UsageBatch.confirmed */
-  readonly confirmed?: () => Seq | null;
+  /** Returns the log position through which this process has read; `null` if unknown. @see UsageBatch.readThrough */
+  readonly readThrough?: () => Seq | null;
   /** Called for every usage row that is dropped because the store always rejects it. */
   readonly onSetAside?: () => void;
   /** Called for every request that is not counted because neither memory nor disk has room for another row. */
@@ -306,13 +306,13 @@ export class UsageRecorder implements UsageSink {
     const onDisk = journal.writable && this.#pending.size > 0;
     const number = journal.seal(rows);
     const requests = requestsOf(rows);
-    const confirmed = this.#parts.confirmed?.() ?? null;
+    const readThrough = this.#parts.readThrough?.() ?? null;
     this.#pending.add({
       number,
       rows: onDisk ? null : rows,
       requests,
       throughMs: this.#certainMs(),
-      confirmed,
+      readThrough,
     });
     this.#batch = new OpenBatch();
     this.#full = false;

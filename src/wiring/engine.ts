@@ -101,13 +101,11 @@ export async function makeEngine(parts: EngineParts): Promise<Engine> {
     ...{ ...tools, registry },
     onBreakerState: (state) => events.breakerState?.(state),
   });
-  const confirmed = () => coherence.snapshot()?.confirmed ?? null;
-  const counting = makeCounting({ ...tools, config: config.usage, store: store.usage, registry, confirmed });
+  const readThrough = () => coherence.snapshot()?.readThrough ?? null;
+  const forUsage = { ...tools, config: config.usage, registry };
+  const counting = makeCounting({ ...forUsage, store: store.usage, readThrough });
   const limiter = await openLimiter({ ...parts, randomId: randomUUID, snapshot: () => coherence.snapshot() });
-  const exporting = makeExporting({
-    ...{ ...tools, config: config.usage, registry },
-    ...{ store: store.usageExport, usage: store.usage },
-  });
+  const exporting = makeExporting({ ...forUsage, store: store.usageExport, usage: store.usage });
   const replicaId = () => coherence.snapshot()?.replica ?? null;
   const stopWatching = watchOldSnapshots({ ...tools, source: store.oldSnapshots, replicaId, registry });
   const retention = makeRetention(parts);

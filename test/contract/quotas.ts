@@ -189,12 +189,12 @@ export async function quotaContract(t: Test, store: Store): Promise<void> {
       const parent = await createParent(tenants);
       const { value: sub } = await createSub(tenants, parent.id);
       const newest = async (): Promise<number> => (await store.log.replicas()).seq;
-      const add = (requests: number, confirmed: number) =>
+      const add = (requests: number, readThrough: number) =>
         addUsage(
           { store },
           [usageRow(sub.id, Date.now(), { requests, units: 2 * requests })],
           Infinity,
-          confirmed,
+          readThrough,
         );
       const set = (limits: Partial<typeof noLimits>) =>
         tenants.updateSubAccount(parent.id, sub.id, { limits: { ...noLimits, ...limits } });

@@ -29,7 +29,10 @@ export async function begunRecorder(...options: Parameters<typeof recorderInManu
 }
 
 /** It begins ten seconds after 1970. @param journalBytes that the journal may take */
-export async function recorderInManualTime(t: Test, { journalBytes = 2 ** 30 } = {}) {
+export async function recorderInManualTime(
+  t: Test,
+  { journalBytes = 2 ** 30, readThrough = (): number | null => 7 } = {},
+) {
   const folder = await mkdtemp(join(tmpdir(), 'usage-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   const setAside: UsageRow[] = [];
@@ -41,7 +44,7 @@ export async function recorderInManualTime(t: Test, { journalBytes = 2 ** 30 } =
     storeAheadMs: 0,
     throughMs: 0,
     /** Of the last batch. */
-    confirmed: null as number | null,
+    readThrough: null as number | null,
     calls: 0,
     /** The store fails before, or after, it has taken a batch. */
     away: undefined as 'before' | 'after' | undefined,
@@ -65,8 +68,8 @@ export async function recorderInManualTime(t: Test, { journalBytes = 2 ** 30 } =
     },
   };
   const clock = { wallMs: () => world.nowMs, monotonicMs: () => world.nowMs };
-  const add = async ({ journal, from, to, rows: added, throughMs, confirmed = null }: UsageBatch) => {
-    world.confirmed = confirmed;
+  const add = async ({ journal, from, to, rows: added, throughMs, readThrough = null }: UsageBatch) => {
+    world.readThrough = readThrough;
     const away = world.callsLeft-- > 0 ? world.away : world.awayThen;
     world.calls += 1;
     if (world.hangs) await new Promise(() => undefined);
@@ -112,7 +115,7 @@ export async function recorderInManualTime(t: Test, { journalBytes = 2 ** 30 } =
   const journal = new Journal({ dir: folder, id, mostBytes: journalBytes, lock });
   const recorder = new UsageRecorder({
     ...{ store, journal, clock, timers, host: 'test', logger },
-    ...{ keysPerAccountHour: 200, confirmed: () => 7 },
+    ...{ keysPerAccountHour: 200, readThrough },
     onMalformedUnits: () => void (malformed += 1),
   });
   /** The process is gone, and its lock with it. */

@@ -50,20 +50,20 @@ export async function ofParents(
  * Adds to the counts, as a replica would that has counted nothing else.
  *
  * @param throughMs it has nothing from before left to add
- * @param confirmed the position that it had confirmed when it counted them
+ * @param readThrough position of the log through which it had read when it counted them
  */
 export async function addUsage(
   { store }: { readonly store: Pick<Store, 'usage'> },
   rows: readonly UsageRow[],
   throughMs = Infinity,
-  confirmed: number | null = null,
+  readThrough: number | null = null,
 ): Promise<void> {
   await store.usage.add({
     journal: randomUUID(),
     from: 0,
     to: rows.length,
     rows: await ofParents(store.usage, rows),
-    ...{ keysPerAccountHour: 200, confirmed },
+    ...{ keysPerAccountHour: 200, readThrough },
     throughMs,
   });
 }

@@ -4,6 +4,10 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { hourMs } from '../../src/domain/usage.ts';
+import type { FactKey } from '../../src/ports/facts.ts';
+import { leaseMs, makeLease } from '../support/coherence/lease-pieces.ts';
+import { everythingThatFollows } from '../support/coherence/manual-time.ts';
+import type { ScriptedLog } from '../support/coherence/scripted-log.ts';
 import { eventually } from '../support/eventually.ts';
 import { begunRecorder, recorderInManualTime, used } from '../support/usage-recorder.ts';
 
@@ -100,9 +104,31 @@ t.test('a delivery for a new quota has all that was counted before it, and nothi
   const second = recorder.deliver();
   recorder.count(used(), 'read');
   await Promise.all([first, second]);
-  t.same([world.requests(), world.confirmed], [2, 7], 'with what the process had confirmed then');
+  t.same([world.requests(), world.readThrough], [2, 7], 'with how far the process had read then');
   await world.tick();
   t.equal(world.requests(), 3);
+});
+
+t.test('what a new quota decided is not added to it, though its confirmation fails', async (t) => {
+  const { time, log, view, lease } = makeLease({ events: { quotaSet: () => recorder.deliver() } });
+  const { recorder, world } = await begunRecorder(t, { readThrough: () => view.through });
+  lease.start();
+  await everythingThatFollows();
+  log.ack = () => {
+    delete (log as Partial<ScriptedLog>).ack;
+    return Promise.reject(new Error('away'));
+  };
+  log.reading = { ...log.reading, seq: 6, entries: [{ seq: 6, key: 'q:p' as FactKey, revoked: false }] };
+  recorder.count(used(), 'read');
+  log.hint();
+  await eventually(() => world.requests() === 1);
+  t.same([world.readThrough, log.acked], [5, 5]);
+  log.reading = { ...log.reading, entries: [] };
+  recorder.count(used(), 'read');
+  await time.advance(leaseMs / 4);
+  await eventually(() => log.acked === 6);
+  await world.tick();
+  t.same([world.requests(), world.readThrough], [2, 6]);
 });
 
 t.test('a key that is used for what is not counted is noted with the rest', async (t) => {

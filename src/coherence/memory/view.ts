@@ -25,8 +25,6 @@ export interface Taken {
   readonly revoked: ReadonlySet<FactKey>;
   /** API keys whose records have changed without a revocation. */
   readonly changedKeys: ReadonlySet<FactKey>;
-  /** Whether an account was given a quota. */
-  readonly hasNewQuota: boolean;
   /**
    * Facts whose values in memory differed from the store's, although no logged change explains the difference; see
    * {@link View.keep}.
@@ -241,7 +239,6 @@ export class View {
     if (reading.entries.length > 0) this.#version += 1;
     const revoked = new Set<FactKey>();
     const changedKeys = new Set<FactKey>();
-    let hasNewQuota = false;
     for (const { seq, key, revoked: isRevoked } of reading.entries) {
       this.#recentChanges.record(key, seq);
       const name = nameInMemory(key);
@@ -249,14 +246,13 @@ export class View {
         cache.dropOlder(name, seq);
       if (isRevoked) revoked.add(key);
       else if (key.startsWith('k:')) changedKeys.add(key);
-      if (key.startsWith('q:')) hasNewQuota = true;
     }
     this.#recentChanges.raiseFloor(reading.floor);
     this.#incarnation = reading.incarnation;
     this.#through = reading.through;
     if (reading.through >= reading.seq) this.#applied = reading.seq;
     const differed = this.#differences.unexplained(this.#applied, this.#recentChanges);
-    return { revoked, changedKeys, hasNewQuota, differed };
+    return { revoked, changedKeys, differed };
   }
 
   /** Forgets everything except the names of facts, and forbids decisions. */

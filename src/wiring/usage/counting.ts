@@ -24,8 +24,8 @@ export interface CountingParts {
   readonly timers: Timers;
   readonly logger: Logger;
   readonly registry: Registry;
-  /** Returns the position that this process has confirmed; `null` if it has none. */
-  readonly confirmed: () => Seq | null;
+  /** @see UsageRecorderParts.readThrough */
+  readonly readThrough: () => Seq | null;
 }
 
 /** Counts this process's requests, and adds the counts in dead processes' journals to the store. */

@@ -101,7 +101,6 @@ t.test(
     t.same(it.take(reading({ seq: 2, entries })), {
       revoked: new Set(['n:a', 'k:a', 'a:p']),
       changedKeys: new Set(['k:b']),
-      hasNewQuota: true,
       differed: new Set(),
     });
     t.same([it.find('n:a')?.value, it.find('n:b')?.value, it.find('n:c')?.value], [undefined, undefined, 1]);

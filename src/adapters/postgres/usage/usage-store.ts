@@ -48,14 +48,14 @@ function intake(background: Runner): Intake {
       keysPerAccountHour,
       throughMs,
       host = null,
-      confirmed = null,
+      readThrough = null,
     }) {
       const [row] = await background
         .run(
           (sql) => sql<[{ readonly rowsIn: number; readonly nowMs: number }]>`
             select rows_in as "rowsIn", now_ms as "nowMs"
             from usage_add_rows(${journal}, ${after}, ${from}, ${to}, ${toCounted(rows)}::text::usage_counted[],
-              ${keysPerAccountHour}, ${throughMs}, ${host}, ${confirmed})`,
+              ${keysPerAccountHour}, ${throughMs}, ${host}, ${readThrough})`,
         )
         .catch((error: unknown) => {
           if (isRejectedValue(error))

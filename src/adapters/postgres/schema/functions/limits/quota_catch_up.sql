@@ -1,5 +1,5 @@
 -- Adds counts to the quotas that their process did not know of yet when it made them: those given after `confirmed`, the
--- newest position that the process had confirmed. Its requests from then on are reported by `quota_ask`.
+-- position of the log through which the process had read. Its requests from then on are reported by `quota_ask`.
 --
 -- A missing row is inserted here, not only by `quota_ask`: whichever of several transactions inserts it, the others wait
 -- for its commit and then add what it could not see. So no counts are missing and none are added twice.
