@@ -82,6 +82,8 @@ t.test('a prepared transaction and a replication slot are found', async (t) => {
   await standby.kill();
   await store.log.register({ id: 'a', nonce: 'later', leaseMs: 3_000, streamsMs: 0 });
   t.match(await oldest(), { kind: 'replication slot', name: 'of_a_standby', user: null, ageMs: null });
+  // The primary notices the end of the standby a little later.
+  await eventually(async () => (await sql`select from pg_replication_slots where not active`).length === 1);
   await sql`select pg_drop_replication_slot('of_a_standby')`;
   await eventually(async () => (await oldest()) === null);
 });
