@@ -26,10 +26,10 @@ const slack = 5 / 4;
  * The budget for bytes that wait in memory for clients, or came from clients and wait for something else. All listeners
  * share it.
  *
- * Nobody has to ask before bytes are held. Once more than the budget is held, it is shared: each parent with its
+ * Code that holds bytes counts them and asks for nothing. Once more than the budget is held, it is shared: each parent with its
  * sub-accounts, and each network of strangers, gets an equal share (max-min fairness; see `fairShare`). Strangers
  * together get at most {@link ofStrangers}. Connections of those that hold more than their share are cut, beginning
- * with whoever holds most, until the rest fits. Whoever holds at most the share loses nothing.
+ * with the largest, until the rest fits. A parent or network that holds at most its share loses nothing.
  */
 export class HeldBytes {
   /** Bytes held in all for callers and for strangers. */

@@ -40,8 +40,8 @@ const keptPart = 1 / 8;
 /** Fraction of all places from which on it matters whom trusted proxies serve. */
 const usualPart = 3 / 4;
 /**
- * Maximum number of a network's connections to look at for a newcomer, beside those of other networks that nobody has
- * looked at since the latest check.
+ * Maximum number of a network's connections to look at for a newcomer, beside those of other networks that no newcomer
+ * has made the listener look at since the latest check.
  */
 const mostLooks = 32;
 

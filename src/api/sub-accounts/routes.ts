@@ -46,7 +46,7 @@ export interface SubAccountDeps extends WarningDeps {
   };
 }
 
-/** How the routes differ between parents, who see their own sub-accounts, and operators, who see everybody's. */
+/** What differs between the routes of parents, which reach their own sub-accounts, and those of operators, which reach all. */
 export interface SubAccountRules<Access> {
   /** Path of the list, below the prefix of the API. */
   readonly path: string;

@@ -5,7 +5,7 @@ import type { Problem } from '../problem.ts';
  * Returns the problem to report if a request exceeds a limit of its key, sub-account or parent.
  *
  * @param retryAfterS whole seconds until the limit may admit another request
- * @param confirmed `false` if nobody could say in time whether there is room; see `Full.confirmed`
+ * @param confirmed `false` if the store did not say in time whether there is room; see `Full.confirmed`
  */
 export function limitFull(kind: LimitKind, limitId: LimitId, retryAfterS: number, confirmed = true): Problem {
   const { period, unit } = limitId;

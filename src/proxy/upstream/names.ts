@@ -27,7 +27,7 @@ interface Name {
   uses: number;
   /** Addresses found last, and the monotonic time of that. */
   found: { readonly addresses: Addresses; readonly atMs: number } | null;
-  /** Whether the last look-up failed, and `found` is used again. The next one is then awaited by nobody. */
+  /** Whether the last look-up failed, and `found` is used again. Requests do not wait for the next one then. */
   isDoubtful: boolean;
 }
 
