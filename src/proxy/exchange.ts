@@ -200,11 +200,11 @@ export abstract class Exchange extends EndingExchange {
    * Whether bytes may pass in this tick. If not, ends the exchange. Call this right before each write of what the client
    * or the upstream has sent.
    */
-  readonly mayPass = (): boolean => {
+  mayPass(): boolean {
     if (this.decision.mayPass()) return true;
     this.revoke(true);
     return false;
-  };
+  }
 
   revoke(unheard = false): boolean {
     switch (exchangeStates[this.state].onRevocation) {

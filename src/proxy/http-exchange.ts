@@ -55,7 +55,7 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyOwner
 
   constructor(route: Route, response: ClientResponse, requestId: string) {
     super(route, response, requestId);
-    this.#writer = new ResponseWriter(response, this.mayPass);
+    this.#writer = new ResponseWriter(response, this);
   }
 
   start(head: RequestHead): void {

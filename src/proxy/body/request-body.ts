@@ -14,7 +14,7 @@ const leastCapacity = 1024;
 /** Exchange that a body belongs to. It ends if a callback of the body throws. */
 export interface BodyOwner extends Breakable {
   /** Called before each piece is passed on. If it returns `false`, it has ended the exchange. */
-  readonly mayPass: () => boolean;
+  mayPass(): boolean;
   /** Called once a body that is held has arrived in full. */
   onBuffered(content: Buffer): void;
   /** Called if the body cannot be held, because it is longer than {@link mostHeldBytes}. */

@@ -1,5 +1,6 @@
 import type { ClientResponse } from '../../http/client-request.ts';
 import { latin1 } from '../../http1/fields.ts';
+import type { BodyOwner } from './request-body.ts';
 
 /** Maximum size in bytes of a body that is written together with the head, in one system call. */
 const mostCollected = 16 * 1024;
@@ -21,7 +22,7 @@ export class ResponseWriter {
   /** Number of body bytes so far. */
   bytes = 0;
   readonly #response: ClientResponse;
-  readonly #mayPass: () => boolean;
+  readonly #exchange: Pick<BodyOwner, 'mayPass'>;
   #reason = '';
   #earlyHints = 0;
   #headers: readonly string[] = [];
@@ -32,10 +33,9 @@ export class ResponseWriter {
   /** The whole body, if it came in one piece and is not short; `null` otherwise. */
   #whole: Buffer | null = null;
 
-  /** @param mayPass called before each write; if it returns `false`, it has ended the exchange */
-  constructor(response: ClientResponse, mayPass: () => boolean) {
+  constructor(response: ClientResponse, exchange: Pick<BodyOwner, 'mayPass'>) {
     this.#response = response;
-    this.#mayPass = mayPass;
+    this.#exchange = exchange;
   }
 
   /** Whether the head has been written. From then on, the response can only be cut short, not replaced by a problem. */
@@ -45,7 +45,8 @@ export class ResponseWriter {
 
   /** Writes Early Hints (RFC 8297) right away. @param headersOf returns the headers for the client, as a flat list */
   earlyHints(headersOf: () => readonly string[]): void {
-    if (++this.#earlyHints <= mostEarlyHints && this.#mayPass()) this.#response.writeEarlyHints(headersOf());
+    if (++this.#earlyHints <= mostEarlyHints && this.#exchange.mayPass())
+      this.#response.writeEarlyHints(headersOf());
   }
 
   /** Begins the response. @param drained called whenever the client has taken all bytes written so far */
@@ -61,7 +62,7 @@ export class ResponseWriter {
     this.#collecting = bodyless || (contentLength !== undefined && contentLength <= mostCollected);
     if (this.#collecting) {
       [this.#reason, this.#headers, this.#length] = [reason, headers, contentLength];
-    } else if (this.#mayPass()) {
+    } else if (this.#exchange.mayPass()) {
       this.#response.onDrain = drained;
       this.#response.begin(status, reason, headers, contentLength);
     }
@@ -75,7 +76,7 @@ export class ResponseWriter {
    */
   data(chunk: Buffer, isLent: boolean): boolean {
     this.bytes += chunk.length;
-    if (!this.#collecting) return !this.#mayPass() || this.#response.write(chunk, isLent);
+    if (!this.#collecting) return !this.#exchange.mayPass() || this.#response.write(chunk, isLent);
     if (chunk.length === this.#length && chunk.length >= leastAsBytes) this.#whole = chunk;
     else this.#collected += latin1(chunk, 0, chunk.length);
     return true;
@@ -88,7 +89,7 @@ export class ResponseWriter {
    * @param trailers flat list of names and values
    */
   end(trailers: readonly string[]): boolean {
-    if (!this.#mayPass()) return false;
+    if (!this.#exchange.mayPass()) return false;
     if (this.#collecting) {
       const body = this.#whole ?? this.#collected;
       this.#response.send(this.status, this.#reason, this.#headers, this.#length, body);

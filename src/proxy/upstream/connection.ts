@@ -187,7 +187,9 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
     const taken = this.#parser.feed(this.#reading.bytes, length);
     if (this.#gone) return;
     if (!this.#parser.over) {
-      if (restsAfter(length + pieceWork * (this.#parser.chunks - chunks), this.#goOn)) this.#socket.pause();
+      // Bytes alone count for nothing, because reading pauses as soon as the client is behind.
+      const work = pieceWork * (this.#parser.chunks - chunks);
+      if (work > 0 && restsAfter(work, this.#goOn)) this.#socket.pause();
       return;
     }
     // The connection is not reused if bytes arrived that belong to no response, or if the upstream responded before it

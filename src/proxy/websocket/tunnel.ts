@@ -17,7 +17,7 @@ export interface TunnelUser extends Breakable {
   /** Called if bytes have to wait for one of the two ends, and once they have gone. */
   onHeld(): void;
   /** Called before bytes are passed on. If it returns `false`, it has ended the tunnel. */
-  readonly mayPass: () => boolean;
+  mayPass(): boolean;
   /** Called once both connections are closed. */
   onClosed(): void;
 }
@@ -130,7 +130,6 @@ class Flow {
   work = 0;
   readonly #from: Socket;
   readonly #to: Socket;
-  readonly #mayPass: () => boolean;
   readonly #patience: Patience;
   readonly #onData: (chunk: Buffer) => void;
   readonly #onEnd: () => void;
@@ -144,7 +143,6 @@ class Flow {
   constructor(from: Socket, to: Socket, idleMs: number, exchange: TunnelUser) {
     this.#from = from;
     this.#to = to;
-    this.#mayPass = exchange.mayPass;
     this.#onData = guarded(exchange, (chunk: Buffer) => this.#pass(chunk));
     this.#onEnd = guarded(exchange, () => void this.#to.end());
     this.#goOn = guarded(exchange, () => {
@@ -184,7 +182,7 @@ class Flow {
   }
 
   #pass(chunk: Buffer): void {
-    if (!this.#mayPass()) return;
+    if (!this.#exchange.mayPass()) return;
     const before = this.frames.frames;
     this.frames.feed(chunk);
     this.#to.write(chunk);
