@@ -2,27 +2,42 @@
  * Work of all uploads, tunnels and chunked responses in one turn of the event loop after which each may read once more
  * in this turn. Work is measured in bytes.
  */
-const mostWork = 1024 * 1024;
+const mostWork = 8 * 1024 * 1024;
 /** Work that is done before the socket is read again in any case. */
 const littleWork = 16 * 1024;
 /** Work for a chunk or a frame, beside its bytes. */
-export const pieceWork = 128;
+export const pieceWork = 1024;
 
-/** An amount that counts from zero again in each turn of the event loop. */
+/**
+ * What is done in one turn of the event loop. It counts from zero again after the turn in which it has reached a quarter
+ * of the limit, because a callback in each turn would cost more than most turns do.
+ */
 export class TurnTotal {
-  total = 0;
+  #total = 0;
+  readonly #most: number;
+
+  /** @param most the limit */
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** Whether the limit has been reached in this turn. */
+  get isFull(): boolean {
+    return this.#total >= this.#most;
+  }
 
   add(amount: number): void {
-    if (this.total === 0) setImmediate(startTurn, this);
-    this.total += amount;
+    const isLittle = this.#total < this.#most / 4;
+    this.#total += amount;
+    if (isLittle && this.#total >= this.#most / 4) setImmediate(this.#startTurn);
   }
+
+  readonly #startTurn = (): void => {
+    this.#total = 0;
+  };
 }
 
-function startTurn(counted: TurnTotal): void {
-  counted.total = 0;
-}
-
-const done = new TurnTotal();
+const done = new TurnTotal(mostWork);
 
 /**
  * Counts work. Returns whether the connection that did it must rest, so that the others have their turn: libuv reads a
@@ -30,13 +45,13 @@ const done = new TurnTotal();
  */
 export function restsAfter(work: number, goOn: () => void): boolean {
   done.add(work);
-  const rests = work > littleWork && done.total > mostWork;
+  const rests = work > littleWork && done.isFull;
   if (rests) setImmediate(goOnWithRoom, work, goOn);
   return rests;
 }
 
 function goOnWithRoom(work: number, goOn: () => void): void {
-  if (done.total > mostWork) return void setImmediate(goOnWithRoom, work, goOn);
+  if (done.isFull) return void setImmediate(goOnWithRoom, work, goOn);
   done.add(work);
   goOn();
 }

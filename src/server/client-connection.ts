@@ -28,11 +28,6 @@ const mostWaitingBytes = 16 * 1024;
  * to the previous one. Requests that are rejected without a look-up would all be served in one turn.
  */
 const mostInARow = 32;
-/**
- * Maximum number of requests that a listener reads before timers and other work have a turn. If 1,024 sockets or more are
- * readable, libuv reads as many of them up to 48 times first.
- */
-const mostInATurn = 1_000;
 
 /** Maximum time for receiving a whole request, in milliseconds. `bodyIdleMs` limits the pauses in its body. */
 const requestTimeoutMs = 3_600_000;
@@ -172,7 +167,7 @@ export class ClientConnection implements ServingConnection, HeldConnection, Brea
     const bytes = this.#bytes as Buffer;
     const current = this.#current;
     if (current === null) {
-      if (this.#inARow === mostInARow || this.served.requestsInTurn.total >= mostInATurn) {
+      if (this.#inARow === mostInARow || this.served.requestsInTurn.isFull) {
         setImmediate(this.#goOn);
         this.#rest();
         return false;

@@ -9,6 +9,12 @@ import type { HeldBytes } from '../limits/held-bytes.ts';
 import type { Clock } from '../ports/clock.ts';
 import { SendBuffer } from './send-buffer.ts';
 
+/**
+ * Maximum number of requests that a listener reads before timers and other work have a turn. If 1,024 sockets or more are
+ * readable, libuv reads as many of them up to 48 times first.
+ */
+const mostInATurn = 1_000;
+
 /** Handlers for a listener's requests. If a handler throws, the connection ends. */
 export interface Application {
   /** Serves a request. Requests on a connection come one at a time, each after the previous response has been sent. */
@@ -41,7 +47,7 @@ export class Served {
   readonly held: HeldBytes;
   readonly clock: Clock;
   /** Requests that were read in this turn of the event loop. */
-  readonly requestsInTurn = new TurnTotal();
+  readonly requestsInTurn = new TurnTotal(mostInATurn);
 
   constructor(application: Application, limits: LimitsConfig, clock: Clock, held: HeldBytes) {
     this.application = application;
