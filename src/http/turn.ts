@@ -1,6 +1,6 @@
 /**
- * Work of all uploads, tunnels and chunked responses in one turn of the event loop after which each may read once more
- * in this turn. Work is measured in bytes.
+ * Work of all bodies and tunnels in one turn of the event loop after which each may read once more in this turn. Work
+ * is measured in bytes.
  */
 const mostWork = 8 * 1024 * 1024;
 /** Work that is done before the socket is read again in any case. */

@@ -1,12 +1,17 @@
 // class: app
-/** A few clients send as fast as they can: how much of it one turn of the event loop takes, in which nobody else is served. */
+/**
+ * A few clients and upstreams send as fast as they can: how much of it one turn of the event loop takes, in which nobody
+ * else is served.
+ */
 import type { Socket } from 'node:net';
 import t from 'tap';
+import { restsAfter } from '../../src/http/turn.ts';
 import { Tunnel } from '../../src/proxy/websocket/tunnel.ts';
 import { everythingThatFollows, ManualTime } from '../support/coherence/manual-time.ts';
 import { eventually, startGateway } from '../support/gateway.ts';
 import { rawClient, requestText, type RawClient } from '../support/raw-client.ts';
 import { pair } from '../support/socket-pair.ts';
+import { ask, openConnections } from '../support/upstream-client.ts';
 import { startRawUpstream, startTcpUpstream } from '../support/upstreams.ts';
 import { consent, handshake } from '../support/websockets.ts';
 
@@ -58,6 +63,30 @@ for (const client of ['native', 'undici'] as const)
     const highest = await mostInATurn(bytesRead, senders * (head.length + body.length));
     t.ok(highest <= 2 ** 23 + mostReads, `${highest} bytes in one turn`);
   });
+
+t.test('a download is read once in a turn in which much has been done', async (t) => {
+  const body = Buffer.alloc(4_000_000);
+  const upstream = await startTcpUpstream(t, (socket) => {
+    socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n`);
+    socket.write(body);
+  });
+  const { connections } = openConnections(t, upstream.url);
+  let [turn, over] = [0, false];
+  const count = (): void => {
+    turn += 1;
+    if (!over) setImmediate(count);
+  };
+  setImmediate(count);
+  const turns: number[] = [];
+  const onBody = (chunk: Buffer): boolean => {
+    restsAfter(2 ** 23, () => undefined);
+    return turns.push(turn) > 0 && chunk.length > 0;
+  };
+  await ask(connections, '/', null, { onBody });
+  over = true;
+  t.ok(turns.length > 30);
+  t.equal(new Set(turns).size, turns.length, 'no two reads in a turn');
+});
 
 t.test('uploads in chunks of a byte take turns', async (t) => {
   const upstream = await startRawUpstream(t, () => (request) => void request.resume());

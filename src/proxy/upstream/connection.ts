@@ -37,6 +37,8 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
   #sent = true;
   #paused = false;
   #gone = false;
+  /** Whether nothing is read until a later turn of the event loop. */
+  #rests = false;
   #outlivesFailedWrite = false;
   /** Safe request without a body on a reused connection, until the first byte of its response. It may be sent again. */
   #unanswered: OutgoingRequest | null = null;
@@ -151,7 +153,7 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
     if (!this.#paused) return;
     this.#paused = false;
     this.#reading.isKept = false;
-    this.#socket.resume();
+    if (!this.#rests) this.#socket.resume();
   }
 
   abort(): void {
@@ -187,9 +189,8 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
     const taken = this.#parser.feed(this.#reading.bytes, length);
     if (this.#gone) return;
     if (!this.#parser.over) {
-      // Bytes alone count for nothing, because reading pauses as soon as the client is behind.
-      const work = pieceWork * (this.#parser.chunks - chunks);
-      if (work > 0 && restsAfter(work, this.#goOn)) this.#socket.pause();
+      this.#rests = restsAfter(length + pieceWork * (this.#parser.chunks - chunks), this.#goOn);
+      if (this.#rests) this.#socket.pause();
       return;
     }
     // The connection is not reused if bytes arrived that belong to no response, or if the upstream responded before it
@@ -202,11 +203,13 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
   }
 
   readonly #goOn = guarded(this, () => {
+    this.#rests = false;
     if (!this.#gone && !this.#paused) this.#socket.resume();
   });
 
+  /** A connection that rests gives its own buffer to those that do not. */
   get expectsMore(): boolean {
-    return !this.#gone && !this.#parser.over;
+    return !this.#gone && !this.#rests && !this.#parser.over;
   }
 
   onEarlyHints(headers: readonly string[]): void {
