@@ -21,6 +21,9 @@ import type { ConnectionOwner, InFlightRequest, ResponseHandler } from './upstre
  */
 export const mostUnsentBytes = 64 * 1024;
 
+/** Work of a response in a turn that it has waited for, in bytes. */
+const mostInARow = 1024 * 1024;
+
 /** Maximum size of a body whose write cannot fail halfway, because the operating system takes that much at once. */
 const smallBytes = 16 * 1024;
 
@@ -189,7 +192,8 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
     const taken = this.#parser.feed(this.#reading.bytes, length);
     if (this.#gone) return;
     if (!this.#parser.over) {
-      this.#rests = restsAfter(length + pieceWork * (this.#parser.chunks - chunks), this.#goOn);
+      const work = length + pieceWork * (this.#parser.chunks - chunks);
+      this.#rests = restsAfter(work, this.#goOn, Math.max(work, mostInARow));
       if (this.#rests) this.#socket.pause();
       return;
     }
