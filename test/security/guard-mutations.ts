@@ -229,8 +229,8 @@ const guards: Readonly<
   'src/http/turn.ts': [
     [
       'hogged-turns',
-      'const rests = work > littleWork && done.total > mostWork;',
-      'const rests = work < 0 && done.total > mostWork + littleWork;',
+      'if (work <= littleWork || !done.isFull) return false;',
+      'if (work >= 0 || littleWork > 0 || !done.isFull) return false;',
     ],
   ],
   'src/http/static-page.ts': [

@@ -228,18 +228,20 @@ async function keptGateway(t: Test, env: Readonly<Record<string, string>>) {
       await ready();
     },
     /**
-     * In order, once it has taken over what others have left: each journal is open in a living process, then. A slow
-     * store may keep it from adding everything in its grace period. It says so by exit code 1, and the next process
-     * adds the rest.
+     * In order, once each process that serves has a journal open, and what others have left is gone: what is not taken
+     * over by then is left to the next process. A slow store may keep it from adding everything in its grace period. It
+     * says so by exit code 1, and the next process adds the rest.
      */
     end: async () => {
       for (;;) {
         const main = running.program.child.pid as number;
         await eventually(() => {
-          const open = [main, ...childrenOf(main)].flatMap(openFilesOf);
-          return journalsIn(String(env['USAGE_JOURNAL_DIR'])).every((journal) =>
-            open.some((file) => file.startsWith(journal)),
-          );
+          const workers = childrenOf(main);
+          const serving = (workers.length > 0 ? workers : [main]).map(openFilesOf);
+          const journals = journalsIn(String(env['USAGE_JOURNAL_DIR']));
+          const hasOne = (files: readonly string[]): boolean =>
+            journals.some((journal) => files.some((file) => file.startsWith(journal)));
+          return journals.length === serving.length && serving.every(hasOne);
         });
         if ((await running.program.kill('SIGTERM')) !== 1) return;
         await gateway.start();
