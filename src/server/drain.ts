@@ -104,7 +104,7 @@ class Drain {
   #refuse(): void {
     if (this.#refusing) return;
     this.#refusing = true;
-    this.#listener.server.close(() => {
+    this.#listener.acceptors.close(() => {
       this.#over = true;
       this.#callOffLimit();
       this.#callOffLook();

@@ -6,6 +6,7 @@ import { HeldBytes } from '../limits/held-bytes.ts';
 import { guarded, guardedConnection, guardedOn, reportFaults } from '../http/guarded.ts';
 import { systemClock, type Clock } from '../ports/clock.ts';
 import { checkEvery, systemTimers, type AllTimers } from '../ports/timers.ts';
+import { Acceptors } from './acceptors.ts';
 import { ClientConnection } from './client-connection.ts';
 import { ConnectionPlaces, type ClosedForRoom } from './connection-places.ts';
 import { Served, type Application } from './served.ts';
@@ -19,6 +20,8 @@ const keepAliveInitialDelay = 60_000;
 /** A server for one address. Its application can be replaced while connections stay open. */
 export interface Listener {
   readonly server: Server;
+  /** Accepts connections for {@link server}. */
+  readonly acceptors: Acceptors;
   /** Open connections on which requests arrive. */
   readonly connections: ReadonlySet<ClientConnection>;
   /** With TLS, the TCP sockets of all connections, including those still in the handshake. Empty without TLS. */
@@ -36,7 +39,7 @@ export interface Listener {
 }
 
 /**
- * Creates a listener that serves `application`. The caller starts its server.
+ * Creates a listener that serves `application`. The caller lets its acceptors listen.
  *
  * @throws Error if the certificate or key cannot be used
  */
@@ -56,40 +59,40 @@ export function createListener(
     tls === null ? createServer(options) : createTlsServer({ ...options, ALPNProtocols, ...readTls(tls) });
   const connections = held.add(new Set<ClientConnection>());
   const places = new ConnectionPlaces(served, noteClosed);
-  const entered = (socket: Socket): void => places.enter(socket);
-  server.on('connection', guardedConnection(entered));
+  server.on(
+    'connection',
+    guardedConnection((socket: Socket) => places.enter(socket)),
+  );
 
   const opened = (socket: Socket): void => {
-    reportFaults(socket, (error) => served.application.broke(error));
-    socket.on('error', ignore);
-    // Reading the address makes Node cache it. Node cannot determine the address after the client has left.
-    void socket.remoteAddress;
-    const connection = new ClientConnection(socket, served);
-    connections.add(connection);
-    places.serve(secureSockets.of(socket), connection);
-    const closed = (): void => void connections.delete(connection);
-    socket.once('close', guardedOn(socket, closed));
+    places.serve(secureSockets.of(socket), serve(socket, served, connections));
   };
   server.on(tls === null ? 'connection' : 'secureConnection', guardedConnection(opened));
   if (tls !== null) secureSockets.follow(server as TlsServer);
 
   let stopChecking = (): void => undefined;
+  let isClosed = false;
   const broke = (error: unknown): void => served.application.broke(error);
   const check = guarded({ broke }, (nowMs: number) => {
     for (const connection of connections) connection.check(nowMs);
     places.check();
     secureSockets.check(nowMs, served.limits.headTimeoutMs);
+    // Its acceptors may have others.
+    if (isClosed && connections.size === 0) stopChecking();
   });
-  const startChecking = ({ headTimeoutMs, keepAliveMs }: LimitsConfig): void => {
+  const startChecking = (limits: LimitsConfig): void => {
     stopChecking();
-    const everyMs = Math.max(20, Math.min(mostCheckMs, headTimeoutMs / 2, keepAliveMs / 2));
-    stopChecking = checkEvery(everyMs, clock, check, timers);
+    stopChecking = checkEvery(checksMs(limits), clock, check, timers);
   };
   startChecking(limits);
-  server.on('close', () => stopChecking());
+  server.on('close', () => {
+    isClosed = true;
+    check(clock.monotonicMs());
+  });
 
   return {
     server,
+    acceptors: new Acceptors(server, options),
     connections,
     below: secureSockets.below,
     leave: () => void (served.leaving = true),
@@ -106,8 +109,24 @@ export function createListener(
   };
 }
 
+function serve(socket: Socket, served: Served, connections: Set<ClientConnection>): ClientConnection {
+  reportFaults(socket, (error) => served.application.broke(error));
+  socket.on('error', ignore);
+  // Reading the address makes Node cache it. Node cannot determine the address after the client has left.
+  void socket.remoteAddress;
+  const connection = new ClientConnection(socket, served);
+  connections.add(connection);
+  const closed = (): void => void connections.delete(connection);
+  socket.once('close', guardedOn(socket, closed));
+  return connection;
+}
+
 /** Maximum number of milliseconds between two checks for clients that keep the gateway waiting. */
 const mostCheckMs = 1000;
+
+function checksMs({ headTimeoutMs, keepAliveMs }: LimitsConfig): number {
+  return Math.max(20, Math.min(mostCheckMs, headTimeoutMs / 2, keepAliveMs / 2));
+}
 
 function ignore(): void {
   /* Code that uses the connection does not need this event to notice that the connection has ended. */

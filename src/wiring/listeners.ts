@@ -6,7 +6,7 @@ import { closingMetrics } from '../ops/traffic-metrics.ts';
 import type { Timers } from '../ports/timers.ts';
 import type { ClosedForRoom } from '../server/connection-places.ts';
 import { drainable, type Drainable } from '../server/drain.ts';
-import { listen, type Address } from '../server/listen.ts';
+import type { Address } from '../server/acceptors.ts';
 import { createListener, type Listener } from '../server/listener.ts';
 import type { Application } from '../server/served.ts';
 import { Applications, type Switch } from './applications.ts';
@@ -189,5 +189,5 @@ type OpenListener = Drainable & { readonly address: Address };
 
 async function opened(listener: Listener, at: Address, timers: Timers): Promise<OpenListener> {
   const ended = drainable(listener, timers);
-  return { ...ended, address: await listen(listener.server, at) };
+  return { ...ended, address: await listener.acceptors.listen(at) };
 }

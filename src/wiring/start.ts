@@ -3,7 +3,7 @@ import { certificateMetrics, reloadMetrics } from '../ops/config-metrics.ts';
 import type { Logger } from '../ops/logger.ts';
 import { systemClock } from '../ports/clock.ts';
 import { trafficMetrics } from '../ops/traffic-metrics.ts';
-import type { Address } from '../server/listen.ts';
+import type { Address } from '../server/acceptors.ts';
 import type { WorkerGroup } from './worker-group.ts';
 import { refuseTakenPrefix } from './key-prefix.ts';
 import { openFigures } from './figures.ts';

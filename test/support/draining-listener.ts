@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { connect, type AddressInfo, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { drainable, type DrainPlan } from '../../src/server/drain.ts';
@@ -82,13 +82,11 @@ export async function drainingListener(
         task();
       }),
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const { port } = await listener.acceptors.listen({ host: '127.0.0.1', port: 0 });
   t.teardown(() => {
-    server.close();
+    listener.acceptors.close(() => undefined);
     for (const peer of peers) peer.destroy();
   });
-  const { port } = server.address() as AddressInfo;
   return {
     time,
     held,
