@@ -76,7 +76,7 @@ export const limits = section('Limits of one client, one tenant or one process.'
     default: 1_000,
   }),
   max_event_loop_delay_ms: integer(
-    'Event-loop delay above which requests are shed with 503; 0 turns this off.',
+    'Event-loop delay, or wait for a turn, above which requests are shed with 503; 0 turns this off.',
     { minimum: 0, maximum: 600_000, default: 1_000 },
   ),
   max_heap_bytes: Type.Optional(

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { systemTimers } from '../ports/timers.ts';
 import { guardedOn } from './guarded.ts';
+import { freeBytes, freeUnread } from './socket-bytes.ts';
 
 /**
  * Limits on how much the gateway reads and discards after its last response: bytes, milliseconds without input, and
@@ -27,6 +28,7 @@ export function hangUp(socket: Socket, most: typeof mostDiscarded = mostDiscarde
   socket.removeAllListeners('data');
   const discard = (chunk: Buffer): void => {
     left -= chunk.length;
+    freeBytes(chunk);
     if (left < 0) socket.destroy();
   };
   socket.on('data', guardedOn(socket, discard));
@@ -50,6 +52,7 @@ interface Handle {
  */
 export function resetConnection(socket: Socket): void {
   resetOnceDestroyed(socket);
+  freeUnread(socket);
   socket.destroy();
 }
 

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import type { LimitsConfig } from '../config.ts';
 import { ProblemError, type Problem } from '../domain/problem.ts';
 import { clientAddresses, networkOf } from '../http/trusted-proxies.ts';
+import { meanRestMs } from '../http/turn.ts';
 import { systemTimers, type Intervals } from '../ports/timers.ts';
 import { FairShares } from './shedding-order.ts';
 
@@ -11,7 +12,7 @@ type Limits = Pick<LimitsConfig, 'maxEventLoopDelayMs' | 'maxHeapBytes' | 'maxMe
 
 /** Load of the process over one window of measurement. */
 export interface Pressure {
-  /** Average event loop delay in milliseconds; 0 if nothing was measured. */
+  /** Average delay in milliseconds, of the event loop or of connections that rest; 0 if nothing was measured. */
   readonly delayMs: number;
   readonly heapBytes: number;
   /**
@@ -102,7 +103,7 @@ function watchProcess(app: FastifyInstance): () => Pressure {
     const delayMs = histogram.count === 0 ? 0 : Math.max(0, histogram.mean / 1e6 - resolutionMs);
     histogram.reset();
     const { used_heap_size: heapBytes, external_memory: outsideBytes } = getHeapStatistics();
-    return { delayMs, heapBytes, memoryBytes: heapBytes + outsideBytes };
+    return { delayMs: Math.max(delayMs, meanRestMs()), heapBytes, memoryBytes: heapBytes + outsideBytes };
   };
 }
 

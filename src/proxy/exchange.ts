@@ -4,6 +4,7 @@ import type { Admission, Rejection } from '../authz/proxied-request.ts';
 import type { Problem } from '../domain/problem.ts';
 import { guardMethods } from '../http/guarded.ts';
 import { networkOf } from '../http/trusted-proxies.ts';
+import { requestWork } from '../http/turn.ts';
 import { overloaded } from '../limits/load-shedding.ts';
 import { decideWithLookups } from '../ports/directory.ts';
 import type { FactKey } from '../ports/facts.ts';
@@ -12,8 +13,6 @@ import { exchangeStates } from './exchange-states.ts';
 import type { RequestHead } from './ingress/framing.ts';
 import { accessRevoked, keepsChanging } from './problems.ts';
 
-/** Number of bytes that take about as much processor time as a request. */
-const workOfRequest = 64 * 1024;
 /** Maximum number of times that a request is decided again, in case facts change as fast as they are loaded. */
 const mostSuperseded = 10;
 
@@ -51,7 +50,7 @@ export abstract class Exchange extends EndingExchange {
   /** Passes a preflight on, which has no key. */
   protected passPreflight(): void {
     if (this.isShed()) return this.reject(overloaded);
-    this.decision.admitPreflight(this.#network());
+    this.decision.admitPreflight(this.network);
     this.admitted();
   }
 
@@ -59,7 +58,7 @@ export abstract class Exchange extends EndingExchange {
   #serveWithoutKey({ authorization }: RequestHead): void {
     const { config, open } = this.route;
     if (this.isShed()) return this.reject(overloaded);
-    const network = this.#network();
+    const network = this.network;
     const full = open?.count(network) ?? this.decision.enterWithoutKey(network);
     if (full !== undefined) return this.reject(full);
     if (!config.passAuthorization || authorization.length === 0) return this.admitted();
@@ -85,11 +84,11 @@ export abstract class Exchange extends EndingExchange {
    */
   protected isShed(): boolean {
     const { shedding } = this.route.deps;
-    return shedding.shares !== null && !shedding.shares.admitsStranger(this.#network());
+    return shedding.shares !== null && !shedding.shares.admitsStranger(this.network);
   }
 
   /** Returns the network of the client. */
-  #network(): string {
+  get network(): string {
     return networkOf(this.route.deps.addressOf(this.request));
   }
 
@@ -108,7 +107,7 @@ export abstract class Exchange extends EndingExchange {
   }
 
   async #decideByLookUp(): Promise<void> {
-    const lookup = this.route.deps.directory.lookUp(this.#network());
+    const lookup = this.route.deps.directory.lookUp(this.network);
     let decision: Admission | Rejection | undefined;
     while ((decision = this.decision.fromLookup(lookup)) === undefined) await lookup.load();
     // Nothing is awaited between the decision and its effect, so the decision still holds.
@@ -170,7 +169,7 @@ export abstract class Exchange extends EndingExchange {
     const { shares } = this.route.deps.shedding;
     if (shares === null) return false;
     const { parentTenant, resolvedTenant } = this.decision.admittedAs.permit;
-    const requests = more / workOfRequest;
+    const requests = more / requestWork;
     return parentTenant === null
       ? !shares.admitsStranger(resolvedTenant, requests)
       : !shares.admits(parentTenant, requests);

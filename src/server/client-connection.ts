@@ -5,14 +5,13 @@ import type { HoldsFor } from '../http/client-request.ts';
 import { hangUp, mostDiscarded, resetConnection } from '../http/hang-up.ts';
 import { Patience } from '../http/patience.ts';
 import { networkOf } from '../http/trusted-proxies.ts';
-import { restsAfter, pieceWork } from '../http/turn.ts';
-import { unsentBytes } from '../http/unsent-bytes.ts';
+import { headByteWork, noteWork, pieceWork, requestWork, restsAfter, restsBefore } from '../http/turn.ts';
+import { freeBytes, unreadBytes, unsentBytes } from '../http/socket-bytes.ts';
 import { HeadTooLong } from '../http1/head-text.ts';
 import { MessageFault } from '../http1/message-fault.ts';
 import { RequestReader } from '../http1/request-reader.ts';
 import type { HeldConnection } from '../limits/held-bytes.ts';
 import type { ReceivedHead } from '../ports/request-record.ts';
-import { freeBytes } from './free-bytes.ts';
 import type { Served, ServingConnection } from './served.ts';
 import { ServedRequest } from './served-request.ts';
 
@@ -22,12 +21,6 @@ import { ServedRequest } from './served-request.ts';
  * the gateway keeps reading, so it notices when the client disconnects.
  */
 const mostWaitingBytes = 16 * 1024;
-
-/**
- * Maximum number of requests to read before other connections have their turn, if each has arrived before the response
- * to the previous one. Requests that are rejected without a look-up would all be served in one turn.
- */
-const mostInARow = 32;
 
 /** Maximum time for receiving a whole request, in milliseconds. `bodyIdleMs` limits the pauses in its body. */
 const requestTimeoutMs = 3_600_000;
@@ -63,8 +56,6 @@ export class ClientConnection implements ServingConnection, HeldConnection, Brea
   #rests = false;
   /** Whether the client has sent its last byte while the connection rested. */
   #hasEnded = false;
-  /** Number of requests read since the connection last waited for its client, or rested. */
-  #inARow = 0;
   /**
    * Monotonic time since which the client is awaited: its next request, the rest of a head, or of a body. `null` until
    * {@link check} has noticed, which spares each request from reading the clock.
@@ -119,7 +110,6 @@ export class ClientConnection implements ServingConnection, HeldConnection, Brea
 
   readonly #onData = guarded(this, (chunk: Buffer) => {
     if (this.#bytes === null) {
-      this.#inARow = 0;
       this.#bytes = chunk;
     } else {
       this.#bytes = Buffer.concat([this.#bytes.subarray(this.#at), chunk]);
@@ -129,28 +119,23 @@ export class ClientConnection implements ServingConnection, HeldConnection, Brea
     this.read();
     if (this.#reader.complete) return;
     const work = chunk.length + pieceWork * (this.#reader.chunks - chunks);
-    if (restsAfter(work, this.#goOn)) this.#rest();
-  });
-
-  /** Reads nothing more until {@link #goOn}. */
-  #rest(): void {
+    if (!restsAfter(work, this.#goOn, this)) return;
     this.#rests = true;
     this.#pauseIfFull();
-  }
+  });
 
   readonly #goOn = guarded(this, () => {
     this.#rests = false;
-    this.#inARow = 0;
     this.read();
     if (this.#hasEnded && !this.#rests) this.#onEnd();
   });
 
   read(): void {
     // What a fault has left of the bytes must not be read again before the event `close`.
-    if (this.#isReading || this.#rests || this.socket.destroyed) return;
+    if (this.#isReading || this.socket.destroyed) return;
     this.#isReading = true;
     try {
-      while (this.#bytes !== null && !this.#over && this.#step());
+      while (this.#bytes !== null && !this.#rests && !this.#over && this.#step());
     } catch (error) {
       if (!(error instanceof MessageFault)) throw error;
       this.#reject(error);
@@ -167,11 +152,8 @@ export class ClientConnection implements ServingConnection, HeldConnection, Brea
     const bytes = this.#bytes as Buffer;
     const current = this.#current;
     if (current === null) {
-      if (this.#inARow === mostInARow || this.served.requestsInTurn.isFull) {
-        setImmediate(this.#goOn);
-        this.#rest();
-        return false;
-      }
+      this.#rests = restsBefore(requestWork, this.#goOn, this);
+      if (this.#rests) return false;
       const wasInHead = this.#reader.inHead;
       const head = this.#reader.readHead(bytes, this.#at, this.served.limits.maxHeaderBytes);
       this.#advance(bytes, this.#reader.at);
@@ -181,8 +163,7 @@ export class ClientConnection implements ServingConnection, HeldConnection, Brea
       }
       const request = new ServedRequest(this, head);
       this.#current = request;
-      this.#inARow += 1;
-      this.served.requestsInTurn.add(1);
+      noteWork(requestWork + headByteWork * this.#reader.headBytes, this.#goOn);
       this.#hasServed = true;
       this.served.application.request(request, request.response);
       return true;
@@ -209,15 +190,16 @@ export class ClientConnection implements ServingConnection, HeldConnection, Brea
     this.#next();
   }
 
-  /** Pauses the socket while {@link mostWaitingBytes} wait for the request under way, and while the connection rests. */
+  /** Pauses the socket while {@link mostWaitingBytes} wait, and while the connection rests from a body. */
   #pauseIfFull(): void {
     if (this.#over) return;
     const waiting = this.#bytes === null ? 0 : this.#bytes.length - this.#at;
-    const isFull = waiting >= mostWaitingBytes || this.#rests;
+    const isFull = waiting >= mostWaitingBytes || (this.#rests && waiting === 0);
     if (isFull !== this.#isPaused) {
       this.#isPaused = isFull;
       if (this.#isPaused) this.socket.pause();
       else this.socket.resume();
+      this.countHeld();
     }
   }
 
@@ -332,7 +314,8 @@ export class ClientConnection implements ServingConnection, HeldConnection, Brea
   #heldBytes(): number {
     const request = this.#current;
     const head = request === null && !this.#reader.inHead ? 0 : this.#reader.headBytes;
-    return head + unsentBytes(this.socket) + (this.#bytes?.length ?? 0) + (request?.heldBytes ?? 0);
+    const inSocket = unsentBytes(this.socket) + unreadBytes(this.socket);
+    return head + inSocket + (this.#bytes?.length ?? 0) + (request?.heldBytes ?? 0);
   }
 
   get holdsFor(): HoldsFor | null {

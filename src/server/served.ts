@@ -4,16 +4,9 @@ import type { Problem } from '../domain/problem.ts';
 import type { ClientRequest, ClientResponse } from '../http/client-request.ts';
 import type { Breakable } from '../http/guarded.ts';
 import type { ClientAddress, TrustedPeers } from '../http/trusted-proxies.ts';
-import { TurnTotal } from '../http/turn.ts';
 import type { HeldBytes } from '../limits/held-bytes.ts';
 import type { Clock } from '../ports/clock.ts';
 import { SendBuffer } from './send-buffer.ts';
-
-/**
- * Maximum number of requests that a listener reads before timers and other work have a turn. If 1,024 sockets or more are
- * readable, libuv reads as many of them up to 48 times first.
- */
-const mostInATurn = 1_000;
 
 /** Handlers for a listener's requests. If a handler throws, the connection ends. */
 export interface Application {
@@ -46,8 +39,6 @@ export class Served {
   readonly sendBuffer = new SendBuffer();
   readonly held: HeldBytes;
   readonly clock: Clock;
-  /** Requests that were read in this turn of the event loop. */
-  readonly requestsInTurn = new TurnTotal(mostInATurn);
 
   constructor(application: Application, limits: LimitsConfig, clock: Clock, held: HeldBytes) {
     this.application = application;

@@ -229,8 +229,8 @@ const guards: Readonly<
   'src/http/turn.ts': [
     [
       'hogged-turns',
-      'if (work <= littleWork || !done.isFull) return false;',
-      'if (work >= 0 || littleWork > 0 || !done.isFull) return false;',
+      'if (noteWork(work, goOn) || work <= littleWork || done < mostWork) return false;',
+      'if (noteWork(work, goOn) || littleWork > 0 || done < mostWork) return false;',
     ],
   ],
   'src/http/static-page.ts': [
@@ -435,7 +435,7 @@ const guards: Readonly<
     if (current === null) {`,
     ],
     ['crowding-connections', "if (this.holdsFor !== null) return 'kept';"],
-    ['pipelined-flood', 'const mostInARow = 32;', 'const mostInARow = Infinity;'],
+    ['pipelined-flood', 'this.#rests = restsBefore(requestWork, this.#goOn, this);', 'this.#rests = false;'],
     [
       'pipelined-memory',
       `if (this.#isPaused) this.socket.pause();

@@ -94,6 +94,10 @@ t.test('what one holder makes the gateway hold is limited in all, and costs nobo
     }
     await eventually(() => cuts[kind] > before[kind], `a cut because of ${way}`);
     await standstill(() => 1 + cuts[kind]);
+    const inSockets = peers
+      .filter(({ destroyed }) => !destroyed)
+      .reduce((sum, { readableLength, writableLength }) => sum + readableLength + writableLength, 0);
+    t.ok(held.held.callers + held.held.strangers >= inSockets, `${inSockets} bytes in sockets are counted`);
     t.ok(most <= 1.25 * budget, `${most} bytes by ${way}`);
     t.ok(held.held.strangers <= (1.25 * budget) / 4, 'strangers have a quarter');
     t.ok(cuts[kind] - before[kind] < attackers, 'some are held');

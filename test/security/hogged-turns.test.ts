@@ -5,7 +5,7 @@
  */
 import type { Socket } from 'node:net';
 import t from 'tap';
-import { restsAfter } from '../../src/http/turn.ts';
+import { meanRestMs, noteWork, restsAfter, restsBefore } from '../../src/http/turn.ts';
 import { Tunnel } from '../../src/proxy/websocket/tunnel.ts';
 import { everythingThatFollows, ManualTime } from '../support/coherence/manual-time.ts';
 import { eventually, startGateway } from '../support/gateway.ts';
@@ -40,6 +40,7 @@ for (const [what, frame, most] of [
           onHeld: () => undefined,
           mayPass: () => true,
           onClosed: () => undefined,
+          network: '',
           broke: (error: unknown) => t.error(error),
         };
         new Tunnel(client, upstream, 10_000, user).open(Buffer.alloc(0), Buffer.alloc(0));
@@ -81,7 +82,7 @@ t.test(
     setImmediate(count);
     const passed = new Map<number, number>();
     const onBody = (chunk: Buffer): boolean => {
-      restsAfter(2 ** 23, () => undefined);
+      noteWork(2 ** 23, () => undefined);
       return passed.set(turn, (passed.get(turn) ?? 0) + chunk.length) === passed;
     };
     await ask(connections, '/', null, { onBody });
@@ -102,6 +103,18 @@ t.test('uploads in chunks of a byte take turns', async (t) => {
   const turns = await growthInTurns(bytesRead, end);
   const long = turns.filter((bytes) => bytes > (senders / 2) * read).length;
   t.ok(long <= 2, `${long} turns read more than half of the sockets`);
+});
+
+t.test('networks have their turns one after the other', async (t) => {
+  const turns: string[] = [];
+  const waits = (network: string): boolean =>
+    restsBefore(2 ** 20, () => void turns.push(network), { network });
+  noteWork(2 ** 23, () => undefined);
+  const all = [...Array.from({ length: 100 }, () => waits('of many connections')), waits('of one')];
+  t.notOk(all.includes(false), 'all wait');
+  await eventually(() => turns.length === 101, 'all');
+  t.ok(turns.indexOf('of one') < 2, `it is ${turns.indexOf('of one')} others later`);
+  t.ok(meanRestMs() > 0, 'shedding knows that they waited');
 });
 
 t.test('while time is short, WebSockets of one parent wait, and requests of others are served', async (t) => {
@@ -167,7 +180,7 @@ async function growthInTurns(progress: () => number, end: number): Promise<numbe
     const now = progress();
     if (now > before) turns.push(now - before);
     before = now;
-    restsAfter(7 * 2 ** 20, () => undefined);
+    restsAfter(7 * 2 ** 20, () => undefined, { network: 'other' });
     if (!over) setImmediate(look);
   };
   setImmediate(look);

@@ -70,7 +70,7 @@ t.test('many connections leave turns to others', async (t) => {
   await eventually(() => connections.size === clients.length);
   // As if all of them were read in one turn.
   for (const { socket } of connections) socket.emit('data', Buffer.from(requestText('GET', '/').repeat(32)));
-  t.equal(all, 1_000);
+  t.ok(all > 50 && all <= 128, `${all} in a turn`);
   for (const client of clients) for (let n = 0; n < 32; n += 1) await client.response();
   t.equal(all, 40 * 32);
 });

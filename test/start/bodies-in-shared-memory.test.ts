@@ -4,7 +4,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import t from 'tap';
-import { freeBytes } from '../../src/server/free-bytes.ts';
+import { freeBytes } from '../../src/http/socket-bytes.ts';
 import { standstill, startGateway } from '../support/gateway.ts';
 import { rawClient, requestText } from '../support/raw-client.ts';
 import { startRawUpstream, startUpstream } from '../support/upstreams.ts';

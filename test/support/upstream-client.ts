@@ -65,6 +65,7 @@ export function ask(
       { method, target, headers: [], body, admittedAs },
       {
         leaveQueue: null,
+        network: '',
         onReserved: () => undefined,
         mayStillSend: () => true,
         sending: (inFlight) => {

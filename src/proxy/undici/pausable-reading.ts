@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { breakConnection, guardedOn } from '../../http/guarded.ts';
 import { resetOnceDestroyed } from '../../http/hang-up.ts';
-import { unsentBytes } from '../../http/unsent-bytes.ts';
+import { unsentBytes } from '../../http/socket-bytes.ts';
 import type { HttpVersion } from '../../http1/version.ts';
 import { outliveFailedWrite, resetBehindEnd } from '../upstream/failed-write.ts';
 

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { methodKind } from '../../domain/acting-decision.ts';
 import { Fault, guarded, guardMethods, type Breakable } from '../../http/guarded.ts';
 import { resetOnceDestroyed } from '../../http/hang-up.ts';
-import { unsentBytes } from '../../http/unsent-bytes.ts';
+import { unsentBytes } from '../../http/socket-bytes.ts';
 import { MessageFault } from '../../http1/message-fault.ts';
 import { outliveFailedWrite, resetBehindEnd } from './failed-write.ts';
 import type { ConnectionParts, Departing, Leaving } from './hand-overs.ts';
@@ -193,7 +193,8 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
     if (this.#gone) return;
     if (!this.#parser.over) {
       const work = length + pieceWork * (this.#parser.chunks - chunks);
-      this.#rests = restsAfter(work, this.#goOn, Math.max(work, mostInARow));
+      const inARow = Math.max(work, mostInARow);
+      this.#rests = this.#handler !== null && restsAfter(work, this.#goOn, this.#handler, inARow);
       if (this.#rests) this.#socket.pause();
       return;
     }

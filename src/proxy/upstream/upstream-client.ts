@@ -1,3 +1,4 @@
+import type { OfNetwork } from '../../http/turn.ts';
 import type { Shares } from '../../limits/shares.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { AllTimers } from '../../ports/timers.ts';
@@ -34,7 +35,7 @@ export interface AnsweredHead extends Pick<ResponseHead, 'status' | 'reason' | '
 }
 
 /** Handles the events of a request: the head of its response, the body and the end, or a failure at any point. */
-export interface ResponseHandler {
+export interface ResponseHandler extends OfNetwork {
   /**
    * Takes the request out of the queue, with all that it holds, and returns why it has waited. `null` unless the request
    * waits for a connection. The handler must call it if its client leaves.

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { guarded, type Breakable } from '../../http/guarded.ts';
 import { resetConnection } from '../../http/hang-up.ts';
-import { unsentBytes } from '../../http/unsent-bytes.ts';
+import { unreadBytes, unsentBytes } from '../../http/socket-bytes.ts';
 import { MessageFault } from '../../http1/message-fault.ts';
 import { requestHead, type ResponseHead } from '../upstream/message-head.ts';
 import { ResponseParser, type ResponseEvents } from '../upstream/response-parser.ts';
@@ -69,7 +69,7 @@ export class Handshake implements InFlightRequest, ResponseEvents, Breakable {
   }
 
   get heldBytes(): number {
-    return unsentBytes(this.#socket);
+    return unsentBytes(this.#socket) + unreadBytes(this.#socket);
   }
 
   resume(): void {

@@ -3,7 +3,8 @@ import { closeFrame, FrameTracker } from './frames.ts';
 import { guarded, type Breakable } from '../../http/guarded.ts';
 import { hangUp, resetConnection } from '../../http/hang-up.ts';
 import { Patience } from '../../http/patience.ts';
-import { restsAfter, pieceWork } from '../../http/turn.ts';
+import { writeAndFree } from '../../http/socket-bytes.ts';
+import { restsAfter, pieceWork, type OfNetwork } from '../../http/turn.ts';
 import { mostUnsentBytes } from '../upstream/connection.ts';
 
 /**
@@ -13,7 +14,7 @@ import { mostUnsentBytes } from '../upstream/connection.ts';
 const keepAliveMs = 60_000;
 
 /** Owner of a tunnel. If the tunnel's code throws an exception, the tunnel calls `broke`. */
-export interface TunnelUser extends Breakable {
+export interface TunnelUser extends Breakable, OfNetwork {
   /** Called if bytes have to wait for one of the two ends, and once they have gone. */
   onHeld(): void;
   /** Called before bytes are passed on. If it returns `false`, it has ended the tunnel. */
@@ -167,8 +168,9 @@ class Flow {
   hold(isHeld: boolean): void {
     if (isHeld === this.#isHeld) return;
     this.#isHeld = isHeld;
-    if (isHeld) this.#from.pause();
-    else this.#goOn();
+    if (!isHeld) return this.#goOn();
+    this.#from.pause();
+    this.#exchange.onHeld();
   }
 
   shut(): void {
@@ -185,12 +187,14 @@ class Flow {
     if (!this.#exchange.mayPass()) return;
     const before = this.frames.frames;
     this.frames.feed(chunk);
-    this.#to.write(chunk);
-    if (this.#to.writableLength > 0) this.#exchange.onHeld();
-    const work = chunk.length + pieceWork * (this.frames.frames - before);
+    const { length } = chunk;
+    writeAndFree(this.#to, chunk);
+    const unsent = this.#to.writableLength;
+    const work = length + pieceWork * (this.frames.frames - before);
     this.work += work;
-    const rests = restsAfter(work, this.#onRested);
-    if (rests || this.#to.writableLength >= mostUnsentBytes) this.#from.pause();
+    const rests = restsAfter(work, this.#onRested, this.#exchange);
     this.#rests ||= rests;
+    if (rests || unsent >= mostUnsentBytes) this.#from.pause();
+    if (rests || unsent > 0) this.#exchange.onHeld();
   }
 }

@@ -103,6 +103,7 @@ function send(client: UpstreamClient, request: IncomingMessage, response: Server
     };
     const handler: ResponseHandler = {
       leaveQueue: null,
+      network: '',
       onReserved: () => undefined,
       mayStillSend: () => true,
       sending: (each) => {

@@ -12,6 +12,7 @@ t.test('what waits to be sent is not sent after the end, nor is a close frame be
     onHeld: () => undefined,
     mayPass: () => true,
     onClosed: () => (over += 1),
+    network: '',
     broke: (error) => t.error(error),
   });
   let received = '';
