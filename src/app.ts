@@ -24,7 +24,7 @@ import { notFound } from './http/not-found.ts';
 import { usualProblemForm } from './http/problem-body.ts';
 import { fastifyOptions, quiet } from './http/fastify-options.ts';
 import { clientAddresses, requestIds, trustedPeers } from './http/trusted-proxies.ts';
-import { shedLoad, shedStrangers, type Pressure } from './limits/load-shedding.ts';
+import { shedAll, shedLoad, shedStrangers, type Pressure, type Shedding } from './limits/load-shedding.ts';
 import { healthRoutes, type Unreadiness } from './ops/health.ts';
 import type { Logger } from './ops/logger.ts';
 import { metricsRoute } from './ops/metrics-route.ts';
@@ -109,6 +109,8 @@ export interface ServedApplication extends Application {
 export interface PublicApplication extends ServedApplication {
   /** Finds the destination of a request with the same functions that route real requests. */
   readonly destinationOf: DestinationOf;
+  /** Decides for the portal too, so that a flood there is not taken for one here. */
+  readonly shedding: Shedding;
 }
 
 /**
@@ -140,14 +142,7 @@ export async function publicServer(
 
   // 2. Management handles every method and every path under its prefix. The ingress makes sure that the proxy gets no
   // request whose path could be read as a path under that prefix.
-  const app = Fastify({
-    ...fastifyOptions(config.limits),
-    ...quiet(logger),
-    genReqId: newRequestId,
-    frameworkErrors: replyToError,
-    // Requests on open connections are still served while draining.
-    return503OnClosing: false,
-  });
+  const app = instance(config, logger, newRequestId);
   // Every error in `app` becomes a problem body with the request's id, and is logged and counted.
   installErrorReplies(app, problemForm);
   observeReplies(app, (url) => url ?? 'none', observe);
@@ -203,6 +198,7 @@ export async function publicServer(
     addressOf: clientAddresses(config.trustedProxies),
     broke: broken(logger),
     isTrusted: trustedPeers(config.trustedProxies),
+    shedding,
     destinationOf,
     close: async () => {
       // WebSockets do not end on their own, and neither of the two `close` calls below ends them.
@@ -219,13 +215,7 @@ export async function internalServer(
 ): Promise<ServedApplication> {
   const { config, registry, unready, observeOperator } = deps;
   const newRequestId = requestIds(deps.randomBytes, () => false);
-  const app = Fastify({
-    ...fastifyOptions(config.limits),
-    ...quiet(deps.logger),
-    genReqId: newRequestId,
-    frameworkErrors: replyToError,
-    return503OnClosing: false,
-  });
+  const app = instance(config, deps.logger, newRequestId);
 
   installErrorReplies(app, { ...usualProblemForm, typeBase: config.problems.typeBase });
   continueBeforeBodies(app);
@@ -260,26 +250,20 @@ export async function internalServer(
  * there, and no request goes to an upstream.
  */
 export async function portalServer(
-  deps: AppDeps & { readonly portal: NonNullable<Config['portal']> },
+  deps: AppDeps & { readonly portal: NonNullable<Config['portal']> } & Pick<PublicApplication, 'shedding'>,
 ): Promise<ServedApplication> {
-  const { config } = deps;
+  const { config, shedding } = deps;
   const newRequestId = requestIds(deps.randomBytes, trustedPeers(config.trustedProxies));
-  const app = Fastify({
-    ...fastifyOptions(config.limits),
-    ...quiet(deps.logger),
-    genReqId: newRequestId,
-    frameworkErrors: replyToError,
-    return503OnClosing: false,
-  });
+  const app = instance(config, deps.logger, newRequestId);
   installErrorReplies(app, { ...usualProblemForm, typeBase: config.problems.typeBase });
   observeReplies(app, (url) => url ?? 'none', deps.observePortal);
-  const shedding = shedLoad(app, config.limits, deps.pressure);
+  shedAll(app, shedding);
   continueBeforeBodies(app);
   app.register(async (open) => {
     shedStrangers(open, shedding, config.trustedProxies);
     await open.register(portalPage, deps);
   });
-  app.register(portalApi, { ...deps, shedding, prefix: '/api' });
+  app.register(portalApi, { ...deps, prefix: '/api' });
   await made(app);
   return {
     request: (request) => request.serveByNode((message, reply) => app.routing(message, reply)),
@@ -289,6 +273,16 @@ export async function portalServer(
     isTrusted: trustedPeers(config.trustedProxies),
     close: () => app.close(),
   };
+}
+
+function instance(
+  { limits }: Config,
+  logger: Logger,
+  genReqId: ReturnType<typeof requestIds>,
+): FastifyInstance {
+  const options = { ...fastifyOptions(limits), ...quiet(logger), genReqId, frameworkErrors: replyToError };
+  // Requests on open connections are still served while draining.
+  return Fastify({ ...options, return503OnClosing: false });
 }
 
 /** Sends `100 Continue` to a client that waits for it, once its body is wanted. */

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { systemTimers } from '../ports/timers.ts';
 import { guardedOn } from './guarded.ts';
-import { freeBytes, freeUnread } from './socket-bytes.ts';
+import { freeBytes } from './socket-bytes.ts';
 
 /**
  * Limits on how much the gateway reads and discards after its last response: bytes, milliseconds without input, and
@@ -48,11 +48,13 @@ interface Handle {
 /**
  * Ends a connection with a TCP reset, so that the operating system drops the bytes that it holds for the peer. If the
  * gateway has already closed its own direction, destroys the connection instead: libuv would reject a reset (EINVAL),
- * and Node would leak the socket and never exit.
+ * and Node would leak the socket and never exit. What has been read of it, and waits in it, is lost.
  */
 export function resetConnection(socket: Socket): void {
   resetOnceDestroyed(socket);
-  freeUnread(socket);
+  socket.removeAllListeners('data');
+  const unread = socket.read(socket.readableLength) as Buffer | null;
+  if (unread !== null) freeBytes(unread);
   socket.destroy();
 }
 

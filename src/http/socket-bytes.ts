@@ -17,8 +17,8 @@ export function unreadBytes(socket: Socket): number {
 
 /**
  * Frees the memory of bytes that a socket has read and nobody needs any longer. Node allocates up to 64 KB for each read
- * of a socket without a buffer of its own. A long upload allocates so fast that V8 from Node 22 on would collect the whole heap several
- * times a second, only to free these buffers. Older versions of Node cannot free them early, and do not need to.
+ * of a socket without a buffer of its own. A long upload allocates so fast that V8 from Node 22 on would collect the
+ * whole heap several times a second, only to free these buffers. Older versions of Node cannot free them early, and do not need to.
  */
 export function freeBytes(bytes: Buffer): void {
   const buffer = bytes.buffer as ArrayBuffer & { readonly transfer?: (length: number) => ArrayBuffer };
@@ -29,10 +29,4 @@ export function freeBytes(bytes: Buffer): void {
 export function writeAndFree(socket: Socket, bytes: Buffer): void {
   if (bytes.length < leastFreed) socket.write(bytes);
   else socket.write(bytes, () => freeBytes(bytes));
-}
-
-/** Frees the memory of what waits in a socket that nobody reads from any longer. */
-export function freeUnread(socket: Socket): void {
-  socket.removeAllListeners('data');
-  for (let bytes; (bytes = socket.read() as Buffer | null) !== null;) freeBytes(bytes);
 }

@@ -27,15 +27,16 @@ interface Rest {
   readonly sinceMs: number;
 }
 
-/** Work that was done, or is set aside, in this turn. A callback in each turn would cost more than most turns do. */
+/** Work that was done, or is set aside, in this turn. */
 let done = 0;
+/** Whether {@link startTurn} will be called. A callback in each turn would cost more than most turns do. */
+let isAwaited = false;
 /** Connections that rest, by what they go on with, for each network of clients, in the order of their turns. */
 const resting = new Map<string, Map<() => void, Rest>>();
 /** Work that connections may still do in this turn. It counts as done already. */
 const granted = new Map<() => void, number>();
-/** How often connections have gone on since the latest {@link meanRestMs}, and for how long they had rested in all. */
-let rests = 0;
-let restedMs = 0;
+/** For each meter, how long connections of a network rested before they went on: the mean, in milliseconds. */
+const meters = new Set<Map<string, number>>();
 
 /**
  * Counts work. Returns whether the connection that did it must rest, so that the others have their turn: libuv reads a
@@ -50,14 +51,18 @@ export function restsAfter(work: number, goOn: () => void, of: OfNetwork, inARow
   return true;
 }
 
-/** Returns whether a connection must rest before it does work. `goOn` is then called in a turn with room for it. */
+/**
+ * Returns whether a connection must rest before it does work, because the turn has no room or others rest already.
+ * `goOn` is then called in a turn with room for it.
+ */
 export function restsBefore(work: number, goOn: () => void, of: OfNetwork): boolean {
-  if (done < mostWork || (granted.get(goOn) ?? 0) > 0) return false;
+  const hasRoom = done < mostWork && resting.size === 0;
+  if (hasRoom || (granted.get(goOn) ?? 0) > 0) return false;
   rest(goOn, of, work);
   return true;
 }
 
-/** Counts work. Returns whether the connection may do more of it in this turn in any case. */
+/** Counts work. Returns whether the connection may still do some of what was set aside for it. */
 export function noteWork(work: number, goOn: () => void): boolean {
   const left = granted.get(goOn) ?? 0;
   if (left > 0) granted.set(goOn, Math.max(0, left - work));
@@ -67,42 +72,53 @@ export function noteWork(work: number, goOn: () => void): boolean {
 }
 
 function add(work: number): void {
-  const isLittle = done < leastCounted;
   done += work;
-  if (isLittle && done >= leastCounted) setImmediate(startTurn);
+  if (done >= leastCounted) awaitTurn();
 }
 
-function startTurn(): void {
-  done = 0;
+function awaitTurn(): void {
+  if (!isAwaited) setImmediate(startTurn);
+  isAwaited = true;
 }
 
 function rest(goOn: () => void, { network }: OfNetwork, inARow: number): void {
-  if (resting.size === 0 && granted.size === 0) setImmediate(startTurns);
   const line = resting.get(network) ?? new Map<() => void, Rest>();
   resting.set(network, line.set(goOn, { inARow, sinceMs: performance.now() }));
+  awaitTurn();
 }
 
-/** Returns for how long connections had rested that have gone on since the previous call: the mean, in milliseconds. */
-export function meanRestMs(): number {
-  const mean = rests === 0 ? 0 : restedMs / rests;
-  [rests, restedMs] = [0, 0];
-  return mean;
+/**
+ * Measures for how long connections rest, until `stop` is called. `read` returns the time since it was called before, in
+ * milliseconds: the median of the networks' means, because a network with many connections makes its own ones wait.
+ */
+export function restMeter(): { readonly read: () => number; readonly stop: () => void } {
+  const means = new Map<string, number>();
+  meters.add(means);
+  const read = (): number => {
+    const sorted = [...means.values()].sort((a, b) => a - b);
+    means.clear();
+    return sorted[(sorted.length - 1) >> 1] ?? 0;
+  };
+  return { read, stop: () => void meters.delete(means) };
 }
 
-function startTurns(): void {
+/** Those that rest come first in a turn, so that nobody who comes later keeps them waiting. */
+function startTurn(): void {
+  [isAwaited, done] = [false, 0];
   granted.clear();
-  if (resting.size > 0) setImmediate(startTurns);
   // A network whose line goes on is put behind the others, and comes again.
   for (const [network, line] of resting) {
     if (done >= mostWork) break;
     resting.delete(network);
     const [[goOn, { inARow, sinceMs }]] = line as unknown as [[() => void, Rest]];
     line.delete(goOn);
-    rests += 1;
-    restedMs += performance.now() - sinceMs;
     if (line.size > 0) resting.set(network, line);
+    const ms = performance.now() - sinceMs;
+    // It follows changes within a few rests.
+    for (const means of meters) means.set(network, 0.75 * (means.get(network) ?? ms) + 0.25 * ms);
     granted.set(goOn, inARow);
     add(inARow);
     goOn();
   }
+  if (resting.size + granted.size > 0) awaitTurn();
 }

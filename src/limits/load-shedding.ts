@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import type { LimitsConfig } from '../config.ts';
 import { ProblemError, type Problem } from '../domain/problem.ts';
 import { clientAddresses, networkOf } from '../http/trusted-proxies.ts';
-import { meanRestMs } from '../http/turn.ts';
+import { restMeter } from '../http/turn.ts';
 import { systemTimers, type Intervals } from '../ports/timers.ts';
 import { FairShares } from './shedding-order.ts';
 
@@ -68,10 +68,15 @@ export function shedLoad(
     else if (!active && !shares.endWindow(tooMuch) && !tooMuch) shedding.shares = null;
   });
   app.addHook('onClose', async () => stop());
+  shedAll(app, shedding);
+  return shedding;
+}
+
+/** Sheds requests to `app` while all requests are rejected. */
+export function shedAll(app: FastifyInstance, shedding: Shedding): void {
   app.addHook('onRequest', (_request, _reply, done) => {
     done(shedding.active ? new ProblemError(overloaded) : undefined);
   });
-  return shedding;
 }
 
 /**
@@ -98,12 +103,16 @@ function above(value: number, limit: number): boolean {
 function watchProcess(app: FastifyInstance): () => Pressure {
   const histogram = monitorEventLoopDelay({ resolution: resolutionMs });
   histogram.enable();
-  app.addHook('onClose', async () => void histogram.disable());
+  const rests = restMeter();
+  app.addHook('onClose', async () => {
+    histogram.disable();
+    rests.stop();
+  });
   return () => {
     const delayMs = histogram.count === 0 ? 0 : Math.max(0, histogram.mean / 1e6 - resolutionMs);
     histogram.reset();
     const { used_heap_size: heapBytes, external_memory: outsideBytes } = getHeapStatistics();
-    return { delayMs: Math.max(delayMs, meanRestMs()), heapBytes, memoryBytes: heapBytes + outsideBytes };
+    return { delayMs: Math.max(delayMs, rests.read()), heapBytes, memoryBytes: heapBytes + outsideBytes };
   };
 }
 

@@ -42,7 +42,7 @@ export class Acceptors {
   async listen({ host, port }: Address): Promise<Address> {
     const reusePort = process.platform === 'linux' && cluster.isPrimary;
     try {
-      // A second process of the same user could share the address, too.
+      // Another gateway of the same user would share the address, unless both start in the same moment.
       if (reusePort && port !== 0) await isFree(host, port);
       await open(this.#server, host, port, reusePort);
     } catch (error) {
@@ -51,15 +51,15 @@ export class Acceptors {
       throw new CannotListen(`cannot listen on ${host}:${port}: ${reason}`, { cause: error });
     }
     const address = this.#server.address() as AddressInfo;
-    if (reusePort) await this.#share(host, address.port);
+    if (reusePort) await this.#share(address);
     return { host: address.address, port: address.port };
   }
 
-  async #share(host: string, port: number): Promise<void> {
+  async #share({ address, port }: AddressInfo): Promise<void> {
     while (this.#others.length < mostSockets - 1) {
       const other = createServer(this.#options, (socket) => this.#server.emit('connection', socket));
       try {
-        await open(other, host, port, true);
+        await open(other, address, port, true);
       } catch {
         // This Node.js cannot share it.
         return;

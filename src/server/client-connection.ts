@@ -88,7 +88,7 @@ export class ClientConnection implements ServingConnection, HeldConnection, Brea
    */
   get use(): 'none' | 'stranger' | 'kept' {
     const current = this.#current;
-    if (current === null) return 'none';
+    if (current === null) return this.#rests ? 'stranger' : 'none';
     if (this.#isReleased) return 'kept';
     if (this.holdsFor !== null) return 'kept';
     if (this.#over || this.#discarded !== null) return 'none';
@@ -116,9 +116,10 @@ export class ClientConnection implements ServingConnection, HeldConnection, Brea
     }
     this.#at = 0;
     const { chunks } = this.#reader;
+    const { length } = chunk;
     this.read();
     if (this.#reader.complete) return;
-    const work = chunk.length + pieceWork * (this.#reader.chunks - chunks);
+    const work = length + pieceWork * (this.#reader.chunks - chunks);
     if (!restsAfter(work, this.#goOn, this)) return;
     this.#rests = true;
     this.#pauseIfFull();
@@ -284,7 +285,8 @@ export class ClientConnection implements ServingConnection, HeldConnection, Brea
   /** Ends the connection if the client has kept it waiting for too long. @param nowMs monotonic time */
   check(nowMs: number): void {
     if (this.counted > 0 || this.#current !== null || this.#reader.inHead) this.countHeld();
-    if (this.#over) return;
+    // A request that has arrived, but is not read yet, keeps nobody waiting.
+    if (this.#over || (this.#rests && this.#current === null)) return;
     const { headTimeoutMs, keepAliveMs, clientConnectionAgeMs } = this.served.limits;
     const { bodyIdleMs, minBodyBytesPerMinute } = this.served.limits;
     this.#oldAtMs ??= nowMs + clientConnectionAgeMs * (0.8 + 0.4 * Math.random());

@@ -77,8 +77,8 @@ export function createListener(
     for (const connection of connections) connection.check(nowMs);
     places.check();
     secureSockets.check(nowMs, served.limits.headTimeoutMs);
-    // Its acceptors may have others.
-    if (isClosed && connections.size === 0) stopChecking();
+    // Those of the other acceptors are open for longer.
+    if (isClosed && connections.size + secureSockets.below.size === 0) stopChecking();
   });
   const startChecking = (limits: LimitsConfig): void => {
     stopChecking();

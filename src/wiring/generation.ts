@@ -50,7 +50,8 @@ export async function generation(
   const publicApp = await opened(publicServer({ ...deps, exchanges }));
   const internalApp = await opened(internalServer({ ...deps, destinationOf: publicApp.destinationOf }));
   const { portal } = deps.config;
-  const portalApp = portal && (await opened(portalServer({ ...deps, portal })));
+  const { shedding } = publicApp;
+  const portalApp = portal && (await opened(portalServer({ ...deps, portal, shedding })));
   return {
     publicApp,
     internalApp,

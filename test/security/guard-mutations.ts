@@ -226,11 +226,19 @@ const guards: Readonly<
       'reply.header(requestIdHeader, request.id);',
     ],
   ],
+  'src/http/socket-bytes.ts': [
+    ['held-bytes', 'return socket.isPaused() ? Math.max(socket.readableLength, readBytes) : 0;', 'return 0;'],
+  ],
   'src/http/turn.ts': [
     [
       'hogged-turns',
       'if (noteWork(work, goOn) || work <= littleWork || done < mostWork) return false;',
       'if (noteWork(work, goOn) || littleWork > 0 || done < mostWork) return false;',
+    ],
+    [
+      'hogged-turns',
+      'const hasRoom = done < mostWork && resting.size === 0;',
+      'const hasRoom = done < mostWork;',
     ],
   ],
   'src/http/static-page.ts': [

@@ -6,6 +6,7 @@ import { connect, type AddressInfo, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import type { ClientRequest, ClientResponse } from '../../src/http/client-request.ts';
 import { RequestBody } from '../../src/proxy/body/request-body.ts';
+import { noteWork } from '../../src/http/turn.ts';
 import { createListener } from '../../src/server/listener.ts';
 import { everythingThatFollows } from '../support/coherence/manual-time.ts';
 import { eventually } from '../support/eventually.ts';
@@ -73,6 +74,20 @@ t.test('many connections leave turns to others', async (t) => {
   t.ok(all > 50 && all <= 128, `${all} in a turn`);
   for (const client of clients) for (let n = 0; n < 32; n += 1) await client.response();
   t.equal(all, 40 * 32);
+});
+
+t.test('a request that waits for a turn is not late', async (t) => {
+  const { port, connections } = await listener(t, (_request, response) =>
+    response.send(200, 'OK', [], 2, 'ok'),
+  );
+  const client = await rawClient(t, port);
+  await eventually(() => connections.size === 1);
+  const [connection] = connections;
+  noteWork(2 ** 23, () => undefined);
+  connection?.socket.emit('data', Buffer.from(requestText('GET', '/')));
+  t.equal(connection?.use, 'stranger', 'it counts as a request');
+  connection?.check(Number.MAX_SAFE_INTEGER);
+  t.equal((await client.response()).status, 200);
 });
 
 t.test('what Node serves is answered although its client sends no more, if all of it is there', async (t) => {

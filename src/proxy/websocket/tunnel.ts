@@ -72,7 +72,7 @@ export class Tunnel {
     return this.#in.work + this.#out.work;
   }
 
-  /** Stops reading from both ends until the next call, or goes on. */
+  /** Stops reading from the ends that have sent since the latest call, or goes on. */
   hold(isHeld: boolean): void {
     this.#in.hold(isHeld);
     this.#out.hold(isHeld);
@@ -140,6 +140,8 @@ class Flow {
   /** Whether nothing is read until a later turn of the event loop. */
   #rests = false;
   #isHeld = false;
+  /** Work until the latest {@link hold}. */
+  #workBefore = 0;
 
   constructor(from: Socket, to: Socket, idleMs: number, exchange: TunnelUser) {
     this.#from = from;
@@ -166,7 +168,9 @@ class Flow {
   }
 
   hold(isHeld: boolean): void {
-    if (isHeld === this.#isHeld) return;
+    const isSilent = this.work === this.#workBefore;
+    this.#workBefore = this.work;
+    if (isHeld === this.#isHeld || (isHeld && isSilent)) return;
     this.#isHeld = isHeld;
     if (!isHeld) return this.#goOn();
     this.#from.pause();

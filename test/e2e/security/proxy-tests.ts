@@ -38,7 +38,12 @@ function testBehindOne(name: string, proxy: OddProxy): void {
         passed += targets.length;
         // The proxy keeps its connection to the gateway: a request hidden in another one would have the next response.
         const own = await seenBy(url, get(`/canary/${number}`, parent.key));
-        expectSame(t, { seen: targets, canary: [`GET /canary/${number}`] }, { seen, canary: own }, form);
+        // What has come behind the canary counts, too.
+        const all = upstream.received
+          .slice(before)
+          .map(({ method, target }) => `${method} ${encodeURI(target)}`);
+        const canary = [`GET /canary/${number}`];
+        expectSame(t, { seen: targets, canary, all: [...seen, ...own] }, { seen, canary: own, all }, form);
       }
       t.comment(`${name} passed on ${passed} requests of ${hostileRequests.length} forms`);
       t.ok(passed > hostileRequests.length / 2, 'most forms reach the gateway');

@@ -78,7 +78,12 @@ function startLoad(t: Test, port: number, key: string) {
   async function use(socket: ReturnType<typeof connect>, connection: string): Promise<void> {
     const client = new RawClient(socket);
     t.teardown(() => socket.destroy());
-    await once(socket, 'connect');
+    try {
+      await once(socket, 'connect');
+    } catch (error) {
+      wrong.push(String(error));
+      return sleep(100);
+    }
     for (let n = 0; n < 10 && !over; n++) {
       const dueMs = performance.now() + (1000 * clients) / perSecond;
       client.send(requestText('GET', `/${connection}/${n}`, [['Authorization', `Bearer ${key}`]]));

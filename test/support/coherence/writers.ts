@@ -84,14 +84,16 @@ export class Writers {
         const { wait, seq, value } = this.#commit(key, intent);
         change = { object: key, value, invoked, responded: null };
         this.changes.push(change);
-        const { historyOfCommits = store.incarnation } = mutation;
-        return { wait, seq, incarnation: historyOfCommits };
+        const history = store.incarnation;
+        const { historyOfCommits = history } = mutation;
+        return { wait, seq, history, incarnation: historyOfCommits };
       });
       committed
-        .then(async ({ wait, seq, incarnation }) => {
+        .then(async ({ wait, seq, history, incarnation }) => {
           if (!wait) return;
           await coherence.barrier.enforced(seq, incarnation);
-          revocations.enforce(key, seq);
+          // Another history has other positions.
+          if (store.incarnation === history) revocations.enforce(key, seq);
         })
         .then(() => {
           if (change !== undefined) change.responded = world.moment();
