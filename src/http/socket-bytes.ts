@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { guardedOn } from './guarded.ts';
 
 /** Number of bytes for which Node allocates memory when it reads from a socket. */
 const readBytes = 64 * 1024;
@@ -27,6 +28,6 @@ export function freeBytes(bytes: Buffer): void {
 
 /** Writes bytes that nobody else needs, and frees their memory once the socket has sent them. */
 export function writeAndFree(socket: Socket, bytes: Buffer): void {
-  if (bytes.length < leastFreed) socket.write(bytes);
-  else socket.write(bytes, () => freeBytes(bytes));
+  const isLarge = bytes.length >= leastFreed;
+  socket.write(bytes, isLarge ? guardedOn(socket, () => freeBytes(bytes)) : undefined);
 }

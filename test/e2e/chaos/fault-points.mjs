@@ -39,9 +39,9 @@ const leftOut = [
 
 /**
  * Functions of the net itself, two callbacks of Node's reads with nothing but a guarded call, and those of turns, which set
- * numbers and make guarded calls.
+ * numbers and make guarded calls, or measure them for shedding.
  */
-const ofTheNet = /^(broke|ignore)$|turn\.ts.* (startTurn|startTurns)$|read-buffers\.ts.* (buffer|callback)$/;
+const ofTheNet = /^(broke|ignore)$|turn\.ts.* (startTurn|read)$|read-buffers\.ts.* (buffer|callback)$/;
 
 /** @param {string} file below `src`, with slashes */
 const isServed = (file) => served.some((part) => part.test(file)) && !leftOut.includes(file);
