@@ -17,16 +17,16 @@ export function unreadBytes(socket: Socket): number {
 }
 
 /**
- * Frees the memory of bytes that a socket has read and nobody needs any longer. Node allocates up to 64 KB for each read
- * of a socket without a buffer of its own. A long upload allocates so fast that V8 from Node 22 on would collect the
- * whole heap several times a second, only to free these buffers. Older versions of Node cannot free them early, and do not need to.
+ * Frees the memory of bytes that a socket has read, once no code reads them again. Node allocates up to 64 KB for a read
+ * of a socket without a buffer. A long upload allocates so fast that V8 from Node 22 on would collect the whole heap
+ * several times a second, only to free these buffers. Older versions of Node cannot free them early, nor need to.
  */
 export function freeBytes(bytes: Buffer): void {
   const buffer = bytes.buffer as ArrayBuffer & { readonly transfer?: (length: number) => ArrayBuffer };
   if (bytes.length >= leastFreed && buffer.byteLength === bytes.length) buffer.transfer?.(0);
 }
 
-/** Writes bytes that nobody else needs, and frees their memory once the socket has sent them. */
+/** Writes bytes that the caller does not read again, and frees their memory once the socket has sent them. */
 export function writeAndFree(socket: Socket, bytes: Buffer): void {
   const isLarge = bytes.length >= leastFreed;
   socket.write(bytes, isLarge ? guardedOn(socket, () => freeBytes(bytes)) : undefined);

@@ -102,7 +102,7 @@ export function restMeter(): { readonly read: () => number; readonly stop: () =>
   return { read, stop: () => void meters.delete(means) };
 }
 
-/** Those that rest come first in a turn, so that nobody who comes later keeps them waiting. */
+/** Begins a turn with the connections that rest. Otherwise those that come later could keep them waiting for ever. */
 function startTurn(): void {
   [isAwaited, done] = [false, 0];
   granted.clear();

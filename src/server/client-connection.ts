@@ -285,7 +285,7 @@ export class ClientConnection implements ServingConnection, HeldConnection, Brea
   /** Ends the connection if the client has kept it waiting for too long. @param nowMs monotonic time */
   check(nowMs: number): void {
     if (this.counted > 0 || this.#current !== null || this.#reader.inHead) this.countHeld();
-    // A request that has arrived, but is not read yet, keeps nobody waiting.
+    // The client has sent its request. It waits for the gateway, which reads it in a later turn.
     if (this.#over || (this.#rests && this.#current === null)) return;
     const { headTimeoutMs, keepAliveMs, clientConnectionAgeMs } = this.served.limits;
     const { bodyIdleMs, minBodyBytesPerMinute } = this.served.limits;

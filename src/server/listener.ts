@@ -77,7 +77,7 @@ export function createListener(
     for (const connection of connections) connection.check(nowMs);
     places.check();
     secureSockets.check(nowMs, served.limits.headTimeoutMs);
-    // Those of the other acceptors are open for longer.
+    // The server has closed before the other acceptors if only these have connections.
     if (isClosed && connections.size + secureSockets.below.size === 0) stopChecking();
   });
   const startChecking = (limits: LimitsConfig): void => {
