@@ -83,6 +83,7 @@ t.test('a request that waits for a turn is not late', async (t) => {
   const client = await rawClient(t, port);
   await eventually(() => connections.size === 1);
   const [connection] = connections;
+  connection?.check(0);
   noteWork(2 ** 23, () => undefined);
   connection?.socket.emit('data', Buffer.from(requestText('GET', '/')));
   t.equal(connection?.use, 'stranger', 'it counts as a request');
