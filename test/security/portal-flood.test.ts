@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { startApis } from '../support/apis.ts';
+import { ManualTime } from '../support/coherence/manual-time.ts';
 import { makeLink, openPortal, portalCall } from '../support/portal.ts';
 import { createParent, freshStore, problemCode } from '../support/store.ts';
 
@@ -72,3 +73,33 @@ t.test('networks take turns, and all of them leave the store to tenants and oper
   t.ok(found < many / 4, `${found} visitors were served before others`);
   await Promise.all(ofMany);
 });
+
+t.test(
+  'a flood of the portal uses up the share of its network, and of no other, on both listeners',
+  async (t) => {
+    const time = new ManualTime();
+    const apis = await startApis(t, {
+      ...{ portal: {}, trustedProxies: ['127.0.0.1'], time, limits: { maxEventLoopDelayMs: 100 } },
+      deps: { pressure: () => ({ delayMs: 200, heapBytes: 0, memoryBytes: 0 }) },
+    });
+    const portal = portalCall(t, apis);
+    const ask = async (times: number): Promise<number[]> => {
+      const from = { headers: [['X-Forwarded-For', '192.0.2.1']] } as const;
+      const asked = Array.from({ length: times }, () =>
+        portal('GET', '/session', { key: 'made-up', ...from }),
+      );
+      return (await Promise.all(asked)).map(({ status }) => status);
+    };
+    const page = async (network: string): Promise<number> => {
+      const from = { headers: [['X-Forwarded-For', network]] } as const;
+      return (await apis.call('HEAD', '/v1/sub-accounts/docs', { key: null, ...from })).status;
+    };
+    await time.advance(1_000);
+    t.same(new Set(await ask(10)), new Set([401]), 'the first window has no shares');
+    await time.advance(1_000);
+    t.same(new Set(await ask(7)), new Set([401]), 'the next admits seven tenths of what that one had');
+    t.same(await ask(1), [503]);
+    t.equal(await page('192.0.2.1'), 503);
+    t.equal(await page('198.51.100.1'), 200);
+  },
+);

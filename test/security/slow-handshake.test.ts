@@ -6,7 +6,7 @@ import t from 'tap';
 import { ManualTime } from '../support/coherence/manual-time.ts';
 import { certificate } from '../support/config-certificates.ts';
 import { eventually, startProxied } from '../support/gateway.ts';
-import { tlsClient } from '../support/raw-client.ts';
+import { rawClient, tlsClient } from '../support/raw-client.ts';
 import type { Scope } from '../support/servers.ts';
 
 const options = { limits: { headTimeoutMs: 300 }, tls: certificate.a };
@@ -36,6 +36,21 @@ t.test('a connection that has shaken hands stays', async (t) => {
     await time.advance(2 * options.limits.headTimeoutMs);
   }
   t.notOk(client.closed);
+});
+
+t.test('a drain does not save a handshake that another socket of the listener accepted', async (t) => {
+  const time = new ManualTime();
+  const { server } = await startProxied(t, { ...options, time });
+  const other = createServer((socket) => server.emit('connection', socket));
+  t.teardown(() => other.close());
+  await once(other.listen(0, '127.0.0.1'), 'listening');
+  const accepted = once(other, 'connection');
+  const client = await rawClient(t, (other.address() as AddressInfo).port);
+  await accepted;
+  server.close();
+  await once(server, 'close');
+  await time.advance(2 * options.limits.headTimeoutMs);
+  await eventually(() => client.closed);
 });
 
 /** The first bytes of a client that speaks TLS. */

@@ -66,7 +66,14 @@ export interface ApisOptions {
   readonly deps?: Partial<
     Pick<
       AppDeps,
-      'tenants' | 'barrier' | 'usageReplay' | 'rateLimiter' | 'observe' | 'observeOperator' | 'observePortal'
+      | 'tenants'
+      | 'barrier'
+      | 'usageReplay'
+      | 'rateLimiter'
+      | 'observe'
+      | 'observeOperator'
+      | 'observePortal'
+      | 'pressure'
     >
   > & {
     /** Replaces some functions of the directory, which reads the store for every decision. */
