@@ -1,12 +1,11 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
 import { ProblemError } from '../../domain/problem.ts';
 import type { LiveTail, LiveTails } from '../../ports/live-tails.ts';
 import type { TailFilter } from '../../ports/tails.ts';
 import { queryId } from '../rest/query-id.ts';
 import { closed } from '../rest/typebox.ts';
-import { systemTimers } from '../../ports/timers.ts';
 import { problemOfCaller, type OperatorAccess, type OperatorApp } from './operator-token.ts';
 
 export interface LiveDeps {
@@ -25,8 +24,6 @@ const query = closed({
 const checkEvery = 10;
 /** Number of readings without an event after which a comment is sent, so that no proxy takes the stream for dead. */
 const quietMost = 20;
-/** Maximum time that a client may go without reading before the connection is aborted, in milliseconds. */
-const stalledMs = 15_000;
 
 /**
  * `GET /live`: streams the requests of all replicas as Server-Sent Events. The stream ends when the operator's token or
@@ -46,10 +43,8 @@ export function liveRoute(app: OperatorApp, deps: LiveDeps): void {
       const close = (): void => void tail.close();
       if (reply.raw.destroyed) close();
       else reply.raw.once('close', close);
-      return send(
-        reply,
-        streamOf(tail, () => mayGoOn(deps, request)),
-      );
+      const events = streamOf(tail, () => mayGoOn(deps, request));
+      return send(reply, events);
     },
   );
 }
@@ -62,11 +57,7 @@ function send(reply: FastifyReply, events: Readable | string): never {
     .send(events) as never;
 }
 
-function filterOf(sent: {
-  readonly account_id?: string;
-  readonly api_key_id?: string;
-  readonly code?: string;
-}): TailFilter {
+function filterOf(sent: Static<typeof query>): TailFilter {
   const accountId = queryId('account_id', sent.account_id);
   const keyId = queryId('api_key_id', sent.api_key_id);
   return {
@@ -89,24 +80,14 @@ async function mayGoOn(
 function streamOf(tail: LiveTail, mayGoOn: () => Promise<boolean>): Readable {
   async function* texts(): AsyncGenerator<string> {
     try {
-      for await (const text of eventsOf(tail, mayGoOn)) {
-        const callOff = systemTimers.after(stalledMs, () =>
-          stream.destroy(new Error('the client takes nothing')),
-        );
-        try {
-          yield text;
-        } finally {
-          callOff();
-        }
-      }
+      yield* eventsOf(tail, mayGoOn);
     } catch {
       // The store is away. The end of the stream tells the client to ask again.
     } finally {
       await tail.close();
     }
   }
-  const stream = Readable.from(texts(), { objectMode: false });
-  return stream;
+  return Readable.from(texts(), { objectMode: false });
 }
 
 async function* eventsOf(tail: LiveTail, mayGoOn: () => Promise<boolean>): AsyncGenerator<string> {

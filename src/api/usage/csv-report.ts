@@ -6,7 +6,6 @@ import { invalidField } from '../../http/invalid-request.ts';
 import type { Page } from '../../ports/tenant-store.ts';
 import type { UsageQuery, UsageReportRow } from '../../ports/usage.ts';
 import { prefersCsv } from '../rest/accept.ts';
-import { systemTimers } from '../../ports/timers.ts';
 import { csvLine, type Cell } from './csv.ts';
 import {
   readKept,
@@ -19,8 +18,6 @@ import {
 
 /** Number of lines read from the store at a time. */
 const linesOfPage = 1_000;
-/** Maximum time that a client may go without reading before the connection is aborted, in milliseconds. */
-const stalledMs = 60_000;
 
 /**
  * Fault reported if a period does not start and end on the hour. A JSON report rounds the times and shows the rounded
@@ -89,14 +86,7 @@ export async function sendCsv<Group extends UsageGroup>(
         const body = rowToBody(row, groupBy);
         text += csvLine(names.map((name) => body[name] ?? null));
       }
-      const callOff = systemTimers.after(stalledMs, () =>
-        stream.destroy(new Error('the client takes nothing')),
-      );
-      try {
-        yield text;
-      } finally {
-        callOff();
-      }
+      yield text;
       text = '';
       const last = page.rows.at(-1);
       if (!page.hasMore || last === undefined) return;
@@ -104,9 +94,8 @@ export async function sendCsv<Group extends UsageGroup>(
       page = await readPage(last.position);
     }
   }
-  const stream = Readable.from(lines(), { objectMode: false });
   // The cast is necessary because the route declares only the type of its JSON response.
-  return reply.send(stream) as never;
+  return reply.send(Readable.from(lines(), { objectMode: false })) as never;
 }
 
 function pageQueryOf(wanted: Omit<UsageQuery, 'limit' | 'after'>, after: string | undefined): UsageQuery {

@@ -35,7 +35,7 @@ t.test('a client that stops reading loses its tail and its connection, and other
   stalled.stopReading();
   t.pass('both tails are open');
 
-  // Long lines fill the buffers between the two, which takes minutes on some machines; then the gateway waits for 15 seconds.
+  // Long lines fill the buffers between the two, which takes minutes on some machines; then the gateway waits for `body_idle_ms`.
   let isOver = false;
   const flood = (async () => {
     const path = `/${'x'.repeat(1_000)}`;
