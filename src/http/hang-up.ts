@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { systemTimers } from '../ports/timers.ts';
 import { guardedOn } from './guarded.ts';
 import { freeBytes } from './socket-bytes.ts';
+import { restsAfter, type OfNetwork } from './turn.ts';
 
 /**
  * Limits on how much the gateway reads and discards after its last response: bytes, milliseconds without input, and
@@ -18,18 +19,22 @@ const hungUp = new WeakSet<Socket>();
  * operating system would send a reset. The peer could then lose data it had not read yet. A peer that keeps sending or
  * goes idle is cut off.
  *
+ * @param of whose turns what is discarded takes
  * @param most limits on the bytes, the idle milliseconds, and the milliseconds in total
  */
-export function hangUp(socket: Socket, most: typeof mostDiscarded = mostDiscarded): void {
+export function hangUp(socket: Socket, of: OfNetwork, most: typeof mostDiscarded = mostDiscarded): void {
   if (socket.destroyed || hungUp.has(socket)) return;
   hungUp.add(socket);
   socket.end();
   let left = most.bytes;
   socket.removeAllListeners('data');
+  const goOn = guardedOn(socket, () => void socket.resume());
   const discard = (chunk: Buffer): void => {
-    left -= chunk.length;
+    const { length } = chunk;
+    left -= length;
     freeBytes(chunk);
     if (left < 0) socket.destroy();
+    else if (restsAfter(length, goOn, of)) socket.pause();
   };
   socket.on('data', guardedOn(socket, discard));
   socket.resume();

@@ -266,7 +266,7 @@ export class ClientConnection implements ServingConnection, HeldConnection, Brea
   hangUp(): void {
     if (this.#over) return;
     this.#letGo();
-    hangUp(this.socket);
+    hangUp(this.socket, this);
   }
 
   #letGo(): void {

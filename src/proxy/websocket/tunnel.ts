@@ -33,12 +33,14 @@ export class Tunnel {
   readonly #upstream: Socket;
   readonly #in: Flow;
   readonly #out: Flow;
+  readonly #exchange: TunnelUser;
   #ended = false;
 
   /** @param idleMs maximum number of milliseconds that one end may read nothing while bytes are waiting for it */
   constructor(client: Socket, upstream: Socket, idleMs: number, exchange: TunnelUser) {
     this.#client = client;
     this.#upstream = upstream;
+    this.#exchange = exchange;
     this.#in = new Flow(client, upstream, idleMs, exchange);
     this.#out = new Flow(upstream, client, idleMs, exchange);
     let open = 2;
@@ -96,7 +98,7 @@ export class Tunnel {
     }
     this.#shut();
     this.#client.write(closeFrame(code, reason));
-    hangUp(this.#client);
+    hangUp(this.#client, this.#exchange);
   }
 
   /** Stops passing bytes on, and resets both connections. */
