@@ -4,14 +4,14 @@
  * else is served.
  */
 import type { Socket } from 'node:net';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { noteWork, requestWork, restMeter, restsAfter, restsBefore } from '../../src/http/turn.ts';
 import { Tunnel } from '../../src/proxy/websocket/tunnel.ts';
 import { everythingThatFollows, ManualTime } from '../support/coherence/manual-time.ts';
 import { eventually, startGateway } from '../support/gateway.ts';
 import { rawClient, requestText, type RawClient } from '../support/raw-client.ts';
 import { pair } from '../support/socket-pair.ts';
-import { ask, openConnections } from '../support/upstream-client.ts';
+import { ask, openConnections, openUndici } from '../support/upstream-client.ts';
 import { startRawUpstream, startTcpUpstream } from '../support/upstreams.ts';
 import { consent, handshake } from '../support/websockets.ts';
 
@@ -53,28 +53,32 @@ for (const [what, frame, most] of [
       t.ok(highest <= most, `${highest} bytes in one turn`);
     });
 
-for (const client of ['native', 'undici'] as const)
-  t.test(`${client}: a turn passes on a bounded number of bytes of uploads`, async (t) => {
+for (const what of ['native', 'undici', 'refused'] as const)
+  t.test(`${what}: a turn reads a bounded number of bytes of uploads`, async (t) => {
     const upstream = await startRawUpstream(t, () => (request) => void request.resume());
     const { port, requestOf, bytesRead } = await startGateway(t, {
-      routes: { '/': { upstream: upstream.url, client } },
+      routes: { '/': { upstream: upstream.url, ...(what === 'undici' && { client: what }) } },
     });
     const body = Buffer.alloc(4_000_000);
-    const head = requestOf('POST', '/', [['Content-Length', String(body.length + 1)]]);
+    const withLength = [['Content-Length', String(body.length + 1)]] as const;
+    const head =
+      what === 'refused' ? requestText('POST', '/', withLength) : requestOf('POST', '/', withLength);
     for (let i = 0; i < senders; i++) (await rawClient(t, port)).send(head).send(body);
     const highest = await mostInATurn(bytesRead, senders * (head.length + body.length));
     t.ok(highest <= 2 ** 20 + mostReads, `${highest} bytes in one turn`);
   });
 
-t.test(
-  'a download rests in a turn in which much has been done, and then goes on with a bounded number of bytes',
-  async (t) => {
+for (const [client, open] of [
+  ['native', async (t: Test, url: string) => openConnections(t, url).connections],
+  ['undici', openUndici],
+] as const)
+  t.test(`${client}: a download rests in a turn with much work, and then takes a bounded part`, async (t) => {
     const body = Buffer.alloc(4_000_000);
     const upstream = await startTcpUpstream(t, (socket) => {
       socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n`);
       socket.write(body);
     });
-    const { connections } = openConnections(t, upstream.url);
+    const connections = await open(t, upstream.url);
     let [turn, over] = [0, false];
     const count = (): void => {
       turn += 1;
@@ -91,8 +95,7 @@ t.test(
     const [first, ...then] = passed.values();
     t.ok(first !== undefined && first <= read, `${first} bytes in the first turn`);
     t.ok(Math.max(...then) <= 2 ** 20 + 4 * read, `${Math.max(...then)} bytes in a later turn`);
-  },
-);
+  });
 
 t.test('uploads in chunks of a byte take turns', async (t) => {
   const upstream = await startRawUpstream(t, () => (request) => void request.resume());

@@ -4,7 +4,13 @@ import { Shares } from '../../src/limits/shares.ts';
 import { HandOvers } from '../../src/proxy/upstream/hand-overs.ts';
 import { noCounting } from './usage-sinks.ts';
 import { connector } from '../../src/proxy/upstream/connect.ts';
-import type { ResponseHandler, InFlightRequest } from '../../src/proxy/upstream/upstream-client.ts';
+import type {
+  ResponseHandler,
+  InFlightRequest,
+  UpstreamClient,
+} from '../../src/proxy/upstream/upstream-client.ts';
+import { systemClock } from '../../src/ports/clock.ts';
+import { openForwarder } from '../../src/proxy/undici/forwarder.ts';
 import { Pool } from '../../src/proxy/upstream/pool.ts';
 import { ReadBuffers } from '../../src/proxy/upstream/read-buffers.ts';
 import type { AdmittedAs, OutgoingRequest } from '../../src/proxy/upstream/message-head.ts';
@@ -39,11 +45,25 @@ export function openConnections(
   return { connections, clock };
 }
 
+/** Client of `client: undici` to `url`, until the test ends. */
+export async function openUndici(t: Scope, url: string): Promise<UpstreamClient> {
+  const report = (error: unknown): void => {
+    throw error;
+  };
+  const client = await openForwarder(
+    { origin: new URL(url), socketPath: null, tls, lookup: lookupWith() },
+    { most: 8, shares: new Shares(), connectMs: 5_000, ageMs: 1e9, clock: systemClock },
+    { usage: noCounting, report },
+  );
+  t.teardown(() => client.close());
+  return client;
+}
+
 const withoutKey: AdmittedAs = { caller: null, permit: { resolvedTenant: '192.0.2.1', parentTenant: null } };
 
 /** Sends one request and takes its whole response, as Latin-1. @param hears what else is to happen on the way */
 export function ask(
-  to: Pool,
+  to: Pick<UpstreamClient, 'send'>,
   target = '/',
   body: OutgoingRequest['body'] = null,
   hears: Partial<ResponseHandler> & {

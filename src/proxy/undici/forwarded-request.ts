@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import type { Client, Dispatcher } from 'undici';
 import { Fault, guarded, guardMethods, type Breakable } from '../../http/guarded.ts';
 import { hasOption } from '../../http1/fields.ts';
+import { pieceWork, restsAfter } from '../../http/turn.ts';
 import type { UsageSink } from '../../ports/usage.ts';
 import type { InFlightRequest, ResponseHandler } from '../upstream/upstream-client.ts';
 import type { BodySource, OutgoingRequest } from '../upstream/message-head.ts';
@@ -37,6 +38,10 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
   #toProxy: (error: Error | null, response?: object) => void = () => undefined;
   #sending = false;
   #startBody: (() => void) | null = null;
+  /** Whether the client takes no more bytes of the response for now. */
+  #isFull = false;
+  /** Whether nothing is read until a later turn of the event loop. */
+  #rests = false;
   #over = false;
   /** Whether the upstream has said that it will close the connection. */
   #last = false;
@@ -121,7 +126,16 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
     if (first === undefined || this.#over) return;
     this.#chunks = [];
     const bytes = chunks.length === 1 ? first : Buffer.concat(chunks);
-    if (!this.#handler.onBody(bytes, false)) this.#reading?.pause();
+    const work = bytes.length + pieceWork * chunks.length;
+    this.#isFull = !this.#handler.onBody(bytes, false);
+    this.#rests = restsAfter(work, this.#goOn, this.#handler);
+    if (this.#isFull || this.#rests) this.#reading?.pause();
+  });
+
+  readonly #goOn = guarded(this, () => {
+    this.#rests = false;
+    // The connection may have a new request already.
+    if (!this.#over && !this.#isFull) this.#reading?.resume();
   });
 
   onResponseEnd(controller: Dispatcher.DispatchController): void {
@@ -160,7 +174,8 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
   }
 
   resume(): void {
-    this.#reading?.resume();
+    this.#isFull = false;
+    if (!this.#rests) this.#reading?.resume();
   }
 
   abort(): void {

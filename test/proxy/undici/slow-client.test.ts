@@ -3,14 +3,9 @@
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
-import { Shares } from '../../../src/limits/shares.ts';
-import { openForwarder } from '../../../src/proxy/undici/forwarder.ts';
 import type { InFlightRequest, ResponseHandler } from '../../../src/proxy/upstream/upstream-client.ts';
-import { systemClock } from '../../../src/ports/clock.ts';
-import { lookupWith } from '../../support/names.ts';
-import { noCounting } from '../../support/usage-sinks.ts';
 import type { UpstreamClient } from '../../../src/proxy/upstream/upstream-client.ts';
-import { admitted } from '../../support/upstream-client.ts';
+import { admitted, openUndici } from '../../support/upstream-client.ts';
 
 const body = 'x'.repeat(1000);
 
@@ -73,13 +68,7 @@ async function forwarding(
     socket.on('error', () => undefined);
     socket.on('data', (head) => respond(socket, head.toString().split(' ')[1] ?? ''));
   });
-  const origin = new URL(`http://127.0.0.1:${await listen(t, upstream)}`);
-  const tls = { rejectUnauthorized: true, servername: '' } as const;
-  const client = await openForwarder({ origin, socketPath: null, tls, lookup: lookupWith() }, options, {
-    usage: noCounting,
-    report: (error) => t.error(error),
-  });
-  t.teardown(() => client.close());
+  const client = await openUndici(t, `http://127.0.0.1:${await listen(t, upstream)}`);
   let forwarded: (result: Forwarded) => void = () => undefined;
   const front = createHttpServer((request, response) => forwarded(send(client, request, response)));
   const port = await listen(t, front);
@@ -139,5 +128,3 @@ async function listen(t: Test, server: Server): Promise<number> {
   t.teardown(() => server.close());
   return (server.address() as AddressInfo).port;
 }
-
-const options = { most: 8, shares: new Shares(), connectMs: 5_000, ageMs: 1e9, clock: systemClock };
