@@ -211,7 +211,7 @@ export async function publicServer(
 
 /** Builds the internal listener's application: health and metrics without a token, the operator API with one. */
 export async function internalServer(
-  deps: AppDeps & Pick<PublicApplication, 'destinationOf'>,
+  deps: AppDeps & Pick<PublicApplication, 'destinationOf' | 'shedding'>,
 ): Promise<ServedApplication> {
   const { config, registry, unready, observeOperator } = deps;
   const newRequestId = requestIds(deps.randomBytes, () => false);
@@ -224,10 +224,12 @@ export async function internalServer(
   metricsRoute(app, registry);
   app.register(async (scope) => {
     observeReplies(scope, (url) => url ?? 'none', observeOperator);
-    if (config.operators.length > 0) {
-      await scope.register(operatorReference, { ...config, prefix: operatorPath });
-      await scope.register(consoleRoutes);
-    }
+    if (config.operators.length > 0)
+      await scope.register(async (open) => {
+        shedStrangers(open, deps.shedding, []);
+        await open.register(operatorReference, { ...config, prefix: operatorPath });
+        await open.register(consoleRoutes);
+      });
     await scope.register(admin, {
       ...deps,
       prefix: operatorPath,
@@ -258,11 +260,10 @@ export async function portalServer(
   installErrorReplies(app, { ...usualProblemForm, typeBase: config.problems.typeBase });
   observeReplies(app, (url) => url ?? 'none', deps.observePortal);
   shedAll(app, shedding);
+  // No session is known before the store is asked, so every request is a stranger's.
+  shedStrangers(app, shedding, config.trustedProxies);
   continueBeforeBodies(app);
-  app.register(async (open) => {
-    shedStrangers(open, shedding, config.trustedProxies);
-    await open.register(portalPage, deps);
-  });
+  app.register(portalPage, deps);
   app.register(portalApi, { ...deps, prefix: '/api' });
   await made(app);
   return {

@@ -48,9 +48,9 @@ export async function generation(
     return app;
   }
   const publicApp = await opened(publicServer({ ...deps, exchanges }));
-  const internalApp = await opened(internalServer({ ...deps, destinationOf: publicApp.destinationOf }));
+  const { destinationOf, shedding } = publicApp;
+  const internalApp = await opened(internalServer({ ...deps, destinationOf, shedding }));
   const { portal } = deps.config;
-  const { shedding } = publicApp;
   const portalApp = portal && (await opened(portalServer({ ...deps, portal, shedding })));
   return {
     publicApp,

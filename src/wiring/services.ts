@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Registry } from 'prom-client';
 import type { AppDeps } from '../app.ts';
 import { OperatorSessions } from '../api/operator/operator-sessions.ts';
+import { SessionSecrets } from '../api/session-secrets.ts';
 import { OperatorTokens } from '../api/operator/operator-tokens.ts';
 import { TokenGuesses } from '../api/operator/token-guesses.ts';
 import type { Config, OperatorToken } from '../config.ts';
@@ -168,8 +169,9 @@ function tailed(
   };
 }
 
-function sessionsOf({ operatorSessions }: Store, tokens: OperatorTokens): OperatorSessions {
-  return new OperatorSessions({ store: operatorSessions, tokens, randomBytes });
+function sessionsOf(store: Store, tokens: OperatorTokens): OperatorSessions {
+  const secrets = new SessionSecrets({ ...store, clock: systemClock, randomBytes });
+  return new OperatorSessions({ store: store.operatorSessions, tokens, secrets });
 }
 
 /** Returns the parts of the store that the applications read and change. */

@@ -87,6 +87,7 @@ const guards: Readonly<
     ],
   ],
   'src/api/operator/operator-sessions.ts': [
+    ['operator-session', 'await this.#deps.secrets.digestOf(secret)', 'digestOf(secret)'],
     [
       'operator-session',
       'return safeMethods.has(request.method) || hasCsrfToken(request, session) ? session : undefined;',
@@ -143,7 +144,7 @@ const guards: Readonly<
     ],
     ['portal-reach', 'if (event.actor.portal?.sessionId === sessionId)', 'if (event.actor.portal)'],
   ],
-  'src/api/portal/secrets.ts': [
+  'src/api/session-secrets.ts': [
     [
       'portal-flood',
       'return keys.some((key) => timingSafeEqual(macOf(random, key), mac)) ? sha256(text) : undefined;',
@@ -154,6 +155,8 @@ const guards: Readonly<
     ['slow-management-body', 'if (carries) watchBody(request.raw, limits, giveUp, intervals);'],
   ],
   'src/app.ts': [
+    ['portal-flood', 'shedStrangers(app, shedding, config.trustedProxies);'],
+    ['portal-flood', 'shedStrangers(open, deps.shedding, []);'],
     [
       'reference-flood',
       `shedStrangers(open, shedding, config.trustedProxies);
@@ -226,6 +229,7 @@ const guards: Readonly<
       'reply.header(requestIdHeader, request.id);',
     ],
   ],
+  'src/http/hang-up.ts': [['hogged-turns', 'else if (restsAfter(length, goOn, of)) socket.pause();']],
   'src/http/socket-bytes.ts': [
     ['held-bytes', 'return socket.isPaused() ? Math.max(socket.readableLength, readBytes) : 0;', 'return 0;'],
   ],
@@ -428,6 +432,13 @@ const guards: Readonly<
     [
       'handshake-response',
       "if (this.#interimCount > mostInterimResponses) throw new MessageFault('too many 1xx before it');",
+    ],
+  ],
+  'src/proxy/undici/forwarded-request.ts': [
+    [
+      'hogged-turns',
+      'if (this.#isFull || this.#rests) this.#reading?.pause();',
+      'if (this.#isFull) this.#reading?.pause();',
     ],
   ],
   'src/proxy/upstream/upstream.ts': [

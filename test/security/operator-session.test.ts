@@ -1,8 +1,10 @@
 // class: app
 /** Sessions of operators: what a cookie alone can do, and what ends it. */
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import t from 'tap';
+import { sessionCookie } from '../../src/api/operator/operator-sessions.ts';
 import type { OperatorToken } from '../../src/config.ts';
 import { operatorToken, startApis } from '../support/apis.ts';
 import { embeddedStore } from '../support/embedded.ts';
@@ -43,6 +45,24 @@ function bare(origin = one.internalOrigin) {
 }
 
 const call = bare();
+
+t.test('a cookie that was made up asks the store nothing', async (t) => {
+  let asked = 0;
+  const around = <T extends object>(part: T): T => {
+    if ((part as object) !== store.operatorSessions) return part;
+    const counted = (sessions: T, name: string | symbol) => ((asked += 1), Reflect.get(sessions, name));
+    return new Proxy(part, { get: counted });
+  };
+  const apis = await startApis(t, { store, around });
+  const { cookie } = await signIn(operatorToken, apis);
+  const ask = bare(apis.internalOrigin);
+  asked = 0;
+  for (const secret of [randomBytes(48).toString('base64url'), 'A'.repeat(64)])
+    t.match(await ask('GET', '/whoami', { cookie: `${sessionCookie}=${secret}` }), { status: 401 });
+  t.equal(asked, 0);
+  t.match(await ask('GET', '/whoami', { cookie }), { status: 200 });
+  t.ok(asked > 0);
+});
 
 t.test('the cookie is kept from scripts, other sites and caches, and the body has no secret', async (t) => {
   const { response, cookie } = await signIn();
@@ -118,7 +138,7 @@ t.test('guesses of a secret are paced and counted like guesses of a token', asyn
   };
   const apis = await startApis(t, { store, adminTokens: { alice }, tokenGuesses });
   const ask = bare(apis.internalOrigin);
-  const secret = 'A'.repeat(43);
+  const secret = 'A'.repeat(64);
   t.match(await ask('GET', '/whoami', { cookie: `tenancy_gateway_session=${secret}` }), { status: 401 });
   t.same([paced, noted], [1, 1]);
   t.match(await ask('GET', '/whoami', {}), { status: 401 });

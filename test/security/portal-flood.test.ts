@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { startApis } from '../support/apis.ts';
 import { ManualTime } from '../support/coherence/manual-time.ts';
+import { httpClient } from '../support/http-client.ts';
 import { makeLink, openPortal, portalCall } from '../support/portal.ts';
 import { createParent, freshStore, problemCode } from '../support/store.ts';
 
@@ -75,25 +76,23 @@ t.test('networks take turns, and all of them leave the store to tenants and oper
 });
 
 t.test(
-  'a flood of the portal uses up the share of its network, and of no other, on both listeners',
+  'a flood of the portal uses up the share of its network, and of no other, on all listeners',
   async (t) => {
     const time = new ManualTime();
     const apis = await startApis(t, {
       ...{ portal: {}, trustedProxies: ['127.0.0.1'], time, limits: { maxEventLoopDelayMs: 100 } },
       deps: { pressure: () => ({ delayMs: 200, heapBytes: 0, memoryBytes: 0 }) },
     });
-    const portal = portalCall(t, apis);
+    const from = (network: string) => ({ headers: [['X-Forwarded-For', network]] }) as const;
+    const internal = httpClient(t, apis.internalOrigin);
+    const portal = httpClient(t, apis.portalOrigin ?? '');
     const ask = async (times: number): Promise<number[]> => {
-      const from = { headers: [['X-Forwarded-For', '192.0.2.1']] } as const;
-      const asked = Array.from({ length: times }, () =>
-        portal('GET', '/session', { key: 'made-up', ...from }),
-      );
+      const made = { key: 'made-up', ...from('192.0.2.1') };
+      const asked = Array.from({ length: times }, () => portal('GET', '/api/session', made));
       return (await Promise.all(asked)).map(({ status }) => status);
     };
-    const page = async (network: string): Promise<number> => {
-      const from = { headers: [['X-Forwarded-For', network]] } as const;
-      return (await apis.call('HEAD', '/v1/sub-accounts/docs', from)).status;
-    };
+    const page = async (network: string): Promise<number> =>
+      (await apis.call('HEAD', '/v1/sub-accounts/docs', from(network))).status;
     await time.advance(1_000);
     t.same(new Set(await ask(10)), new Set([401]), 'the first window has no shares');
     await time.advance(1_000);
@@ -101,5 +100,14 @@ t.test(
     t.same(await ask(1), [503]);
     t.equal(await page('192.0.2.1'), 503);
     t.equal(await page('198.51.100.1'), 200);
+    for (const path of ['/', '/api/session', '/api/none', '/none'])
+      t.equal((await portal('GET', path, from('192.0.2.1'))).status, 503, path);
+    t.equal((await portal('GET', '/', from('198.51.100.1'))).status, 200);
+    // The internal listener has no proxy that names clients.
+    for (const path of ['/admin/v1/docs', '/console/']) {
+      const asked = Array.from({ length: 10 }, async () => (await internal('HEAD', path)).status);
+      t.ok((await Promise.all(asked)).includes(503), path);
+    }
+    t.equal((await apis.operator('GET', '/whoami')).status, 200);
   },
 );

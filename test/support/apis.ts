@@ -17,6 +17,7 @@ import { TenantConcurrency } from '../../src/limits/concurrency.ts';
 import { ActiveExchanges } from '../../src/proxy/active-exchanges.ts';
 import type { Seq } from '../../src/ports/facts.ts';
 import { noCounting } from './usage-sinks.ts';
+import { SessionSecrets } from '../../src/api/session-secrets.ts';
 import { systemClock, type Clock } from '../../src/ports/clock.ts';
 import { goodConfig } from './config-files.ts';
 import { acceptedSchemes, authorizationOf } from './credential-forms.ts';
@@ -150,7 +151,7 @@ export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Ap
     operatorSessions: new OperatorSessions({
       store: around(store.operatorSessions),
       tokens: operatorTokens,
-      randomBytes,
+      secrets: new SessionSecrets({ ...store, clock: systemClock, randomBytes }),
     }),
     tokenGuesses: options.tokenGuesses ?? unpaced,
     barrier: {
@@ -209,14 +210,14 @@ export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Ap
 
   const concurrency = new TenantConcurrency(config.limits);
   const publicApp = await publicServer({ ...deps, exchanges: new ActiveExchanges(), concurrency });
-  const { destinationOf } = publicApp;
+  const { destinationOf, shedding } = publicApp;
   const { time } = options;
   const { origin, bytesRead } = await listening(t, publicApp, config, time);
-  const internalApp = await internalServer({ ...deps, destinationOf });
+  const internalApp = await internalServer({ ...deps, destinationOf, shedding });
   const internalListener = await listening(t, internalApp, config, time);
   const internalOrigin = internalListener.origin;
   const { portal } = config;
-  const portalApp = portal && (await portalServer({ ...deps, portal, shedding: publicApp.shedding }));
+  const portalApp = portal && (await portalServer({ ...deps, portal, shedding }));
   const portalOrigin = portalApp && (await listening(t, portalApp, config)).origin;
   const call = httpClient(t, origin, authorizationOf);
   const operator = operatorClient(t, internalOrigin);

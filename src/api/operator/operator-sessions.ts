@@ -2,6 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { headerValues } from '../../domain/header-names.ts';
 import type { OperatorSessionStore } from '../../ports/operator-sessions.ts';
+import { secretForm, type SessionSecrets } from '../session-secrets.ts';
 import { digestOf, type KnownOperator, type OperatorTokens } from './operator-tokens.ts';
 
 /** Milliseconds that a session lasts. */
@@ -10,8 +11,6 @@ export const sessionMs = 8 * 3_600_000;
 export const sessionCookie = 'tenancy_gateway_session';
 
 const csrfHeader = 'x-csrf-token';
-const secretBytes = 32;
-const secretForm = /^[\w-]{43}$/;
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** Session of an operator who signed in. */
@@ -25,8 +24,7 @@ export interface OperatorSession {
 export interface OperatorSessionsDeps {
   readonly store: OperatorSessionStore;
   readonly tokens: Pick<OperatorTokens, 'holder'>;
-  /** Cryptographically secure source of random bytes. */
-  readonly randomBytes: (size: number) => Uint8Array;
+  readonly secrets: Pick<SessionSecrets, 'make' | 'digestOf'>;
 }
 
 /**
@@ -51,8 +49,8 @@ export class OperatorSessions {
     operator: KnownOperator,
     token: string,
   ): Promise<{ readonly session: OperatorSession; readonly secret: string }> {
-    const secret = Buffer.from(this.#deps.randomBytes(secretBytes)).toString('base64url');
-    const stored = { digest: digestOf(secret), proof: proofOf(secret, digestOf(token)) };
+    const { secret, digest } = await this.#deps.secrets.make();
+    const stored = { digest, proof: proofOf(secret, digestOf(token)) };
     const expiresAt = await this.#deps.store.begin(stored, sessionMs);
     return { session: { operator, csrfToken: csrfTokenOf(secret), expiresAt }, secret };
   }
@@ -74,8 +72,9 @@ export class OperatorSessions {
   }
 
   async #find(secret: string): Promise<OperatorSession | undefined> {
-    const found = await this.#deps.store.find(digestOf(secret));
-    if (found === null) return undefined;
+    const digest = await this.#deps.secrets.digestOf(secret);
+    const found = digest && (await this.#deps.store.find(digest));
+    if (!found) return undefined;
     const operator = this.#deps.tokens.holder((digest) =>
       timingSafeEqual(found.proof, proofOf(secret, digest)),
     );

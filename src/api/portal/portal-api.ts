@@ -11,7 +11,7 @@ import type { TypeBoxProvider } from '../rest/typebox.ts';
 import { portalKeyRoutes } from './keys.ts';
 import { changeCallerOf, requireSession, type PortalApp } from './portal-guard.ts';
 import { portalReads } from './reads.ts';
-import { PortalSecrets } from './secrets.ts';
+import { SessionSecrets } from '../session-secrets.ts';
 import { ownSessionRoutes, redeemRoute } from './session.ts';
 
 export interface PortalApiDeps extends Omit<
@@ -27,7 +27,7 @@ export interface PortalApiDeps extends Omit<
  */
 export function portalApi(app: FastifyInstance, deps: PortalApiDeps, done: () => void): void {
   const { config } = deps;
-  const secrets = new PortalSecrets(deps);
+  const secrets = new SessionSecrets(deps);
   const guard = { ...deps, secrets, addressOf: clientAddresses(config.trustedProxies) };
   installJsonBodies(app, config.limits, deps.timers);
   app.register((open, _options, registered) => {

@@ -7,13 +7,12 @@ import type { PortalPermission, PortalSession } from '../../domain/portal.ts';
 import { ProblemError, type Problem } from '../../domain/problem.ts';
 import { noteOutcome } from '../../http/outcome.ts';
 import { networkOf, type ClientAddress } from '../../http/trusted-proxies.ts';
-import { overloaded, shedsStranger, type Shedding } from '../../limits/load-shedding.ts';
 import type { ChangeCaller, RequestOrigin } from '../../ports/changes.ts';
 import type { PortalSessionStore } from '../../ports/portal-sessions.ts';
 import { budgetOf } from '../call-rates.ts';
 import { operationOf } from '../rest/claim-prefix.ts';
 import type { RoutesWith } from '../rest/typebox.ts';
-import type { PortalSecrets } from './secrets.ts';
+import type { SessionSecrets } from '../session-secrets.ts';
 
 declare module 'fastify' {
   /** Members of a route's `config` that {@link requireSession} reads. */
@@ -37,9 +36,8 @@ export type PortalApp = RoutesWith<PortalAccess>;
 export interface PortalGuardDeps {
   readonly config: Parameters<typeof budgetOf>[0];
   readonly portalSessions: Pick<PortalSessionStore, 'find'>;
-  readonly secrets: Pick<PortalSecrets, 'digestOf'>;
+  readonly secrets: Pick<SessionSecrets, 'digestOf'>;
   readonly addressOf: ClientAddress;
-  readonly shedding: Shedding;
 }
 
 const decorator = 'portalSession';
@@ -59,7 +57,6 @@ export function requireSession(app: FastifyInstance, deps: PortalGuardDeps): voi
     const address = deps.addressOf(request.raw);
     const token = tokenOf(request);
     if (token === undefined) throw new ProblemError(noSession);
-    admitStranger(deps.shedding, address);
     const session = await sessionInForce(token, address, deps);
     noteOutcome(request, { caller: callerOfSession(session) });
     request.setDecorator<PortalSession | null>(decorator, session);
@@ -83,16 +80,6 @@ async function sessionInForce(
   const session = digest && (await portalSessions.find(digest, networkOf(address)));
   if (!session) throw new ProblemError(callerProblems.sessionEnded);
   return session;
-}
-
-/**
- * Admits a request whose session is not known yet. Tokens and links are too long to be guessed, so requests are not slowed
- * for that; while CPU time is short, each client network gets a share of them.
- *
- * @throws ProblemError `overloaded`
- */
-export function admitStranger(shedding: Shedding, address: string | undefined): void {
-  if (shedsStranger(shedding, address)) throw new ProblemError(overloaded);
 }
 
 /**

@@ -15,7 +15,7 @@ import type { ManagementApp } from '../operations.ts';
 import { withinLimit } from '../rest/changes.ts';
 import { displayName } from '../rest/display-name.ts';
 import { closed, noQuery, timestamp } from '../rest/typebox.ts';
-import { PortalSecrets } from './secrets.ts';
+import { SessionSecrets } from '../session-secrets.ts';
 
 /** Milliseconds in which a link has to be redeemed. */
 const linkMs = 5 * 60_000;
@@ -44,7 +44,7 @@ export function portalSessionRoutes(app: ManagementApp, deps: ManagementDeps): v
 
 function createRoute(app: ManagementApp, deps: ManagementDeps): void {
   const { config, portalSessions, clock, randomBytes } = deps;
-  const secrets = new PortalSecrets(deps);
+  const secrets = new SessionSecrets(deps);
   app.post(
     '/portal-sessions',
     {

@@ -5,11 +5,10 @@ import { portalPermissions, type PortalSession } from '../../domain/portal.ts';
 import { ProblemError } from '../../domain/problem.ts';
 import type { ClientAddress } from '../../http/trusted-proxies.ts';
 import { networkOf } from '../../http/trusted-proxies.ts';
-import type { Shedding } from '../../limits/load-shedding.ts';
 import type { PortalSessionStore } from '../../ports/portal-sessions.ts';
 import { closed, noQuery, nullableText, timestamp, type TypeBoxProvider } from '../rest/typebox.ts';
-import { admitStranger, sessionOf, type PortalApp } from './portal-guard.ts';
-import type { PortalSecrets } from './secrets.ts';
+import { sessionOf, type PortalApp } from './portal-guard.ts';
+import type { SessionSecrets } from '../session-secrets.ts';
 
 const path = '/session';
 
@@ -35,8 +34,7 @@ export interface RedeemDeps {
   readonly portal: Pick<PortalConfig, 'sessionMs'>;
   readonly portalSessions: Pick<PortalSessionStore, 'redeem'>;
   readonly addressOf: ClientAddress;
-  readonly shedding: Shedding;
-  readonly secrets: PortalSecrets;
+  readonly secrets: SessionSecrets;
 }
 
 /** Adds `POST /redeem`, which exchanges a link for the token of its session, once. It needs no token. */
@@ -54,12 +52,11 @@ export function redeemRoute(app: FastifyInstance, deps: RedeemDeps): void {
     },
     async (request, reply) => {
       const { portal, portalSessions, secrets } = deps;
-      const address = deps.addressOf(request.raw);
-      admitStranger(deps.shedding, address);
       const link = await secrets.digestOf(request.body.link);
       if (link === undefined) throw new ProblemError(linkSpent);
       const { secret: token, digest } = await secrets.make();
-      const session = await portalSessions.redeem(link, digest, portal.sessionMs, networkOf(address));
+      const network = networkOf(deps.addressOf(request.raw));
+      const session = await portalSessions.redeem(link, digest, portal.sessionMs, network);
       if (session === null) throw new ProblemError(linkSpent);
       reply.code(201);
       return { token, session: sessionToBody(session) };

@@ -18,7 +18,7 @@ export function portalStore(db: Runner, visitors: Runner, changes: Changes): Por
     async keys() {
       const rows = await db.run(
         (sql) => sql<{ readonly key: Uint8Array }[]>`
-          select key from portal_key order by made_at > now() - interval '1 minute', made_at desc`,
+          select key from session_key order by made_at > now() - interval '1 minute', made_at desc`,
       );
       return rows.map(({ key }) => key);
     },

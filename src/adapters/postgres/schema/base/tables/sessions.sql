@@ -21,15 +21,15 @@ create index portal_session_of_account on portal_session (account_id);
 create index portal_session_of_sub_account on portal_session (sub_account_id) where sub_account_id is not null;
 create index portal_session_expires_at on portal_session (expires_at);
 
--- Keys of the MAC that links and tokens of the portal carry, so that one which was made up asks the database nothing.
+-- Keys of the MAC that secrets of sessions and links carry, so that one which was made up asks the database nothing.
 -- Whoever knows a key can ask, and has no session by that. There is one row, and during a change two.
-create table portal_key (
+create table session_key (
   key bytea primary key
     default sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())),
   made_at timestamptz not null default now(),
-  constraint portal_key_length check (length(key) = 32)
+  constraint session_key_length check (length(key) = 32)
 );
-insert into portal_key default values;
+insert into session_key default values;
 
 -- An operator who has signed in. The row has neither the secret of the session, which is in a cookie, nor the token:
 -- `digest` is the SHA-256 of the secret, and `proof` the HMAC of the token's SHA-256 under it.

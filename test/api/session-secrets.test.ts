@@ -1,7 +1,7 @@
 // class: pure
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
-import { PortalSecrets } from '../../../src/api/portal/secrets.ts';
+import { SessionSecrets } from '../../src/api/session-secrets.ts';
 
 t.test('a key is changed by having two: no secret becomes unknown meanwhile', async (t) => {
   const [old, renewed] = [randomBytes(32), randomBytes(32)];
@@ -9,7 +9,7 @@ t.test('a key is changed by having two: no secret becomes unknown meanwhile', as
   let reads = 0;
   let nowMs = 0;
   const portalSessions = { keys: () => Promise.resolve(((reads += 1), kept)) };
-  const secrets = new PortalSecrets({ portalSessions, clock: { monotonicMs: () => nowMs }, randomBytes });
+  const secrets = new SessionSecrets({ portalSessions, clock: { monotonicMs: () => nowMs }, randomBytes });
   const isKnown = async (secret: string): Promise<boolean> => (await secrets.digestOf(secret)) !== undefined;
   const first = await secrets.make();
   t.same(await secrets.digestOf(first.secret), first.digest);
@@ -35,7 +35,7 @@ t.test('a key is changed by having two: no secret becomes unknown meanwhile', as
 t.test('keys that could not be read are read again', async (t) => {
   const answers = [Promise.reject(new Error('away')), Promise.resolve([randomBytes(32)])];
   const portalSessions = { keys: () => answers.shift() ?? Promise.reject(new Error('read once more')) };
-  const secrets = new PortalSecrets({ portalSessions, clock: { monotonicMs: () => 0 }, randomBytes });
+  const secrets = new SessionSecrets({ portalSessions, clock: { monotonicMs: () => 0 }, randomBytes });
   await t.rejects(secrets.make(), { message: 'away' });
   t.ok(await secrets.make());
 });

@@ -1,16 +1,16 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import type { Clock } from '../../ports/clock.ts';
-import type { PortalSessionStore } from '../../ports/portal-sessions.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { PortalSessionStore } from '../ports/portal-sessions.ts';
 
 const randomLength = 32;
 const macLength = 16;
 /** 48 bytes in base64url. */
-const secretForm = /^[\w-]{64}$/;
+export const secretForm = /^[\w-]{64}$/;
 /** Milliseconds until keys are read again. A new key is used after twice as long, when every replica has read it. */
 const keysMs = 30_000;
 
-/** Dependencies of {@link PortalSecrets}. */
-export interface PortalSecretsDeps {
+/** Dependencies of {@link SessionSecrets}. */
+export interface SessionSecretsDeps {
   readonly portalSessions: Pick<PortalSessionStore, 'keys'>;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   /** Cryptographically secure source of random bytes. */
@@ -18,24 +18,24 @@ export interface PortalSecretsDeps {
 }
 
 /**
- * Secrets of links and sessions: random bytes and their MAC (HMAC-SHA-256, RFC 2104), by which a secret that was made up
+ * Secrets of sessions, and of links to the portal: random bytes and their MAC (HMAC-SHA-256, RFC 2104), by which a secret that was made up
  * is told without asking the store. The store keeps only the SHA-256 of a secret.
  *
  * Methods throw `ProblemError` `unavailable` if the keys of the MAC cannot be read.
  */
-export class PortalSecrets {
-  readonly #deps: PortalSecretsDeps;
+export class SessionSecrets {
+  readonly #deps: SessionSecretsDeps;
   #keys: Promise<readonly Uint8Array[]> | undefined;
   #readMs = -Infinity;
 
-  constructor(deps: PortalSecretsDeps) {
+  constructor(deps: SessionSecretsDeps) {
     this.#deps = deps;
   }
 
   /** Makes a secret. */
   async make(): Promise<{ readonly secret: string; readonly digest: Buffer }> {
     const [key] = await this.#keysNow();
-    if (key === undefined) throw new Error('the table portal_key is empty');
+    if (key === undefined) throw new Error('the table session_key is empty');
     const random = Buffer.from(this.#deps.randomBytes(randomLength));
     const secret = Buffer.concat([random, macOf(random, key)]).toString('base64url');
     return { secret, digest: sha256(secret) };
