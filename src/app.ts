@@ -252,7 +252,8 @@ export async function internalServer(
  * there, and no request goes to an upstream.
  */
 export async function portalServer(
-  deps: AppDeps & { readonly portal: NonNullable<Config['portal']> } & Pick<PublicApplication, 'shedding'>,
+  deps: AppDeps & { readonly portal: NonNullable<Config['portal']> } & Pick<PublicApplication, 'shedding'> &
+    Pick<ProxyDeps, 'concurrency'>,
 ): Promise<ServedApplication> {
   const { config, shedding } = deps;
   const newRequestId = requestIds(deps.randomBytes, trustedPeers(config.trustedProxies));

@@ -12,11 +12,11 @@ import { clientAddresses, networkOf } from '../http/trusted-proxies.ts';
 import { noteOutcome, outcomeOf } from '../http/outcome.ts';
 import { headerValues } from '../domain/header-names.ts';
 import { decideWithLookups, type Evaluate } from '../ports/directory.ts';
-import { tooManyInFlight } from '../limits/concurrency.ts';
 import { overloaded, shedsStranger } from '../limits/load-shedding.ts';
 import type { RequestOrigin } from '../ports/changes.ts';
 import type { UsageSink } from '../ports/usage.ts';
 import { budgetOf, CallRates } from './call-rates.ts';
+import { limitCallsInFlight } from './calls-in-flight.ts';
 import type { ManagementDeps } from './deps.ts';
 import { operationOf } from './rest/claim-prefix.ts';
 
@@ -42,15 +42,9 @@ export function installGuard(app: FastifyInstance, deps: GuardDeps): CountChange
   app.decorateRequest(decorator, null);
   app.decorateRequest(againDecorator, null);
   app.addHook('onRequest', guard);
-  app.addHook('onRequest', (request, reply, done) => {
-    // What ends access takes no place, so that a leaked key cannot keep its own revocation out.
-    if (request.routeOptions.config.action) return done();
-    // The client left during the look-up, and `close` does not come again.
-    if (reply.raw.destroyed) return;
+  limitCallsInFlight(app, deps.concurrency, (request) => {
     const { accountId, keyId } = callerOf(request);
-    const leave = deps.concurrency.enterCall({ resolvedTenant: keyId, parentTenant: accountId });
-    if (leave !== null) reply.raw.once('close', leave);
-    done(leave === null ? new ProblemError(tooManyInFlight) : undefined);
+    return { resolvedTenant: keyId, parentTenant: accountId };
   });
   // A body may take a long time to arrive. If the caller loses access in the meantime, the write must not go ahead.
   app.addHook('preHandler', (request, reply, next) => {

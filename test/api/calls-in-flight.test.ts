@@ -5,6 +5,7 @@ import { DirectDirectory } from '../support/direct-directory.ts';
 import { embeddedStore } from '../support/embedded.ts';
 import { ManualTime } from '../support/coherence/manual-time.ts';
 import { eventually } from '../support/eventually.ts';
+import { openPortal } from '../support/portal.ts';
 import { rawClient, requestText, type RawClient } from '../support/raw-client.ts';
 
 const time = new ManualTime();
@@ -14,6 +15,7 @@ let away = Promise.resolve();
 let lookUps = 0;
 const apis = await startApis(t, {
   store,
+  portal: {},
   deps: {
     directory: {
       lookUp: () => {
@@ -47,6 +49,20 @@ t.test('calls of one key leave places for other keys, and none is needed to revo
   await eventually(async () => (await parent.call('GET', '')).status === 200);
 });
 
+t.test('calls of one session of the portal leave places for its parent and other sessions', async (t) => {
+  const parent = await apis.parent();
+  const path = `/api/sub-accounts/${(await parent.create()).id}/api-keys`;
+  const [mine, other] = [await openPortal(t, apis, parent), await openPortal(t, apis, parent)];
+  const clients: RawClient[] = [];
+  for (let i = 0; i < 40; i++) clients.push(await half(mine.token, path, apis.portalOrigin ?? ''));
+  await eventually(async () => (await mine.call('GET', '/session')).status === 429);
+  t.match(await mine.call('GET', '/session'), { body: { code: 'too_many_requests' } });
+  t.equal((await other.call('GET', '/session')).status, 200);
+  t.equal((await parent.call('GET', '')).status, 200);
+  t.equal((await mine.call('DELETE', '/session')).status, 204, 'its end takes no place');
+  for (const { socket } of clients) socket.destroy();
+});
+
 t.test('a body of a call that trickles is given up after a minute', async (t) => {
   const parent = await apis.parent();
   const client = await half(parent.key, '/v1/sub-accounts');
@@ -74,12 +90,12 @@ t.test('who leaves during a look-up leaves no place taken', async (t) => {
 });
 
 /** A client that has sent half of a call. */
-async function half(key: string, path: string): Promise<RawClient> {
+async function half(key: string, path: string, origin = apis.origin): Promise<RawClient> {
   const headers = [
     ['Authorization', `Bearer ${key}`],
     ['Content-Type', 'application/json'],
     ['Content-Length', '100000'],
   ] as const;
-  const client = await rawClient(t, Number(new URL(apis.origin).port));
+  const client = await rawClient(t, Number(new URL(origin).port));
   return client.send(`${requestText('POST', path, headers)}{"name":"`);
 }

@@ -3,21 +3,19 @@ import type { PortalConfig } from '../../config.ts';
 import { notFound } from '../../http/not-found.ts';
 import { clientAddresses } from '../../http/trusted-proxies.ts';
 import { CallRates } from '../call-rates.ts';
+import { limitCallsInFlight } from '../calls-in-flight.ts';
 import type { CountChange } from '../guard.ts';
 import type { ManagementDeps } from '../deps.ts';
 import { claimPrefix } from '../rest/claim-prefix.ts';
 import { installJsonBodies } from '../rest/json-body.ts';
 import type { TypeBoxProvider } from '../rest/typebox.ts';
 import { portalKeyRoutes } from './keys.ts';
-import { changeCallerOf, requireSession, type PortalApp } from './portal-guard.ts';
+import { changeCallerOf, requireSession, sessionOf, type PortalApp } from './portal-guard.ts';
 import { portalReads } from './reads.ts';
 import { SessionSecrets } from '../session-secrets.ts';
 import { ownSessionRoutes, redeemRoute } from './session.ts';
 
-export interface PortalApiDeps extends Omit<
-  ManagementDeps,
-  'concurrency' | 'destinationOf' | 'onOperations'
-> {
+export interface PortalApiDeps extends Omit<ManagementDeps, 'destinationOf' | 'onOperations'> {
   readonly portal: PortalConfig;
 }
 
@@ -36,6 +34,10 @@ export function portalApi(app: FastifyInstance, deps: PortalApiDeps, done: () =>
   });
   app.register((scope, _options, registered) => {
     requireSession(scope, guard);
+    limitCallsInFlight(scope, deps.concurrency, (request) => {
+      const { id, account } = sessionOf(request);
+      return { resolvedTenant: id, parentTenant: account.id };
+    });
     const countChange = limitRates(scope, new CallRates(config.limits, deps.clock));
     const keyDeps = {
       ...deps,
