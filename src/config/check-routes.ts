@@ -18,17 +18,11 @@ export function checkRoutes(file: UncheckedFile, origins: Origins): SchemaFault[
       // Prefixes that differ only in case count as the same, because some servers ignore case in paths.
       const folded = prefix.toLowerCase();
       const other = seen.get(folded);
-      if (other !== undefined)
-        faults.push({
-          path,
-          detail: `is the same path as ${formatPath(other)}`,
-        });
+      if (other !== undefined) faults.push({ path, detail: `is the same path as ${formatPath(other)}` });
       else seen.set(folded, path);
       if (folded === managementPath || folded.startsWith(`${managementPath}/`)) {
-        faults.push({
-          path,
-          detail: `must not lie under ${managementPath}, which the gateway serves itself`,
-        });
+        const detail = `must not lie under ${managementPath}, which the gateway serves itself`;
+        faults.push({ path, detail });
       }
     }
     faults.push(...checkOpen(route, ['routes', index]));
@@ -39,10 +33,8 @@ export function checkRoutes(file: UncheckedFile, origins: Origins): SchemaFault[
   if (file.upstream_url !== undefined) {
     const root = seen.get('/');
     if (root !== undefined && !origins.has('upstream_url')) {
-      faults.push({
-        path: ['upstream_url'],
-        detail: `names the same path as ${formatPath(root)}; leave one of them out`,
-      });
+      const detail = `names the same path as ${formatPath(root)}; leave one of them out`;
+      faults.push({ path: ['upstream_url'], detail });
     }
     if (isOwnListener(file, file.upstream_url)) faults.push({ path: ['upstream_url'], detail: ownListener });
   }

@@ -102,10 +102,6 @@ function checkPrefix({ headers }: UncheckedFile): SchemaFault[] {
   const prefix = foldHeaderName(headers.prefix);
   const taken = ordinaryHeaders.find((name) => name.startsWith(prefix));
   if (taken === undefined) return [];
-  return [
-    {
-      path: ['headers', 'prefix'],
-      detail: `is too wide: it would drop ${taken} from every request`,
-    },
-  ];
+  const detail = `is too wide: it would drop ${taken} from every request`;
+  return [{ path: ['headers', 'prefix'], detail }];
 }

@@ -41,16 +41,28 @@ export interface LoadOptions {
  * change or start anything.
  */
 export function loadConfig(env: NodeJS.ProcessEnv, options: LoadOptions = {}): Loaded {
-  const { purpose = 'serve', datesOfCertificates = 'fault', nowMs = Date.now() } = options;
-  const file = env['CONFIG'] ? readYamlFile(env['CONFIG']) : emptyFile;
+  const parts = loading(env, options);
+  let part = parts.next();
+  while (part.done !== true) part = parts.next();
+  return part.value;
+}
+
+/** Does the work of {@link loadConfig} in parts: with 100 routes it takes some 300 ms, for which requests would wait. */
+export function* loading(
+  env: NodeJS.ProcessEnv,
+  { purpose = 'serve', datesOfCertificates = 'fault', nowMs = Date.now() }: LoadOptions = {},
+): Generator<void, Loaded, void> {
+  const serves = purpose === 'serve';
+  const file = env['CONFIG'] ? yield* readYamlFile(env['CONFIG']) : emptyFile;
   if ('faults' in file) return { faults: inOrder(file.faults) };
   const document = withoutEmpty(file.value);
   if (!isMapping(document))
     return { faults: [{ where: file.locate([]), detail: 'must be a mapping of keys' }] };
 
   const variables = overlayEnvironment(document, env);
-  const added = purpose === 'serve' ? addTokenFiles(document) : { origins: [], faults: [] };
+  const added = serves ? addTokenFiles(document) : { origins: [], faults: [] };
   const origins = new Map([...variables, ...added.origins]);
+  yield;
   const rejected = validate(document);
   const upstreamNamed = namesUpstream(document);
   const namesUrl = (section: unknown): boolean => isMapping(section) && section['url'] !== undefined;
@@ -58,25 +70,20 @@ export function loadConfig(env: NodeJS.ProcessEnv, options: LoadOptions = {}): L
   const portalUrlNamed = namesUrl(document['portal']);
   for (const { path, incomplete } of rejected) if (incomplete === undefined) removeAt(document, path);
   const filled = withDefaults(inheritRouteDefaults(document)) as UncheckedFile;
-  const inFiles = purpose === 'serve' ? readTokenFiles(filled) : { tokens: [], faults: [] };
+  const inFiles = serves ? readTokenFiles(filled) : { tokens: [], faults: [] };
   const tokens = [...tokensInFile(filled), ...inFiles.tokens];
-  const { logo, faults: logoFaults } = purpose === 'serve' ? readLogo(filled) : noLogo;
-  const certificates = purpose === 'serve' ? readCertificates(filled, nowMs) : [];
+  const { logo, faults: logoFaults } = serves ? readLogo(filled) : { logo: null, faults: [] };
+  yield;
+  const certificates = serves ? readCertificates(filled, nowMs) : [];
   const { invalid, soon } = checkDates(certificates, nowMs);
-  const faults = [
-    ...rejected,
-    ...added.faults,
-    ...inFiles.faults,
-    ...logoFaults,
-    ...(purpose === 'serve' ? checkTokens(tokens) : []),
-    ...(purpose === 'serve'
-      ? crossChecks(filled, { origins, upstreamNamed, databaseNamed, portalUrlNamed })
-      : []),
-    ...(datesOfCertificates === 'fault' ? invalid : []),
-  ];
+  const faults = [...rejected, ...added.faults, ...inFiles.faults, ...logoFaults];
+  const context = { origins, upstreamNamed, databaseNamed, portalUrlNamed };
+  if (serves) faults.push(...checkTokens(tokens), ...crossChecks(filled, context));
+  if (datesOfCertificates === 'fault') faults.push(...invalid);
   const located = (found: readonly SchemaFault[]): Fault[] =>
     inOrder(found.map(({ path, detail }) => ({ where: where(file, origins, path), detail })));
   if (faults.length > 0) return { faults: located(faults) };
+  yield;
   // Only faulty values were removed from the document. There were no faults, so `filled` is complete.
   const config = makeConfig(
     filled as GatewayFile,
@@ -84,11 +91,9 @@ export function loadConfig(env: NodeJS.ProcessEnv, options: LoadOptions = {}): L
     tokens.map(({ path: _, ...token }) => token),
     logo,
   );
-  const short = purpose === 'serve' ? shortTokens(tokens) : [];
+  const short = serves ? shortTokens(tokens) : [];
   return { config, warnings: located([...invalid, ...soon, ...short]) };
 }
-
-const noLogo: ReturnType<typeof readLogo> = { logo: null, faults: [] };
 
 const emptyFile: YamlFile = { value: {}, locate: () => '' };
 

@@ -1,15 +1,7 @@
 import { readFileSync } from 'node:fs';
-import {
-  isMap,
-  isScalar,
-  isSeq,
-  LineCounter,
-  parseDocument,
-  visit,
-  type Document,
-  type ErrorCode,
-  type Node,
-} from 'yaml';
+import { Composer, isMap, isScalar, isSeq, Lexer, LineCounter, Parser, visit } from 'yaml';
+import type { CST, Document, ErrorCode, Node } from 'yaml';
+import type { Fault } from './fault.ts';
 import type { Path } from './pointer.ts';
 
 /** The values in a configuration file, and where they are in the file. */
@@ -23,16 +15,13 @@ export interface YamlFile {
   locate(path: Path): string;
 }
 
-/** A fault that makes the file unreadable. */
-export interface YamlFault {
-  readonly where: string;
-  readonly detail: string;
-}
+/** Result: the file, or the faults that make it unreadable. */
+type Reading = Generator<void, YamlFile | { readonly faults: readonly Fault[] }, void>;
 
 const maxFileBytes = 1024 * 1024;
 
-/** Reads `file`, or returns all the faults in its YAML. Never throws. */
-export function readYamlFile(file: string): YamlFile | { readonly faults: readonly YamlFault[] } {
+/** Reads `file` in parts, or returns all the faults in its YAML. Never throws. */
+export function* readYamlFile(file: string): Reading {
   let text: string;
   try {
     const bytes = readFileSync(file);
@@ -43,7 +32,7 @@ export function readYamlFile(file: string): YamlFile | { readonly faults: readon
   }
   if (nestsTooDeeply(text)) return single(file, 'is nested too deeply');
   try {
-    return parse(file, text);
+    return yield* parse(file, text);
   } catch {
     return single(file, 'cannot be read as YAML');
   }
@@ -68,12 +57,21 @@ function nestsTooDeeply(text: string): boolean {
   return false;
 }
 
-function parse(file: string, text: string): YamlFile | { readonly faults: readonly YamlFault[] } {
+/** Does what `parseDocument` of the library does, in parts. */
+function* parse(file: string, text: string): Reading {
   const lines = new LineCounter();
-  const document = parseDocument(text, {
-    lineCounter: lines,
-    prettyErrors: false,
-  });
+  lines.addNewLine(0);
+  const parser = new Parser(lines.addNewLine);
+  const tokens: CST.Token[] = [];
+  let read = 0;
+  for (const lexeme of new Lexer().lex(text)) {
+    tokens.push(...parser.next(lexeme));
+    if (++read % 1_000 === 0) yield;
+  }
+  tokens.push(...parser.end());
+  const [document, another] = new Composer().compose(tokens, true, text.length);
+  if (document === undefined) throw new Error('the parser found no document');
+  yield;
   const place = (offset: number): string => {
     const { line, col } = lines.linePos(offset);
     return `${file}:${line}:${col}`;
@@ -82,6 +80,7 @@ function parse(file: string, text: string): YamlFile | { readonly faults: readon
     where: place(pos[0]),
     detail: meanings[code],
   }));
+  if (another !== undefined) faults.push({ where: place(another.range[0]), detail: meanings.MULTIPLE_DOCS });
   if (faults.length === 0) faults.push(...oddities(document, place));
   if (faults.length > 0) return { faults };
   const value: unknown = document.toJS();
@@ -95,8 +94,8 @@ function parse(file: string, text: string): YamlFile | { readonly faults: readon
  * Rejects YAML that a configuration does not need: aliases (a few lines can expand to a billion values, or refer to
  * themselves), tags, and numbers that parsers read differently (`010` is 8 in YAML 1.1 and 10 in YAML 1.2).
  */
-function oddities(document: Document, place: (offset: number) => string): YamlFault[] {
-  const faults: YamlFault[] = [];
+function oddities(document: Document, place: (offset: number) => string): Fault[] {
+  const faults: Fault[] = [];
   const fault = (node: Node, detail: string): void => {
     faults.push({ where: place(node.range?.[0] ?? 0), detail });
   };
@@ -137,7 +136,7 @@ function startOf(node: unknown): number | undefined {
   return (node as Node | null | undefined)?.range?.[0];
 }
 
-function single(file: string, detail: string): { readonly faults: readonly YamlFault[] } {
+function single(file: string, detail: string): { readonly faults: readonly Fault[] } {
   return { faults: [{ where: file, detail }] };
 }
 

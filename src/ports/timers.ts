@@ -40,6 +40,13 @@ export function nextTurn(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve));
 }
 
+/** Does the `work` of a generator, and has others take a turn of the event loop at each of its yields. */
+export async function inTurns<Result>(work: Generator<void, Result, void>): Promise<Result> {
+  let part = work.next();
+  for (; part.done !== true; part = work.next()) await nextTurn();
+  return part.value;
+}
+
 /**
  * Runs `check` every `everyMs` milliseconds, with the time at which the interval fired, but after the event loop has
  * read what arrived by then. So after a stall nothing counts as late that is already there. Returns a function that

@@ -1,7 +1,7 @@
 import type { Fault } from '../config/fault.ts';
-import { loadConfig } from '../config/load.ts';
+import { loading } from '../config/load.ts';
 import type { Logger } from '../ops/logger.ts';
-import { nextTurn } from '../ports/timers.ts';
+import { inTurns, nextTurn } from '../ports/timers.ts';
 import { KeyPrefixTaken } from './key-prefix.ts';
 import { NeedsRestart } from './restart-needed.ts';
 import type { RunningGateway } from './start.ts';
@@ -33,18 +33,16 @@ export function reloader(env: NodeJS.ProcessEnv, logger: Logger): (gateway: Relo
 async function reload(gateway: Reloaded, env: NodeJS.ProcessEnv, logger: Logger): Promise<void> {
   let successful = false;
   try {
-    const loaded = loadConfig(env);
+    const loaded = await inTurns(loading(env));
     if ('faults' in loaded) {
       logger.error({ faults: loaded.faults }, `${rejected} it has faults`);
       return;
     }
-    await gateway.reload(loaded.config);
+    const { config, warnings } = loaded;
+    await gateway.reload(config);
     successful = true;
-    warn(logger, loaded.warnings);
-    logger.info(
-      { routes: loaded.config.routes.map(({ prefix }) => prefix) },
-      'the configuration was reloaded',
-    );
+    warn(logger, warnings);
+    logger.info({ routes: config.routes.map(({ prefix }) => prefix) }, 'the configuration was reloaded');
   } catch (error) {
     if (error instanceof NeedsRestart || error instanceof KeyPrefixTaken)
       logger.error(`${rejected} ${error.message}`);

@@ -48,10 +48,11 @@ export interface IngressReader {
  * @throws Error if two routes have the same prefix, ignoring case
  */
 export function ingressReader(config: Pick<Config, 'routes' | 'limits'>, rules: HeaderRules): IngressReader {
-  const { routes } = config;
+  // Each route is compared with each other one, so the addresses are read before.
+  const routes = config.routes.map((route) => ({ ...route, upstream: addressOf(route.upstream) }));
   const targetOf = compileTargets(
     routes.map((route) => route.prefix),
-    (route, than) => asksMore(routes[route] as RouteConfig, routes[than] as RouteConfig),
+    (route, than) => asksMore(routes[route] as Asking, routes[than] as Asking),
   );
   const readHead = headReader(rules, config.limits.maxHeaders);
 
@@ -87,14 +88,16 @@ export function ingressReader(config: Pick<Config, 'routes' | 'limits'>, rules: 
 
 /**
  * Returns whether a route asks for a key, a scope or a limit that another route to the same upstream does not ask for.
- * Two upstreams are one if host and port are.
+ * Two upstreams are one if host and port are; `upstream` has only these.
  */
-function asksMore({ upstream, open, scopes }: RouteConfig, than: RouteConfig): boolean {
-  if (addressOf(upstream) !== addressOf(than.upstream)) return false;
+function asksMore({ upstream, open, scopes }: Asking, than: Asking): boolean {
+  if (upstream !== than.upstream) return false;
   if (open !== null) return than.open !== null && open.perSecond < than.open.perSecond;
   const needs = (scope: string | null, other: string | null): boolean => scope !== null && scope !== other;
   return than.open !== null || needs(scopes.read, than.scopes.read) || needs(scopes.write, than.scopes.write);
 }
+
+type Asking = Pick<RouteConfig, 'upstream' | 'open' | 'scopes'>;
 
 function addressOf(upstream: string): string {
   const { host, pathname } = new URL(upstream);

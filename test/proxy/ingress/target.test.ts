@@ -2,8 +2,11 @@
 import { posix } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
-import { compileTargets } from '../../../src/proxy/ingress/target.ts';
+import { headerNames } from '../../../src/domain/header-names.ts';
 import { managementPath } from '../../../src/domain/paths.ts';
+import { headerRules } from '../../../src/proxy/headers/header-rules.ts';
+import { ingressReader } from '../../../src/proxy/ingress/ingress.ts';
+import { compileTargets } from '../../../src/proxy/ingress/target.ts';
 
 const prefixes = ['/', '/v1/rates', '/v1', '/API/x'];
 const targetOf = compileTargets(prefixes);
@@ -32,6 +35,18 @@ t.test('plain paths go where they say', async (t) => {
 t.test('prefixes may end with a slash; two that differ by case alone are no two', async (t) => {
   t.match(compileTargets(['/a/'])('/a'), { kind: 'route' });
   t.throws(() => compileTargets(['/a', '/A']));
+});
+
+t.test('the address of an upstream is read once a route, and not for each other route', async (t) => {
+  let reads = 0;
+  const upstream = { enumerable: true, get: () => ((reads += 1), 'http://127.0.0.1:1') };
+  const route = { open: null, scopes: { read: 'a', write: 'a' } };
+  const routes = Array.from({ length: 100 }, (_, i) =>
+    Object.defineProperty({ ...route, prefix: `/${i}` }, 'upstream', upstream),
+  );
+  const config = { routes, limits: { maxHeaders: 100 } } as unknown as Parameters<typeof ingressReader>[0];
+  ingressReader(config, headerRules(headerNames()));
+  t.ok(reads <= 2 * routes.length, `${reads}`);
 });
 
 t.test('a rejection says why', async (t) => {
