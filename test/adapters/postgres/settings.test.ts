@@ -4,6 +4,7 @@ import t from 'tap';
 import type { Store } from '../../../src/adapters/postgres/store.ts';
 import { factKey } from '../../../src/ports/facts.ts';
 import { foreignKey, keyDraft, newAccountId, planTerms } from '../../support/drafts.ts';
+import { disabledTriggers } from '../../support/triggers-off.ts';
 import { createKey, createParent, createSub, freshStore, problemCode, storeAt } from '../../support/store.ts';
 
 /** Each change that ends or moves a right, made to rows of its own. Those of triggers that are gone leave no event. */
@@ -42,8 +43,7 @@ async function newWorld({ tenants }: Store) {
 const silences = {
   'a role for replication': `do $$ begin
     execute format('alter database %I set session_replication_role = replica', current_database()); end $$`,
-  'disabled triggers': `alter table account disable trigger user; alter table api_key disable trigger user;
-    alter table plan disable trigger user`,
+  'disabled triggers': disabledTriggers.join(';'),
   'dropped triggers': [
     'account_changed',
     'account_quota_changed',

@@ -1,4 +1,4 @@
-/** `npm run faults -- --minutes 10 --seed 7`: a long run. Ends with 1 where a stale decision was seen. */
+/** `npm run faults -- --minutes 10 --seed 7`: a long run. Ends with 1 where something was wrong. */
 import { parseArgs } from 'node:util';
 import { faults } from './support/faults.ts';
 import { runFaults, type RunOutcome } from './support/run.ts';
@@ -73,7 +73,7 @@ if (values.help) {
 }
 
 function report(outcome: RunOutcome, seconds: number): boolean {
-  const { decisions, undecided, streamed, mutationMs, faults, stale, odd, recovered } = outcome;
+  const { decisions, undecided, streamed, mutationMs, faults, stale, recovered, met } = outcome;
   const at = (share: number): string =>
     `${Math.round(mutationMs[Math.floor(mutationMs.length * share)] ?? 0)} ms`;
   say(
@@ -81,12 +81,22 @@ function report(outcome: RunOutcome, seconds: number): boolean {
       `${undecided} probes undecided, ${streamed} pieces of streams`,
   );
   say(`${mutationMs.length} mutations got a 2xx: p50 ${at(0.5)}, p90 ${at(0.9)}, p99 ${at(0.99)}`);
-  for (const response of odd.slice(0, 10)) say(`ODD    ${response}`);
-  for (const each of stale.slice(0, 10)) say(`STALE  ${JSON.stringify(each)}`);
+  for (const [situation, times] of Object.entries(met)) say(`met: ${situation}, ${times} times`);
+  const isStream = ({ observation }: (typeof stale)[number]): boolean => observation.by === 'streams';
+  const wrong: Readonly<Record<string, readonly unknown[]>> = {
+    'odd responses': outcome.odd,
+    'stale decisions': stale.filter((each) => !isStream(each)),
+    'bytes after the 2xx': stale.filter(isStream),
+    'quotas over by more than allowed': outcome.over,
+    'quotas exceeded with room': outcome.early,
+  };
+  for (const [what, seen] of Object.entries(wrong)) {
+    for (const each of seen.slice(0, 10)) say(`WRONG  ${JSON.stringify(each)}`);
+    say(`${seen.length} ${what}`);
+  }
   if (!recovered) say('NOT RECOVERED: a replica was not ready at the end');
-  say(`${stale.length} stale decisions`);
   if (streamed === 0) say('NO STREAMS: no piece of one arrived');
-  return stale.length === 0 && odd.length === 0 && recovered && streamed > 0;
+  return Object.values(wrong).every(({ length }) => length === 0) && recovered && streamed > 0;
 }
 
 function say(line: string): void {

@@ -7,6 +7,7 @@ import { eventually } from '../../support/eventually.ts';
 import { startPostgres } from '../../support/postgres.ts';
 import { startRedis } from '../../support/redis.ts';
 import { rawSql } from '../../support/store.ts';
+import { withTriggersOff } from '../../support/triggers-off.ts';
 import { Replica } from './support/replica.ts';
 import { arrivals, openStreams, type Arrival, type Passed } from './support/streams.ts';
 import { Tenants } from './support/tenants.ts';
@@ -44,17 +45,15 @@ t.test('a revoke that begins after the row of a silent replica is gone ends its 
 });
 
 t.test('with triggers off a revoke gets no 2xx, and streams pass bytes on', async (t) => {
-  const { sql, open, ask } = await start(t);
+  const { postgresUrl, open, ask } = await start(t);
   const streams = await open();
-  await sql`alter system set session_replication_role = replica`;
-  await sql`select pg_reload_conf()`;
-  await sleep(500);
-  const response = await ask(streams);
-  t.match(response, { status: 503, body: { code: 'unavailable' } });
-  const before = { ...streams.counts };
-  await eventually(() => arrivals.every((at) => streams.counts[at] > before[at]));
-  await sql`alter system reset session_replication_role`;
-  await sql`select pg_reload_conf()`;
+  await withTriggersOff(postgresUrl, 'a role for replication', async () => {
+    await sleep(500);
+    const response = await ask(streams);
+    t.match(response, { status: 503, body: { code: 'unavailable' } });
+    const before = { ...streams.counts };
+    await eventually(() => arrivals.every((at) => streams.counts[at] > before[at]));
+  });
 });
 
 interface Streams {
@@ -100,7 +99,7 @@ async function start(t: Test) {
     t.match(await ask(streams), { status: 200 });
     return performance.now() - began;
   };
-  return { silent, sql, open, ask, revoke };
+  return { postgresUrl: postgres.url, silent, sql, open, ask, revoke };
 }
 
 /** Call it when the 2xx has come. */

@@ -5,11 +5,12 @@ import { openPostgres } from '../../../../src/adapters/postgres/store.ts';
 import type { Random } from '../../../support/coherence/random.ts';
 import type { PrivateServer } from '../../../support/servers.ts';
 import { createParent, createSub } from '../../../support/store.ts';
+import { waysToSilence, withTriggersOff } from '../../../support/triggers-off.ts';
 import type { Cluster } from './cluster.ts';
+import { useUp, useUpFarAway, ways, type QuotaParts } from './quotas.ts';
 import type { Replica } from './replica.ts';
 
-export interface Victims {
-  readonly replicas: readonly Replica[];
+export interface Victims extends QuotaParts {
   /** The primary, where there is a cluster. */
   readonly postgres: PrivateServer;
   /** `null` where PostgreSQL has no standby. */
@@ -191,6 +192,24 @@ export const faults: Readonly<Record<string, Fault>> = {
     toRedis.stall(...random.pick([[], ['client'], ['server']] as const));
     await sleep(random.between(100, 1_500));
     toRedis.resume();
+  },
+
+  'triggers are off': async ({ postgres, tenants, history, leaseMs }, random) => {
+    const before = tenants.refused;
+    await withTriggersOff(postgres.url, random.pick(waysToSilence), () =>
+      sleep(random.between(0.5, 3) * leaseMs),
+    );
+    history.met['change refused with triggers off'] += tenants.refused - before;
+  },
+
+  // Nothing else goes wrong meanwhile: what a replica has counted may be lost with it.
+  'a quota is set under load': async (victims, random) => {
+    const loadMs = random.between(200, 3_000);
+    await useUp(victims, { way: random.pick(ways), loadMs, left: random.pick([0, 20, 200]) });
+  },
+
+  'PostgreSQL is 40 ms away': async (victims, random) => {
+    await useUpFarAway(victims, random.pick(ways), random.pick([50, 200]));
   },
 };
 

@@ -11,6 +11,9 @@ export function now(): number {
   return performance.now();
 }
 
+/** What is met in a run and judged in ways of its own. */
+export type Situation = keyof History['met'];
+
 export interface PendingChange {
   /** What it made, where that is known only afterwards. */
   became(value: unknown): void;
@@ -44,6 +47,16 @@ export class History {
   decisions = 0;
   /** Pieces of open streams that arrived. */
   streamed = 0;
+  /** Quotas of which more passed than may. */
+  readonly over: string[] = [];
+  /** Quotas that were said to be used up, with room left. */
+  readonly early: string[] = [];
+  readonly met = {
+    'change refused with triggers off': 0,
+    'quota set under load': 0,
+    'quota with PostgreSQL 40 ms away': 0,
+    'quota not judged, since a replica began anew': 0,
+  };
   /** Probes that were not decided: the gateway said so, or there was no response. */
   undecided = 0;
   /** How long each mutation took that got a 2xx, in milliseconds. */

@@ -2,7 +2,6 @@
 import postgres from 'postgres';
 import { leaseWaitMs } from '../../../../src/coherence/timing.ts';
 import { Random } from '../../../support/coherence/random.ts';
-import type { Stale } from '../../../support/coherence/staleness.ts';
 import { startPostgres } from '../../../support/postgres.ts';
 import { startRedis } from '../../../support/redis.ts';
 import type { PrivateServer, Scope } from '../../../support/servers.ts';
@@ -48,19 +47,12 @@ export interface RunPlan {
   readonly say?: (line: string) => void;
 }
 
-export interface RunOutcome {
-  readonly stale: readonly Stale[];
-  readonly odd: readonly string[];
-  readonly decisions: number;
-  readonly undecided: number;
-  /** Pieces of open streams that arrived; 0 shows that nothing was judged about them. */
-  readonly streamed: number;
-  /** Milliseconds each mutation took that got a 2xx, shortest first. */
-  readonly mutationMs: readonly number[];
+/** What was seen; `mutationMs` has the shortest first. */
+export type RunOutcome = History & {
   readonly faults: readonly string[];
   /** Whether every replica was ready again at the end. */
   readonly recovered: boolean;
-}
+};
 
 export async function runFaults(t: Scope, plan: RunPlan): Promise<RunOutcome> {
   const { seed, durationMs, leases, streamsS = 1, clockError = 0, say = () => undefined } = plan;
@@ -120,7 +112,8 @@ export async function runFaults(t: Scope, plan: RunPlan): Promise<RunOutcome> {
       prober.show(i, probes),
     ).catch(ignoreEnd),
   );
-  const suffered = await sufferUntil(stopped, Object.assign(victims, { replicas }), random, plan, say, [
+  const all = Object.assign(victims, { replicas, tenants, history, stopped });
+  const suffered = await sufferUntil(stopped, all, random, plan, say, [
     ...writing,
     prober.run(plan.probesAtOnce, plan.probePauseMs),
   ]);
@@ -130,16 +123,8 @@ export async function runFaults(t: Scope, plan: RunPlan): Promise<RunOutcome> {
     () => false,
   );
   history.close();
-  return {
-    stale: history.stale,
-    odd: history.odd,
-    decisions: history.decisions,
-    undecided: history.undecided,
-    streamed: history.streamed,
-    mutationMs: history.mutationMs.sort((a, b) => a - b),
-    faults: suffered,
-    recovered,
-  };
+  history.mutationMs.sort((a, b) => a - b);
+  return Object.assign(history, { faults: suffered, recovered });
 }
 
 /** A hand in the database, whichever server is the primary. */
@@ -187,7 +172,7 @@ async function sufferUntil(
       suffered.push(name);
       const fault = faults[name] ?? workerFaults[name];
       if (fault === undefined) throw new Error(`no such fault: ${name}`);
-      await fault(victims, own);
+      await fault(victims, own).catch(ignoreEnd);
       await sleep(own.between(50, 600));
     }
   };

@@ -23,6 +23,8 @@ export class Tenants {
   readonly #random: Random;
   readonly #stopped: () => boolean;
   #names = 0;
+  /** Changes that got a 503. */
+  refused = 0;
 
   constructor(replicas: readonly Asked[], random: Random, stopped: () => boolean) {
     this.#replicas = replicas;
@@ -93,6 +95,7 @@ export class Tenants {
   ): Promise<Done | null> {
     for (let attempt = 0; !this.#stopped(); attempt++) {
       const response = await this.#ask(method, path, sent, via);
+      if (response?.status === 503) this.refused += 1;
       if (response !== undefined && response.status < 300)
         return { body: response.body, uncertain: attempt > 0 };
       if (method === 'DELETE' && attempt > 0 && response?.status === 404)
