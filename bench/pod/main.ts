@@ -212,7 +212,7 @@ function call(port: number, method: string, path: string, key?: string, body?: o
 
 /** A connection whose response or WebSocket has begun, and is not read by itself. */
 async function held(port: number, key: string, head: string): Promise<Socket> {
-  const socket = connect({ port, host: '127.0.0.1', highWaterMark: 65_536 });
+  const socket = connect(port, '127.0.0.1');
   socket.on('error', () => undefined);
   socket.write(`${head}\r\nHost: gateway\r\nAuthorization: Bearer ${key}\r\n\r\n`);
   await once(socket, 'readable');
