@@ -18,6 +18,7 @@ routes:
   const share = workerConfig(config);
   t.equal(share.limits.maxConnections, 251);
   t.equal(share.limits.inFlightPerTenant, 1, 'never none');
+  t.equal(share.limits.heldBytes, Math.ceil(config.limits.heldBytes / 4));
   t.same(
     share.routes.map(({ prefix, connections, websockets }) => [prefix, connections, websockets]),
     config.routes.map(({ prefix }) => (prefix === '/' ? ['/', 25, 3] : ['/a', 64, null])),
