@@ -7,17 +7,18 @@ import t, { type Test } from 'tap';
 import type { ClientRequest, ClientResponse } from '../../src/http/client-request.ts';
 import { RequestBody } from '../../src/proxy/body/request-body.ts';
 import { noteWork } from '../../src/http/turn.ts';
+import type { ClientConnection } from '../../src/server/client-connection.ts';
 import { createListener } from '../../src/server/listener.ts';
-import { everythingThatFollows } from '../support/coherence/manual-time.ts';
+import { everythingThatFollows, ManualTime } from '../support/coherence/manual-time.ts';
 import { eventually } from '../support/eventually.ts';
-import { defaultLimits, startGateway } from '../support/gateway.ts';
+import { defaultLimits, standstill, startGateway } from '../support/gateway.ts';
 import { rawClient, requestText } from '../support/raw-client.ts';
 import { startTcpUpstream } from '../support/upstreams.ts';
 
 type Serve = (request: ClientRequest, response: ClientResponse) => void;
 
 /** Starts a listener. */
-async function listener(t: Test, serve: Serve) {
+async function listener(t: Test, serve: Serve, time?: ManualTime) {
   const broke = (error: unknown) => t.error(error);
   const application = {
     request: serve,
@@ -26,7 +27,7 @@ async function listener(t: Test, serve: Serve) {
     isTrusted: () => false,
     broke,
   };
-  const { server, connections } = createListener(application, defaultLimits, null);
+  const { server, connections } = createListener(application, defaultLimits, null, time?.clock, time?.timers);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.teardown(() => {
@@ -89,6 +90,34 @@ t.test('a request that waits for a turn is not late', async (t) => {
   t.equal(connection?.use, 'stranger', 'it counts as a request');
   connection?.check(Number.MAX_SAFE_INTEGER);
   t.equal((await client.response()).status, 200);
+});
+
+t.test('who reads what the gateway itself sends too slowly is cut, and nobody who has to wait', async (t) => {
+  const text = 'x'.repeat(8_000_000);
+  const whole: Serve = (_, response) => response.send(200, 'OK', [], text.length, text);
+  const byNode: Serve = (request) => request.serveByNode((_, response) => response.end(text));
+  for (const [what, serve, bytes, lasts] of [
+    ['reads nothing', whole, 0, 12],
+    ['reads nothing of what Node writes', byNode, 0, 12],
+    ['reads 4,800 bytes a minute', whole, 400, 61],
+    ['reads 4,800 bytes a minute of what Node writes', byNode, 400, 61],
+    ['reads 6,000 bytes a minute', whole, 500, 200],
+    ['has nothing to read yet', () => undefined, 0, 200],
+  ] as const) {
+    const time = new ManualTime();
+    const { port, connections } = await listener(t, serve, time);
+    const client = await rawClient(t, port);
+    client.socket.pause();
+    client.send(requestText('GET', '/'));
+    await eventually(() => [...connections][0]?.isIdle === false);
+    const { socket } = [...connections][0] as ClientConnection;
+    await standstill(() => 1 + socket.bytesWritten);
+    let [taken, seconds] = [0, 0];
+    // The operating system takes bytes in larger pieces.
+    Object.defineProperty(socket, 'bytesWritten', { get: () => socket.writableLength + taken });
+    for (; seconds < 200 && !socket.destroyed; seconds++, taken += bytes / 5) await time.advance(1_000);
+    t.equal(seconds, lasts, what);
+  }
 });
 
 t.test('what Node serves is answered although its client sends no more, if all of it is there', async (t) => {
