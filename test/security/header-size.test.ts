@@ -1,6 +1,7 @@
 // class: app
 import t from 'tap';
-import { startProxied } from '../support/gateway.ts';
+import { HeldBytes } from '../../src/limits/held-bytes.ts';
+import { eventually, startProxied } from '../support/gateway.ts';
 import { requestText } from '../support/raw-client.ts';
 
 t.test('a head that is too large is rejected before it is a request', async (t) => {
@@ -24,4 +25,16 @@ t.test('a head that is too large is rejected before it is a request', async (t) 
   const fine = await dial(requestOf('GET', '/', [['X-Large', 'a'.repeat(3500)]]));
   t.equal((await fine.response()).status, 200);
   t.equal(upstream.heads, 1);
+});
+
+t.test('an unfinished head is held up to the limit, and no further', async (t) => {
+  const held = new HeldBytes(1_000_000);
+  const maxHeaderBytes = 8192;
+  const { dial } = await startProxied(t, { limits: { maxHeaderBytes }, held });
+  // Its last three bytes may begin the empty line, which does not count.
+  const most = maxHeaderBytes + 3;
+  const client = await dial(requestText('GET', `/${'a'.repeat(most)}`).slice(0, most));
+  await eventually(() => held.held.strangers === most);
+  client.send('a');
+  t.match(await client.response(), { status: 431, code: 'headers_too_large' });
 });

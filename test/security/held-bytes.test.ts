@@ -114,6 +114,19 @@ t.test('what one holder makes the gateway hold is limited in all, and costs nobo
   }
 });
 
+t.test('a body in chunks is held up to 256 KiB, and an idle WebSocket counts with 8 KiB', async (t) => {
+  const head = requestText('POST', '/old', [...by(honest), ['Transfer-Encoding', 'chunked']]);
+  for (const over of [0, 1]) {
+    const client = await connected(`${head}${chunk(256 * 1024 + over)}0\r\n\r\n`);
+    t.equal((await client.response('POST')).status, over === 0 ? 200 : 411);
+  }
+  await eventually(() => held.held.callers === 0);
+  const text = requestText('GET', '/echo', handshake(honest.key));
+  await connected(text);
+  // The empty line behind a head is not kept.
+  await eventually(() => held.held.callers === text.length - 2 + 8 * 1024);
+});
+
 t.test('a paused socket counts with what Node reads of it nevertheless', async (t) => {
   const [near, far] = await pair(t);
   near.once('data', () => near.pause());
@@ -154,6 +167,7 @@ t.test('a body in pieces of a byte takes little more memory than its bytes', asy
   let grown = Infinity;
   await eventually(() => (grown = inUse() - before) < 4_000_000, 'it takes little memory');
   t.ok(grown < 4_000_000, `${grown} bytes`);
+  t.ok(body.heldBytes <= 2 * bytes, `${body.heldBytes} bytes are held`);
   reading?.onBodyEnd();
   await eventually(() => length === bytes);
 });

@@ -1,20 +1,27 @@
 // class: pure
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { Tunnel } from '../../../src/proxy/websocket/tunnel.ts';
+import { everythingThatFollows } from '../../support/coherence/manual-time.ts';
 import { eventually } from '../../support/eventually.ts';
 import { pair } from '../../support/socket-pair.ts';
 
-t.test('what waits to be sent is not sent after the end, nor is a close frame behind it', async (t) => {
+/** A tunnel, its ends, and the ends of its peers. */
+async function tunnelled(t: Test, onClosed = (): void => undefined) {
   const [client, clientEnd] = await pair(t);
   const [upstream, upstreamEnd] = await pair(t);
-  let over = 0;
   const tunnel = new Tunnel(client, upstream, 10_000, {
     onHeld: () => undefined,
     mayPass: () => true,
-    onClosed: () => (over += 1),
+    onClosed,
     network: '',
     broke: (error) => t.error(error),
   });
+  return { tunnel, client, clientEnd, upstream, upstreamEnd };
+}
+
+t.test('what waits to be sent is not sent after the end, nor is a close frame behind it', async (t) => {
+  let over = 0;
+  const { tunnel, client, clientEnd, upstreamEnd } = await tunnelled(t, () => void (over += 1));
   let received = '';
   clientEnd.on('data', (chunk: Buffer) => (received += chunk.toString('latin1')));
   tunnel.open(Buffer.alloc(0), Buffer.from('\x81\x03all', 'latin1'));
@@ -29,16 +36,8 @@ t.test('what waits to be sent is not sent after the end, nor is a close frame be
 });
 
 t.test('only ends that have sent are held', async (t) => {
-  const [client, clientEnd] = await pair(t);
-  const [upstream, upstreamEnd] = await pair(t);
+  const { tunnel, client, clientEnd, upstream, upstreamEnd } = await tunnelled(t);
   upstreamEnd.resume();
-  const tunnel = new Tunnel(client, upstream, 10_000, {
-    onHeld: () => undefined,
-    mayPass: () => true,
-    onClosed: () => undefined,
-    network: '',
-    broke: (error) => t.error(error),
-  });
   tunnel.open(Buffer.alloc(0), Buffer.alloc(0));
   tunnel.hold(true);
   t.notOk(client.isPaused() || upstream.isPaused(), 'none has sent');
@@ -50,4 +49,18 @@ t.test('only ends that have sent are held', async (t) => {
   t.ok(client.isPaused(), 'it waits until the share has room');
   tunnel.hold(false);
   t.notOk(client.isPaused());
+});
+
+t.test('of frames that nobody reads, 64 KiB and a read of the socket wait each way', async (t) => {
+  const { tunnel, client, clientEnd, upstream, upstreamEnd } = await tunnelled(t);
+  tunnel.open(Buffer.alloc(0), Buffer.alloc(0));
+  const frame = Buffer.concat([
+    Buffer.from([0x82, 127, 0, 0, 0, 0, 0x7f, 0, 0, 0]),
+    Buffer.alloc(30_000_000),
+  ]);
+  for (const end of [clientEnd, upstreamEnd]) end.write(frame);
+  const waiting = (): number[] => [client, upstream].map(({ writableLength }) => writableLength);
+  await eventually(() => Math.min(...waiting()) >= 64 * 1024);
+  for (let turn = 0; turn < 100; turn++) await everythingThatFollows();
+  t.ok(Math.max(...waiting()) <= 128 * 1024, `${waiting().join()} bytes`);
 });
