@@ -10,7 +10,14 @@ import type { Served } from '../../src/server/served.ts';
 import { ManualTime } from '../support/coherence/manual-time.ts';
 import { certificate } from '../support/config-certificates.ts';
 import { eventually, startGateway } from '../support/gateway.ts';
-import { preflight, rawClient, requestText, tlsClient, type RawClient } from '../support/raw-client.ts';
+import {
+  clientHello,
+  preflight,
+  rawClient,
+  requestText,
+  tlsClient,
+  type RawClient,
+} from '../support/raw-client.ts';
 import type { Scope } from '../support/servers.ts';
 import { startTcpUpstream } from '../support/upstreams.ts';
 import { consent, handshake } from '../support/websockets.ts';
@@ -44,41 +51,49 @@ const open = (clients: readonly RawClient[]): number => clients.filter(({ closed
 async function crowded(
   t: Scope,
   port: number,
-  bytes: (n: number) => string,
+  bytes: (n: number) => string | Buffer,
   clients = 100,
+  from = crowd,
 ): Promise<RawClient[]> {
   const opened: RawClient[] = [];
-  for (let i = 0; i < clients; i++) opened.push((await rawClient(t, port, crowd)).send(bytes(i)));
+  for (let i = 0; i < clients; i++) opened.push((await rawClient(t, port, from)).send(bytes(i)));
   await eventually(() => open(opened) <= most, 'as many as there may be');
   return opened;
 }
 
 const withoutKey = requestText('GET', '/');
-const held: readonly (readonly [what: string, bytes: string])[] = [
+const held: readonly (readonly [what: string, bytes: string, from?: string])[] = [
   ['nothing sent', ''],
   ['unfinished heads', 'GET / HT'],
   ['connections kept after a 401', withoutKey],
   ['bodies that are discarded', requestText('POST', '/', [['Content-Length', '1000']])],
   ['preflights that are never answered', requestText('OPTIONS', '/', preflight)],
+  ['requests of a trusted proxy that names no clients', requestText('OPTIONS', '/', preflight), proxy],
   ['a document that nobody reads', requestText('GET', '/v1/sub-accounts/docs').repeat(4)],
 ];
 
-for (const [what, bytes] of held) {
+for (const [what, bytes, from] of held) {
   t.test(`a network that holds all connections leaves room: ${what}`, async (t) => {
     const { port, call } = await started(t);
-    const clients = await crowded(t, port, () => bytes);
+    const clients = await crowded(t, port, () => bytes, 100, from);
     for (let i = 0; i < 20; i++) t.equal((await call('GET', '/now')).status, 200);
     t.ok(open(clients) >= usual - 20, 'each takes the place of one at most');
   });
 }
 
 t.test('a network that holds all connections leaves room: TLS handshakes', async (t) => {
-  const { port, requestOf } = await started(t, { tls: true });
-  await crowded(t, port, () => '\x16');
+  const { port, requestOf } = await started(t, { tls: true, time: new ManualTime() });
+  const hello = await clientHello(t);
+  const clients = await crowded(t, port, () => hello);
+  await eventually(
+    () => clients.every(({ closed, text }) => closed || text !== ''),
+    'each hello is answered',
+  );
   for (let i = 0; i < 20; i++) {
     const client = await tlsClient(t, port, certificate.a.cert);
     t.equal((await client.send(requestOf('GET', '/now')).response()).status, 200);
   }
+  await eventually(() => open(clients) < usual, 'some of them make room');
 });
 
 t.test('streams, WebSockets and requests of known callers are ended for nobody', async (t) => {

@@ -1,13 +1,11 @@
 // class: app
 import { once } from 'node:events';
-import { createServer, type AddressInfo, type Socket } from 'node:net';
-import { connect as connectTls } from 'node:tls';
+import { createServer, type AddressInfo } from 'node:net';
 import t from 'tap';
 import { ManualTime } from '../support/coherence/manual-time.ts';
 import { certificate } from '../support/config-certificates.ts';
 import { eventually, startProxied } from '../support/gateway.ts';
-import { rawClient, tlsClient } from '../support/raw-client.ts';
-import type { Scope } from '../support/servers.ts';
+import { clientHello, rawClient, tlsClient } from '../support/raw-client.ts';
 
 const options = { limits: { headTimeoutMs: 300 }, tls: certificate.a };
 
@@ -52,14 +50,3 @@ t.test('a drain does not save a handshake that another socket of the listener ac
   await time.advance(2 * options.limits.headTimeoutMs);
   await eventually(() => client.closed);
 });
-
-/** The first bytes of a client that speaks TLS. */
-async function clientHello(t: Scope): Promise<Buffer> {
-  const server = createServer();
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const client = connectTls((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => undefined);
-  t.teardown(() => (client.destroy(), server.close()));
-  const [socket] = (await once(server, 'connection')) as [Socket];
-  const [hello] = (await once(socket, 'data')) as [Buffer];
-  return hello;
-}

@@ -1,6 +1,6 @@
 /** A client that sends exactly the bytes it is given, for what no HTTP library would send. */
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { Scope } from './servers.ts';
 
@@ -148,6 +148,17 @@ export async function tlsClient(t: Scope, port: number, ca: string): Promise<Raw
   t.teardown(() => socket.destroy());
   await once(socket, 'secureConnect');
   return new RawClient(socket);
+}
+
+/** The first bytes of a client that speaks TLS. */
+export async function clientHello(t: Scope): Promise<Buffer> {
+  const server = createServer();
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const client = connectTls((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => undefined);
+  t.teardown(() => (client.destroy(), server.close()));
+  const [socket] = (await once(server, 'connection')) as [Socket];
+  const [hello] = (await once(socket, 'data')) as [Buffer];
+  return hello;
 }
 
 /** One request on a connection of its own, and its response. */
