@@ -71,6 +71,15 @@ t.test('a quote out of place ends the reading, with its line', async (t) => {
   }
 });
 
+t.test('no more of a row of commas is read than the cells that it may have', async (t) => {
+  let pieces = 0;
+  const commas = async function* (): AsyncGenerator<string> {
+    for (; pieces < 10_000; pieces++) yield ','.repeat(1_000);
+  };
+  await t.rejects(readCsv(commas()).next(), { line: 1, message: 'The row has too many cells.' });
+  t.ok(pieces < 100, `${pieces} pieces`);
+});
+
 t.test('a column that no object can hold as a member is a fault of the heading', async (t) => {
   const path = join(tempFolder(t), 'accounts.csv');
   const rows = async (heading: string) => {
