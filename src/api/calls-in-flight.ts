@@ -12,13 +12,14 @@ import type { Tenancy } from '../limits/shares.ts';
 export function limitCallsInFlight(
   app: FastifyInstance,
   concurrency: Pick<TenantConcurrency, 'enterCall'>,
+  to: 'management' | 'portal',
   holderOf: (request: FastifyRequest) => Tenancy,
 ): void {
   app.addHook('onRequest', (request, reply, done) => {
     if (request.routeOptions.config.action) return done();
     // The client left during the look-up, and `close` does not come again.
     if (reply.raw.destroyed) return;
-    const leave = concurrency.enterCall(holderOf(request));
+    const leave = concurrency.enterCall(to, holderOf(request));
     if (leave !== null) reply.raw.once('close', leave);
     done(leave === null ? new ProblemError(tooManyInFlight) : undefined);
   });

@@ -42,7 +42,7 @@ export function installGuard(app: FastifyInstance, deps: GuardDeps): CountChange
   app.decorateRequest(decorator, null);
   app.decorateRequest(againDecorator, null);
   app.addHook('onRequest', guard);
-  limitCallsInFlight(app, deps.concurrency, (request) => {
+  limitCallsInFlight(app, deps.concurrency, 'management', (request) => {
     const { accountId, keyId } = callerOf(request);
     return { resolvedTenant: keyId, parentTenant: accountId };
   });

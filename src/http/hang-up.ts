@@ -19,22 +19,24 @@ const hungUp = new WeakSet<Socket>();
  * operating system would send a reset. The peer could then lose data it had not read yet. A peer that keeps sending or
  * goes idle is cut off.
  *
- * @param of whose turns what is discarded takes
+ * @param of whose turns what is discarded takes, and what counts while it waits
  * @param most limits on the bytes, the idle milliseconds, and the milliseconds in total
  */
-export function hangUp(socket: Socket, of: OfNetwork, most: typeof mostDiscarded = mostDiscarded): void {
+export function hangUp(socket: Socket, of: OfNetwork & { countHeld(): void }, most = mostDiscarded): void {
   if (socket.destroyed || hungUp.has(socket)) return;
   hungUp.add(socket);
   socket.end();
   let left = most.bytes;
   socket.removeAllListeners('data');
-  const goOn = guardedOn(socket, () => void socket.resume());
+  const goOn = guardedOn(socket, () => void (socket.resume(), of.countHeld()));
   const discard = (chunk: Buffer): void => {
     const { length } = chunk;
     left -= length;
     freeBytes(chunk);
     if (left < 0) socket.destroy();
-    else if (restsAfter(length, goOn, of)) socket.pause();
+    if (left < 0 || !restsAfter(length, goOn, of)) return;
+    socket.pause();
+    of.countHeld();
   };
   socket.on('data', guardedOn(socket, discard));
   socket.resume();

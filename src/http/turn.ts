@@ -6,8 +6,6 @@
 const mostWork = 8 * 1024 * 1024;
 /** The part of {@link mostWork} after which work is counted from zero again behind the turn. */
 const leastCounted = mostWork / 4;
-/** Work that is done before the socket is read again in any case. */
-const littleWork = 16 * 1024;
 /** Work for a request, beside its head and its body: about as many bytes of a body take as much processor time. */
 export const requestWork = 64 * 1024;
 /** Work for a byte of a request's head. */
@@ -46,7 +44,7 @@ const meters = new Set<Map<string, number>>();
  *   aside and not done leaves the turn short
  */
 export function restsAfter(work: number, goOn: () => void, of: OfNetwork, inARow = work): boolean {
-  if (noteWork(work, goOn) || work <= littleWork || done < mostWork) return false;
+  if (noteWork(work, goOn) || done < mostWork) return false;
   rest(goOn, of, inARow);
   return true;
 }

@@ -34,8 +34,8 @@ export class TenantConcurrency {
    * request in progress.
    */
   readonly #inFlight = new Shares();
-  /** Shares of the slots for management calls, which proxied requests cannot take. */
-  readonly #calls = new Shares();
+  /** Shares of the slots for calls, which proxied requests cannot take. People in the portal keep no parent's program out. */
+  readonly #calls = { management: new Shares(), portal: new Shares() };
   readonly #routes = new Map<string, RouteShares>();
   readonly #waitsOf: ((prefix: string) => ConnectionWaits) | undefined;
 
@@ -79,15 +79,16 @@ export class TenantConcurrency {
   }
 
   /**
-   * Reserves a slot for a management call, until its response has been sent.
+   * Reserves a slot for a call to an API of the gateway, until its response has been sent.
    *
-   * @param tenancy the key, and its parent
-   * @returns a function that frees the slot; `null` if the key or its parent has used up its share
+   * @param tenancy the key or session, and its parent
+   * @returns a function that frees the slot; `null` if the key or session or its parent has used up its share
    */
-  enterCall(tenancy: Tenancy): (() => void) | null {
+  enterCall(to: 'management' | 'portal', tenancy: Tenancy): (() => void) | null {
     const most = Math.max(leastCalls, this.limits.maxConnections * callsShare);
-    const share = this.#calls.enter(tenancy, most);
-    return share && (() => this.#calls.giveBack(share));
+    const calls = this.#calls[to];
+    const share = calls.enter(tenancy, most);
+    return share && (() => calls.giveBack(share));
   }
 
   /** Returns a route's shares. A route that keeps its prefix and upstream across a reload keeps its shares too. */

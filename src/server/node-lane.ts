@@ -6,6 +6,7 @@ import { noteContinue } from '../http/expect-continue.ts';
 import { holderOf } from '../http/outcome.ts';
 import { guarded, guardMethods, reportFaults, type Breakable } from '../http/guarded.ts';
 import { bodyLengthOf } from '../http/unfinished-body.ts';
+import { restsAfter } from '../http/turn.ts';
 import { http } from '../http1/node-http.ts';
 import type { ServingConnection } from './served.ts';
 import type { ServedResponse } from './served-response.ts';
@@ -158,10 +159,13 @@ export class NodeLane extends Duplex implements BodyReader, BytesHolder, Breakab
 
   override _write(chunk: Buffer, encoding: BufferEncoding, done: (error?: Error | null) => void): void {
     if (this.#isOver) return done();
-    const rest = chunk.subarray(mostAtOnce);
-    const written = (error?: Error | null): void => (error ? done(error) : this._write(rest, encoding, done));
-    const piece = rest.length === 0 ? chunk : chunk.subarray(0, mostAtOnce);
-    this.#own.writeBytes(piece, this.#response?.statusCode ?? 0, rest.length === 0 ? done : written);
+    const [piece, rest] = [chunk.subarray(0, mostAtOnce), chunk.subarray(mostAtOnce)];
+    const goOn = guarded(this, () => (rest.length === 0 ? done() : this._write(rest, encoding, done)));
+    const written = guarded(this, (error?: Error | null) => {
+      if (error) done(error);
+      else if (!restsAfter(piece.length, goOn, this.#connection)) goOn();
+    });
+    this.#own.writeBytes(piece, this.#response?.statusCode ?? 0, written);
   }
 
   override _final(done: () => void): void {

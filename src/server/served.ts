@@ -3,6 +3,7 @@ import type { LimitsConfig } from '../config.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { ClientRequest, ClientResponse } from '../http/client-request.ts';
 import type { Breakable } from '../http/guarded.ts';
+import type { OfNetwork } from '../http/turn.ts';
 import type { ClientAddress, TrustedPeers } from '../http/trusted-proxies.ts';
 import type { HeldBytes } from '../limits/held-bytes.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -56,7 +57,7 @@ export class Served {
 }
 
 /** A client's connection, as the request and the response on it see it. */
-export interface ServingConnection extends Breakable {
+export interface ServingConnection extends Breakable, OfNetwork {
   readonly socket: Socket;
   readonly served: Served;
   /**

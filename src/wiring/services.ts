@@ -74,8 +74,7 @@ export async function openServices(
   workers: WorkerGroup | null,
   patience: Patience,
 ): Promise<Services> {
-  const [clock, timers] = [systemClock, systemTimers];
-  const registry = createRegistry();
+  const [clock, timers, registry] = [systemClock, systemTimers, createRegistry()];
   const opened = await stages.open(
     'store',
     () => openStore(given, logger, patience.deadlines),
@@ -104,13 +103,13 @@ export async function openServices(
   const operatorTokens = new OperatorTokens(config.operators);
   const { collector, liveTails } = makeTails(store, engine, timers);
   const deps: Services['deps'] = {
+    ...store,
     config,
     operatorTokens,
     operatorSessions: sessionsOf(store, operatorTokens),
     tokenGuesses: new TokenGuesses({ clock, timers, count: tokenGuessMetric(registry) }),
     directory: engine.directory,
     barrier: engine.barrier,
-    ...dataOf(store),
     liveTails,
     version: version(),
     ownReplicaId: () => engine.replicaId(),
@@ -172,14 +171,6 @@ function tailed(
 function sessionsOf(store: Store, tokens: OperatorTokens): OperatorSessions {
   const secrets = new SessionSecrets({ ...store, clock: systemClock, randomBytes });
   return new OperatorSessions({ store: store.operatorSessions, tokens, secrets });
-}
-
-/** Returns the parts of the store that the applications read and change. */
-function dataOf(
-  store: Store,
-): Pick<Services['deps'], 'tenants' | 'events' | 'erasures' | 'portalSessions' | 'replicaList' | 'usage'> {
-  const { tenants, events, erasures, portalSessions, replicaList, usage } = store;
-  return { tenants, events, erasures, portalSessions, replicaList, usage };
 }
 
 function withOperatorToken(config: Config): Config {

@@ -229,15 +229,17 @@ const guards: Readonly<
       'reply.header(requestIdHeader, request.id);',
     ],
   ],
-  'src/http/hang-up.ts': [['hogged-turns', 'else if (restsAfter(length, goOn, of)) socket.pause();']],
+  'src/http/hang-up.ts': [
+    ['hogged-turns', 'if (left < 0 || !restsAfter(length, goOn, of)) return;', 'if (left < 0 || of) return;'],
+  ],
   'src/http/socket-bytes.ts': [
     ['held-bytes', 'return socket.isPaused() ? Math.max(socket.readableLength, readBytes) : 0;', 'return 0;'],
   ],
   'src/http/turn.ts': [
     [
       'hogged-turns',
-      'if (noteWork(work, goOn) || work <= littleWork || done < mostWork) return false;',
-      'if (noteWork(work, goOn) || littleWork > 0 || done < mostWork) return false;',
+      'if (noteWork(work, goOn) || done < mostWork) return false;',
+      'if (noteWork(work, goOn) || mostWork > 0) return false;',
     ],
     [
       'hogged-turns',
@@ -483,11 +485,12 @@ const guards: Readonly<
     ['slow-handshake', 'if (nowMs - sinceMs > mostMs) socket.destroy();', 'void sinceMs;'],
   ],
   'src/server/node-lane.ts': [
+    ['hogged-turns', 'else if (!restsAfter(piece.length, goOn, this.#connection)) goOn();', 'else goOn();'],
     ['held-bytes', 'this.#bodyBytes += chunk.length;'],
     [
       'reference-flood',
-      'const rest = chunk.subarray(mostAtOnce);',
-      'const rest = chunk.subarray(chunk.length);',
+      '[chunk.subarray(0, mostAtOnce), chunk.subarray(mostAtOnce)]',
+      '[chunk, chunk.subarray(chunk.length)]',
     ],
   ],
   'src/server/served-response.ts': [

@@ -100,7 +100,7 @@ t.test('a client that goes on sending, or falls silent, is cut', async (t) => {
   ] as const) {
     const { near, far } = await pair(t);
     far.resume();
-    hangUp(near, { network: '' }, most as typeof bounds as never);
+    hangUp(near, { network: '', countHeld: () => undefined }, most as typeof bounds as never);
     await once(far, 'end');
     t.notOk(near.destroyed, 'it reads on when it has said that it is over');
     const more = send ? setInterval(() => far.writable && far.write(Buffer.alloc(65_536)), 1) : undefined;

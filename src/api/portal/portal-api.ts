@@ -34,9 +34,9 @@ export function portalApi(app: FastifyInstance, deps: PortalApiDeps, done: () =>
   });
   app.register((scope, _options, registered) => {
     requireSession(scope, guard);
-    limitCallsInFlight(scope, deps.concurrency, (request) => {
-      const { id, account } = sessionOf(request);
-      return { resolvedTenant: id, parentTenant: account.id };
+    limitCallsInFlight(scope, deps.concurrency, 'portal', (request) => {
+      const { account, subAccount } = sessionOf(request);
+      return { resolvedTenant: subAccount?.id ?? account.id, parentTenant: account.id };
     });
     const countChange = limitRates(scope, new CallRates(config.limits, deps.clock));
     const keyDeps = {

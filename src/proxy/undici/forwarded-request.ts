@@ -128,7 +128,7 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
     const bytes = chunks.length === 1 ? first : Buffer.concat(chunks);
     const work = bytes.length + pieceWork * chunks.length;
     this.#isFull = !this.#handler.onBody(bytes, false);
-    this.#rests = restsAfter(work, this.#goOn, this.#handler);
+    this.#rests = this.#reading !== null && restsAfter(work, this.#goOn, this.#handler);
     if (this.#isFull || this.#rests) this.#reading?.pause();
   });
 
@@ -139,8 +139,11 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
   });
 
   onResponseEnd(controller: Dispatcher.DispatchController): void {
+    const reading = this.#reading;
+    // Nothing more is read of it, so it does not rest.
+    this.#reading = null;
     this.#passOn();
-    this.#reading?.release();
+    reading?.release();
     this.#connection.finished(this.#last ? new Error('the response was the last of its connection') : null);
     if (this.#over) return;
     this.#over = true;

@@ -16,7 +16,7 @@ const keepAliveMs = 60_000;
 /** Owner of a tunnel. If the tunnel's code throws an exception, the tunnel calls `broke`. */
 export interface TunnelUser extends Breakable, OfNetwork {
   /** Called if bytes have to wait for one of the two ends, and once they have gone. */
-  onHeld(): void;
+  countHeld(): void;
   /** Called before bytes are passed on. If it returns `false`, it has ended the tunnel. */
   mayPass(): boolean;
   /** Called once both connections are closed. */
@@ -152,7 +152,7 @@ class Flow {
     this.#onEnd = guarded(exchange, () => void this.#to.end());
     this.#goOn = guarded(exchange, () => {
       if (!this.#rests && !this.#isHeld && this.#to.writableLength < mostUnsentBytes) this.#from.resume();
-      exchange.onHeld();
+      exchange.countHeld();
     });
     this.#exchange = exchange;
     this.#onRested = guarded(exchange, () => {
@@ -176,7 +176,7 @@ class Flow {
     this.#isHeld = isHeld;
     if (!isHeld) return this.#goOn();
     this.#from.pause();
-    this.#exchange.onHeld();
+    this.#exchange.countHeld();
   }
 
   shut(): void {
@@ -201,6 +201,6 @@ class Flow {
     const rests = restsAfter(work, this.#onRested, this.#exchange);
     this.#rests ||= rests;
     if (rests || unsent >= mostUnsentBytes) this.#from.pause();
-    if (rests || unsent > 0) this.#exchange.onHeld();
+    if (rests || unsent > 0) this.#exchange.countHeld();
   }
 }

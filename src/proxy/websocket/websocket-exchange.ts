@@ -120,7 +120,7 @@ export class WebSocketExchange extends HttpExchange implements HandshakeUser, Tu
     return this.#connection === null ? 0 : openBytes + super.heldBytes;
   }
 
-  onHeld(): void {
+  countHeld(): void {
     this.request.countHeld();
   }
 

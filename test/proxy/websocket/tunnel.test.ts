@@ -10,7 +10,7 @@ async function tunnelled(t: Test, onClosed = (): void => undefined) {
   const [client, clientEnd] = await pair(t);
   const [upstream, upstreamEnd] = await pair(t);
   const tunnel = new Tunnel(client, upstream, 10_000, {
-    onHeld: () => undefined,
+    countHeld: () => undefined,
     mayPass: () => true,
     onClosed,
     network: '',
