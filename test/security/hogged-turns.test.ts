@@ -86,7 +86,7 @@ t.test('what is discarded behind a refusal takes turns', async (t) => {
 
 for (const [client, open] of [
   ['native', async (t: Test, url: string) => openConnections(t, url).connections],
-  ['undici', openUndici],
+  ['undici', (t: Test, url: string) => openUndici(t, url)],
 ] as const)
   t.test(`${client}: a download rests in a turn with much work, and then takes a bounded part`, async (t) => {
     const body = Buffer.alloc(4_000_000);

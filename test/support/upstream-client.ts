@@ -46,13 +46,13 @@ export function openConnections(
 }
 
 /** Client of `client: undici` to `url`, until the test ends. */
-export async function openUndici(t: Scope, url: string): Promise<UpstreamClient> {
+export async function openUndici(t: Scope, url: string, most = 8): Promise<UpstreamClient> {
   const report = (error: unknown): void => {
     throw error;
   };
   const client = await openForwarder(
     { origin: new URL(url), socketPath: null, tls, lookup: lookupWith() },
-    { most: 8, shares: new Shares(), connectMs: 5_000, ageMs: 1e9, clock: systemClock },
+    { most, shares: new Shares(), connectMs: 5_000, ageMs: 1e9, clock: systemClock },
     { usage: noCounting, report },
   );
   t.teardown(() => client.close());
