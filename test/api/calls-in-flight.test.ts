@@ -49,10 +49,12 @@ t.test('calls of one key leave places for other keys, and none is needed to revo
   await eventually(async () => (await parent.call('GET', '')).status === 200);
 });
 
-t.test('calls of one session of the portal leave places for its parent and other sessions', async (t) => {
+t.test('in the portal calls for one sub-account leave places for others, and for programs', async (t) => {
   const parent = await apis.parent();
-  const path = `/api/sub-accounts/${(await parent.create()).id}/api-keys`;
-  const [mine, other] = [await openPortal(t, apis, parent), await openPortal(t, apis, parent)];
+  const { id } = await parent.create();
+  const mine = await openPortal(t, apis, parent, { sub_account_id: id });
+  const other = await openPortal(t, apis, parent);
+  const path = `/api/sub-accounts/${id}/api-keys`;
   const clients: RawClient[] = [];
   for (let i = 0; i < 40; i++) clients.push(await half(mine.token, path, apis.portalOrigin ?? ''));
   await eventually(async () => (await mine.call('GET', '/session')).status === 429);

@@ -1,6 +1,4 @@
 // class: pure
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import t from 'tap';
 import { loadConfig } from '../../src/config/load.ts';
 import { certificate } from '../support/config-certificates.ts';
@@ -12,15 +10,9 @@ const [from, until] = [Date.UTC(2020, 0, 1), Date.UTC(2120, 0, 1)];
 t.test(
   'certificates that are not valid now are faults, at a start warnings; those that expire soon are warnings',
   (t) => {
-    const folder = t.testdir();
-    const write = (name: string, text: string): string => {
-      const file = join(folder, name);
-      writeFileSync(file, text);
-      return file;
-    };
-    const key = write('a.key', certificate.a.key);
+    const key = configFile(t, certificate.a.key, 'a.key');
     const [good, expired, later] = (['a', 'expired', 'later'] as const).map((name) =>
-      write(`${name}.crt`, certificate[name].cert),
+      configFile(t, certificate[name].cert, `${name}.crt`),
     ) as [string, string, string];
     const load = (yaml: string, nowMs = Date.UTC(2026, 0, 1), datesOfCertificates?: 'warning') =>
       loadConfig(
@@ -59,7 +51,7 @@ t.test(
     t.match(load(upstream(`{ca_file: "${expired}", cert_file: "${later}", key_file: "${key}"}`)), {
       faults: [{ where: /routes\[0\]\.tls\.ca_file/ }, { where: /routes\[0\]\.tls\.cert_file/ }],
     });
-    const bundle = write('bundle.crt', `${certificate.expired.cert}\n${certificate.a.cert}\n`);
+    const bundle = configFile(t, `${certificate.expired.cert}\n${certificate.a.cert}\n`, 'bundle.crt');
     t.match(
       load(upstream(`{ca_file: "${bundle}"}`)),
       { warnings: [], config: { certificates: [{ use: 'upstream_ca', route: '/x', notAfterMs: until }] } },

@@ -1,22 +1,16 @@
 // class: pure
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { certificate } from '../support/config-certificates.ts';
 import { configFile, faultsOf, goodConfig } from '../support/config-files.ts';
 
 t.test('certificates and keys must be there, be PEM and belong together', (t) => {
-  const folder = t.testdir();
-  const write = (name: string, text: string): string => {
-    const file = join(folder, name);
-    writeFileSync(file, text);
-    return file;
-  };
+  const write = (name: string, text: string): string => configFile(t, text, name);
   const cert = write('a.crt', certificate.a.cert);
   const key = write('a.key', certificate.a.key);
   const otherKey = write('b.key', certificate.b.key);
   const noPem = write('no.pem', 'no PEM at all');
-  const missing = join(folder, 'missing');
+  const missing = join(t.testdir(), 'missing');
   const listen = (certFile: string, keyFile: string): string =>
     configFile(t, `listen: {tls: {cert_file: "${certFile}", key_file: "${keyFile}"}}`);
 

@@ -1,8 +1,7 @@
 // class: real
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import t from 'tap';
 import { eventually, standstill, startGateway } from '../support/gateway.ts';
+import { collect } from '../support/memory.ts';
 import { rawClient, type RawClient } from '../support/raw-client.ts';
 import { startRawUpstream } from '../support/upstreams.ts';
 
@@ -79,8 +78,6 @@ t.test('so do clients whose upstream stops reading', async (t) => {
  * collected is freed a little later, on another thread.
  */
 async function buffered(): Promise<number> {
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
   let least = Infinity;
   for (let round = 0; round < 5; round++) {
     collect();

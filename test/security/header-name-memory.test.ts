@@ -1,7 +1,5 @@
 // class: app, alone
 import type { Socket } from 'node:net';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import t from 'tap';
 import type { Admission } from '../../src/authz/proxied-request.ts';
 import { headerNames, headerRule } from '../../src/domain/header-names.ts';
@@ -11,6 +9,7 @@ import { clientAddresses } from '../../src/http/trusted-proxies.ts';
 import { headReader } from '../../src/proxy/ingress/framing.ts';
 import { eventually } from '../support/eventually.ts';
 import { startGateway } from '../support/gateway.ts';
+import { bytesInUse, collect } from '../support/memory.ts';
 import { rawClient, requestText } from '../support/raw-client.ts';
 import { startRawUpstream } from '../support/upstreams.ts';
 
@@ -99,13 +98,11 @@ t.test('a caller with a key takes names from the others for a request at most', 
 });
 
 t.test('names of any length take no memory', async (t) => {
-  setFlagsFromString('--expose-gc');
-  const gc = runInNewContext('gc') as () => void;
   // What a collection lets go of may hold more until its callbacks have run.
   const heapUsed = async (): Promise<number> => {
     for (let i = 0; i < 5; i++) {
       await new Promise((done) => setImmediate(done));
-      gc();
+      collect();
     }
     return process.memoryUsage().heapUsed;
   };
@@ -138,24 +135,18 @@ t.test('names of any length take no memory', async (t) => {
 });
 
 t.test('what is remembered of a head does not keep the head', (t) => {
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
-  const heapUsed = (): number => {
-    collect();
-    return process.memoryUsage().heapUsed;
-  };
   const head = (line: string): string => Buffer.from(`${line}\r\n${'x'.repeat(50_000)}`).toString('latin1');
   const memo = new HeaderNameMemo((name) => headerRule(name, names));
   const addressOf = clientAddresses(['127.0.0.1']);
   const addresses: unknown[] = [];
-  const before = heapUsed();
+  const before = bytesInUse();
   for (let i = 0; i < 1_000; i++) {
     memo.learn(head(`X-Some-Long-Name-${i}: 1`).slice(0, 17 + String(i).length));
     const forwarded = head(`203.0.113.${i % 100}, 198.51.100.${100 + (i % 100)}`).slice(0, 30);
     const socket = { remoteAddress: '127.0.0.1' } as Socket;
     addresses.push(addressOf({ rawHeaders: ['X-Forwarded-For', forwarded], socket }));
   }
-  const kept = heapUsed() - before;
+  const kept = bytesInUse() - before;
   t.ok(kept < 10_000_000, `${kept} bytes`);
   t.equal(addresses.length, 1_000);
   t.end();

@@ -2,8 +2,6 @@
 /** Clients that make the gateway hold bytes in memory: what all of them together can make it hold, and whom it costs. */
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import t from 'tap';
 import type { SubAccount } from '../../src/domain/account.ts';
 import type { AccountId } from '../../src/domain/ids.ts';
@@ -14,6 +12,7 @@ import { HeldBytes } from '../../src/limits/held-bytes.ts';
 import { RequestBody } from '../../src/proxy/body/request-body.ts';
 import { eventually, standstill, startGateway } from '../support/gateway.ts';
 import type { Holder } from '../support/memory-directory.ts';
+import { bytesInUse } from '../support/memory.ts';
 import { rawClient, requestText, type RawClient } from '../support/raw-client.ts';
 import { pair } from '../support/socket-pair.ts';
 import { startTcpUpstream } from '../support/upstreams.ts';
@@ -157,7 +156,7 @@ t.test('a body in pieces of a byte takes little more memory than its bytes', asy
     },
   );
   body.hold();
-  const before = inUse();
+  const before = bytesInUse();
   for (let i = 0; i < bytes; i++) {
     reading?.onBytes(Buffer.from('x'));
     if (i % 1_000 === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -165,20 +164,12 @@ t.test('a body in pieces of a byte takes little more memory than its bytes', asy
   await eventually(() => body.bytes === bytes);
   // Other tests of this process may not have released everything yet.
   let grown = Infinity;
-  await eventually(() => (grown = inUse() - before) < 4_000_000, 'it takes little memory');
+  await eventually(() => (grown = bytesInUse() - before) < 4_000_000, 'it takes little memory');
   t.ok(grown < 4_000_000, `${grown} bytes`);
   t.ok(body.heldBytes <= 2 * bytes, `${body.heldBytes} bytes are held`);
   reading?.onBodyEnd();
   await eventually(() => length === bytes);
 });
-
-/** Bytes of the heap and of buffers that are alive. */
-function inUse(): number {
-  setFlagsFromString('--expose-gc');
-  (runInNewContext('gc') as () => void)();
-  const { heapUsed, external } = process.memoryUsage();
-  return heapUsed + external;
-}
 
 function connected(text: string): Promise<RawClient> {
   return rawClient(t, port).then((client) => client.send(text));

@@ -1,11 +1,10 @@
 // class: app, alone
 /** Strangers who ask for the API reference, which needs no key: what one takes from others without reading anything. */
 import type { Socket } from 'node:net';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import t from 'tap';
 import { certificate } from '../support/config-certificates.ts';
 import { eventually, startGateway, type GatewayOptions, type TestGateway } from '../support/gateway.ts';
+import { bytesInUse } from '../support/memory.ts';
 import { rawClient, requestText, tlsClient } from '../support/raw-client.ts';
 import type { Scope } from '../support/servers.ts';
 import { startRawUpstream } from '../support/upstreams.ts';
@@ -24,7 +23,7 @@ for (const tls of [undefined, certificate.a]) {
     const first = (await connect()).send(requestText('GET', page));
     t.ok((await first.response()).body.length > 400_000, 'the page has been made');
     peers.length = 0;
-    const before = inUse();
+    const before = bytesInUse();
     for (let i = 0; i < clients; i++) {
       const client = await connect();
       client.socket.pause();
@@ -33,7 +32,7 @@ for (const tls of [undefined, certificate.a]) {
     }
     const waiting = (): number => peers.filter(({ writableLength }) => writableLength > 0).length;
     await eventually(() => waiting() === clients, 'a response that waits on each connection');
-    const each = (inUse() - before) / clients;
+    const each = (bytesInUse() - before) / clients;
     const handedOver = Math.max(...peers.map(({ writableLength }) => writableLength));
     t.ok(handedOver < mostHandedOver, `${handedOver} bytes for the socket, of which TLS makes a copy`);
     t.ok(each < mostEach, `${Math.round(each)} bytes a connection`);
@@ -69,12 +68,4 @@ async function started(t: Scope, options: Partial<GatewayOptions> = {}) {
 
 function key({ parent }: TestGateway): [string, string] {
   return ['Authorization', `Bearer ${parent.key}`];
-}
-
-/** Bytes of the heap and of buffers that are alive. */
-function inUse(): number {
-  setFlagsFromString('--expose-gc');
-  (runInNewContext('gc') as () => void)();
-  const { heapUsed, external } = process.memoryUsage();
-  return heapUsed + external;
 }

@@ -6,8 +6,8 @@ import t from 'tap';
 import { hangUp, resetConnection } from '../../src/http/hang-up.ts';
 import { certificate } from '../support/config-certificates.ts';
 import { eventually, startGateway, startProxied } from '../support/gateway.ts';
+import { pair } from '../support/socket-pair.ts';
 import { rawClient, requestText, tlsClient } from '../support/raw-client.ts';
-import type { Scope } from '../support/servers.ts';
 import { startRawUpstream, startUpstream } from '../support/upstreams.ts';
 
 const upload = 8 * 1024 * 1024;
@@ -98,7 +98,7 @@ t.test('a client that goes on sending, or falls silent, is cut', async (t) => {
     ['silence', { ...bounds, silentMs: 2_000 }, false],
     ['time', { ...bounds, bytes: Infinity, ms: 2_000 }, true],
   ] as const) {
-    const { near, far } = await pair(t);
+    const [near, far] = await pair(t);
     far.resume();
     hangUp(near, { network: '', countHeld: () => undefined }, most as typeof bounds as never);
     await once(far, 'end');
@@ -116,7 +116,7 @@ t.test('a connection is reset, and one that is just ending is closed all the sam
     ['ending', (near: Socket) => near.end()],
     ['ended a moment ago', (near: Socket) => new Promise((resolve) => near.end(() => resolve(undefined)))],
   ] as const) {
-    const { near, far } = await pair(t);
+    const [near, far] = await pair(t);
     const closed = once(near, 'close');
     const failed = name === 'open' ? once(far, 'error') : null;
     await end(near);
@@ -159,19 +159,3 @@ t.test('a reset reaches the connection below TLS, on either side', async (t) => 
     t.same(seen.splice(0), ['ECONNRESET'], side);
   }
 });
-
-/** Two ends of a connection; neither ends by itself because the other does. */
-async function pair(t: Scope): Promise<{ near: Socket; far: Socket }> {
-  const server = createServer({ allowHalfOpen: true });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo;
-  const far = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
-  const [near] = (await once(server, 'connection')) as [Socket];
-  for (const socket of [near, far]) socket.on('error', () => undefined);
-  t.teardown(() => {
-    far.destroy();
-    near.destroy();
-    server.close();
-  });
-  return { near, far };
-}

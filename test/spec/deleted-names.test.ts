@@ -12,7 +12,7 @@ import { httpClient, type Call, type CallOptions } from '../support/http-client.
 import { freshDatabase } from '../support/postgres.ts';
 import { becomes, startProcess } from '../support/process.ts';
 import { freshRedis } from '../support/redis.ts';
-import { migrated, rawSql } from '../support/store.ts';
+import { migrated, rawSql, tablesWith } from '../support/store.ts';
 import { startUpstream } from '../support/upstreams.ts';
 
 const operatorToken = 'a-token-of-the-operator-of-this-test';
@@ -120,19 +120,6 @@ async function cached(redis: Redis): Promise<string> {
   return JSON.stringify([names, await Promise.all(values)]);
 }
 
-/** Tables with a row that has the text. */
-async function tablesWith({ sql }: World, text: string): Promise<readonly string[]> {
-  const tables = await sql<{ name: string }[]>`
-    select table_name as name from information_schema.tables
-    where table_schema = current_schema() and table_type = 'BASE TABLE' order by 1`;
-  const found: string[] = [];
-  for (const { name } of tables) {
-    const rows = await sql`select from ${sql(name)} t where t::text like ${`%${text}%`} limit 1`;
-    if (rows.length > 0) found.push(name);
-  }
-  return found;
-}
-
 async function journalsOf({ journals }: World): Promise<string> {
   const files = await readdir(journals, { recursive: true, withFileTypes: true });
   const texts = files
@@ -155,7 +142,7 @@ t.test('no log line ever has it, and after the erasure no table, cache, page or 
       for (const secret of secrets) t.notOk(text.includes(secret.slice(secret.indexOf('_') + 6)));
   });
   t.same(
-    await tablesWith(world, canary),
+    await tablesWith(world.sql, canary),
     ['account', 'api_key', 'coherence_log', 'event', 'idempotency'],
     'everywhere before',
   );
@@ -174,8 +161,8 @@ t.test('no log line ever has it, and after the erasure no table, cache, page or 
   });
 
   await eventually(async () => !(await cached(redis)).includes(canary));
-  t.same(await tablesWith(world, canary), []);
-  t.same(await tablesWith(world, agent), []);
+  t.same(await tablesWith(world.sql, canary), []);
+  t.same(await tablesWith(world.sql, agent), []);
   t.notMatch(await cached(redis), agent);
   t.notMatch(await journalsOf(world), canary);
   t.equal(await requests(), 2, 'usage adds up as before');

@@ -1,3 +1,9 @@
+const firstKey = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg2cK9zRaHosXFzpPA
+B5SdojiFYvGnD6sb9UK68zBJ/OChRANCAARmVZGw1wf94cSdVCcm/hmelklV6fNv
+BEuQZ+Y03TATmJAFgHVc0gHNLvCr1fXJz/BIIKhIK8NX0zTh+awtQKex
+-----END PRIVATE KEY-----`;
+
 /**
  * Self-signed certificates with their keys, for tests alone: nothing trusts them. Valid from 2020 to 2120, but for two of the
  * first key: one expired in 2021, one is not valid before 2119.
@@ -14,11 +20,7 @@ V91YoTTlGJJy4TkwDwYDVR0TAQH/BAUwAwEB/zAaBgNVHREEEzARgglsb2NhbGhv
 c3SHBH8AAAEwCgYIKoZIzj0EAwIDSQAwRgIhAMLbPnrB5jC8dPAPcxGqG2FaCDZJ
 CyRagguITCXifL7hAiEAi1zS8jUFrt8EvGADtzaR+YaTr6rX8EkNcX2kk0UZ/74=
 -----END CERTIFICATE-----`,
-    key: `-----BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg2cK9zRaHosXFzpPA
-B5SdojiFYvGnD6sb9UK68zBJ/OChRANCAARmVZGw1wf94cSdVCcm/hmelklV6fNv
-BEuQZ+Y03TATmJAFgHVc0gHNLvCr1fXJz/BIIKhIK8NX0zTh+awtQKex
------END PRIVATE KEY-----`,
+    key: firstKey,
   },
   b: {
     cert: `-----BEGIN CERTIFICATE-----
@@ -48,11 +50,7 @@ WKE05RiScuE5MA8GA1UdEwEB/wQFMAMBAf8wGgYDVR0RBBMwEYIJbG9jYWxob3N0
 hwR/AAABMAoGCCqGSM49BAMCA0kAMEYCIQCj5hbNUrxvEevKemgk2xFeLnY0Y6I9
 eXGPrjI2k/XcfwIhAJOf128R6flv81f0wKRInCUF6XRUQMxGPMVAzuj3SfQg
 -----END CERTIFICATE-----`,
-    key: `-----BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg2cK9zRaHosXFzpPA
-B5SdojiFYvGnD6sb9UK68zBJ/OChRANCAARmVZGw1wf94cSdVCcm/hmelklV6fNv
-BEuQZ+Y03TATmJAFgHVc0gHNLvCr1fXJz/BIIKhIK8NX0zTh+awtQKex
------END PRIVATE KEY-----`,
+    key: firstKey,
   },
   later: {
     cert: `-----BEGIN CERTIFICATE-----
@@ -65,10 +63,6 @@ x+VX3VihNOUYknLhOTAPBgNVHRMBAf8EBTADAQH/MBoGA1UdEQQTMBGCCWxvY2Fs
 aG9zdIcEfwAAATAKBggqhkjOPQQDAgNIADBFAiEAoNqc34ipzN2qE7RuuElZvG1G
 B4qHhNu4xpnmFkcvB/ECIE1fviuLQZens1iYeRfAg2Qy32bZsP575qC66XS8Xwpq
 -----END CERTIFICATE-----`,
-    key: `-----BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg2cK9zRaHosXFzpPA
-B5SdojiFYvGnD6sb9UK68zBJ/OChRANCAARmVZGw1wf94cSdVCcm/hmelklV6fNv
-BEuQZ+Y03TATmJAFgHVc0gHNLvCr1fXJz/BIIKhIK8NX0zTh+awtQKex
------END PRIVATE KEY-----`,
+    key: firstKey,
   },
 } as const;

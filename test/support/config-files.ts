@@ -13,12 +13,12 @@ interface Folder {
   teardown(end: () => unknown): unknown;
 }
 
-/** Writes `yaml` to a file of the test's own and returns its path. */
-export function configFile(t: Folder, yaml: string): string {
+/** Writes a text, such as a configuration, to a file in a folder of its own and returns its path. */
+export function configFile(t: Folder, text: string, name = 'gateway.yaml'): string {
   const folder = mkdtempSync(join(tmpdir(), 'config-'));
   t.teardown(() => rmSync(folder, { recursive: true }));
-  const file = join(folder, 'gateway.yaml');
-  writeFileSync(file, yaml);
+  const file = join(folder, name);
+  writeFileSync(file, text);
   return file;
 }
 

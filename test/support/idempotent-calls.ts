@@ -12,3 +12,8 @@ export function once(call: Call, key: string = randomUUID()) {
 export async function subAccounts(parent: Parent): Promise<unknown[]> {
   return (await parent.call('GET', '')).body['data'] as unknown[];
 }
+
+/** The parent's calls to another instance. */
+export function elsewhere({ call }: { readonly call: Call }, { key }: Parent): Call {
+  return (method, path, options) => call(method, `/v1/sub-accounts${path}`, { key, ...options });
+}

@@ -4,15 +4,13 @@ import { renameSync, writeFileSync } from 'node:fs';
 import { request, type Agent, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { openLog } from '../../src/ops/logger.ts';
-import { startGateway, type RunningGateway } from '../../src/wiring/start.ts';
 import { makeParents, operatorClient, operatorToken, type Parent } from './apis.ts';
 import { configFile, goodConfig } from './config-files.ts';
 import { httpClient } from './http-client.ts';
+import { startInProcess } from './replicas.ts';
 import { freshDatabase } from './postgres.ts';
 import type { Scope } from './servers.ts';
 import { migrated } from './store.ts';
-import { unhurried } from './unhurried.ts';
 import { startRawUpstream } from './upstreams.ts';
 
 /** A gateway in this process, on a database of its own, with `yaml` for its file; everything ends with the test. */
@@ -27,20 +25,8 @@ export async function start(t: Scope, yaml: string, { callers = true } = {}) {
     COHERENCE_LEASE_MS: '60000',
     CONFIG: configFile(t, content),
   });
-  const gateway: RunningGateway = await startGateway(
-    goodConfig(settings(yaml)),
-    openLog('silent').logger,
-    undefined,
-    null,
-    unhurried,
-  );
-  t.teardown(() => gateway.stop());
-  await gateway.begun;
+  const { gateway, origin, internalOrigin } = await startInProcess(t, goodConfig(settings(yaml)));
   const { port } = gateway.publicAddress;
-  const [origin, internalOrigin] = [
-    `http://127.0.0.1:${port}`,
-    `http://127.0.0.1:${gateway.internalAddress.port}`,
-  ];
   const { key } = callers ? await parentOf(t, origin, internalOrigin) : { key: '' };
   return { gateway, key, settings, origin, port, internal: httpClient(t, internalOrigin), databaseUrl };
 }

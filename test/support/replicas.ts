@@ -1,5 +1,5 @@
 /** Whole gateways as they run in production, several over one PostgreSQL and one Redis, before one real upstream. */
-import type { AuthorizationScheme } from '../../src/domain/authorization.ts';
+import type { Config } from '../../src/config.ts';
 import { openLog } from '../../src/ops/logger.ts';
 import { startGateway } from '../../src/wiring/start.ts';
 import { makeParents, operatorClient, operatorToken, type Apis } from './apis.ts';
@@ -53,7 +53,8 @@ export async function startReplicas(t: Scope, yaml = '', keys: FormName = 'Beare
   };
   const { scheme, of: authorizationOf } = formOf(keys);
   const schemes = [...new Set([...acceptedSchemes, scheme])];
-  const [first, second] = [await start(t, env, schemes), await start(t, env, schemes)];
+  const config = { ...goodConfig(env), authentication: { schemes } };
+  const [first, second] = [await startInProcess(t, config), await startInProcess(t, config)];
   const internal = httpClient(t, first.internalOrigin);
   const operator = operatorClient(t, first.internalOrigin);
   const manage = httpClient(t, first.origin, authorizationOf);
@@ -79,17 +80,13 @@ export async function startReplicas(t: Scope, yaml = '', keys: FormName = 'Beare
 /** The machine that runs the tests may stand still for seconds; that is not what they are about. */
 const neverShed = 'limits:\n  max_event_loop_delay_ms: 0\n  changes_per_second: 0\n  reads_per_second: 0\n';
 
-async function start(
-  t: Scope,
-  env: Record<string, string>,
-  schemes: readonly AuthorizationScheme[],
-): Promise<{ origin: string; internalOrigin: string }> {
-  const config = { ...goodConfig(env), authentication: { schemes } };
+/** Starts a gateway in this process, until the test ends. */
+export async function startInProcess(t: Scope, config: Config) {
   const gateway = await startGateway(config, openLog('silent').logger, undefined, null, unhurried);
   t.teardown(() => gateway.stop());
   await gateway.begun;
-  return {
-    origin: `http://127.0.0.1:${gateway.publicAddress.port}`,
-    internalOrigin: `http://127.0.0.1:${gateway.internalAddress.port}`,
-  };
+  const [origin, internalOrigin] = [gateway.publicAddress, gateway.internalAddress].map(
+    ({ port }) => `http://127.0.0.1:${port}`,
+  ) as [string, string];
+  return { gateway, origin, internalOrigin };
 }

@@ -152,3 +152,16 @@ export async function problemCode(call: Promise<unknown>): Promise<ProblemCode |
     throw error;
   }
 }
+
+/** Tables with a row that has the text, in any column. */
+export async function tablesWith(sql: Sql, text: string): Promise<readonly string[]> {
+  const tables = await sql<{ name: string }[]>`
+    select table_name as name from information_schema.tables
+    where table_schema = current_schema() and table_type = 'BASE TABLE' order by 1`;
+  const found: string[] = [];
+  for (const { name } of tables) {
+    const rows = await sql`select from ${sql(name)} t where t::text like ${`%${text}%`} limit 1`;
+    if (rows.length > 0) found.push(name);
+  }
+  return found;
+}

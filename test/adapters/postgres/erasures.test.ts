@@ -4,24 +4,17 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import t from 'tap';
 import { openPostgres, type Store } from '../../../src/adapters/postgres/store.ts';
 import type { AccountId } from '../../../src/domain/ids.ts';
-import type { Sql } from '../../../src/adapters/postgres/connection/sql.ts';
 import { keyDraft, newClaim, subAccountDraft } from '../../support/drafts.ts';
-import { createKey, createParent, createSub, freshStore, pagesRead } from '../../support/store.ts';
+import {
+  createKey,
+  createParent,
+  createSub,
+  freshStore,
+  pagesRead,
+  tablesWith,
+} from '../../support/store.ts';
 
 const most = 1_000;
-
-/** Tables with a row that has the text, in any column. */
-async function tablesWith(sql: Sql, text: string): Promise<readonly string[]> {
-  const tables = await sql<{ name: string }[]>`
-    select table_name as name from information_schema.tables
-    where table_schema = current_schema() and table_type = 'BASE TABLE'`;
-  const found: string[] = [];
-  for (const { name } of tables) {
-    const rows = await sql`select from ${sql(name)} t where t::text like ${`%${text}%`} limit 1`;
-    if (rows.length > 0) found.push(name);
-  }
-  return found.sort();
-}
 
 /** Returns how many rows each batch erased. Only one account is being erased. */
 async function eraseAll({ erasures }: Store, most = 500): Promise<readonly number[]> {

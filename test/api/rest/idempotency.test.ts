@@ -1,9 +1,8 @@
 // class: app
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
-import { startApis, type Parent } from '../../support/apis.ts';
-import type { Call } from '../../support/http-client.ts';
-import { once, subAccounts } from '../../support/idempotent-calls.ts';
+import { startApis } from '../../support/apis.ts';
+import { elsewhere, once, subAccounts } from '../../support/idempotent-calls.ts';
 import { freshStore, rawSql } from '../../support/store.ts';
 import { unhurried } from '../../support/unhurried.ts';
 
@@ -12,12 +11,6 @@ const { url, store } = await freshStore(t, unhurried);
 const apis = await startApis(t, { store });
 const second = await startApis(t, { store });
 const sql = rawSql(t, url);
-
-/** The parent's calls, to the other instance. */
-function elsewhere(parent: Parent): Call {
-  return (method, path, options) =>
-    second.call(method, `/v1/sub-accounts${path}`, { key: parent.key, ...options });
-}
 
 t.test('the same request again, anywhere: the same status and body, and no second effect', async (t) => {
   const parent = await apis.parent();
@@ -31,7 +24,7 @@ t.test('the same request again, anywhere: the same status and body, and no secon
   const reordered = { metadata: { a: '2', b: '1' }, external_id: 'once', name: 'Once' };
   for (const again of [
     await once(parent.call, key)('', body),
-    await once(elsewhere(parent), key)('', reordered),
+    await once(elsewhere(second, parent), key)('', reordered),
   ]) {
     t.match(again, { status: 201, headers: { 'idempotency-replayed': 'true' } });
     t.equal(again.text, first.text, 'as the first response was');
@@ -49,7 +42,7 @@ t.test('a mint that is repeated returns the key it made, and never its secrets',
   t.match(first, { status: 201, body: { api_key: /^tgw_/, client_secret: /^tgs_/ } });
   const { api_key: apiKey, client_secret: clientSecret, ...record } = first.body;
 
-  const again = await once(elsewhere(parent), key)(`/${id.toUpperCase()}/api-keys`, body);
+  const again = await once(elsewhere(second, parent), key)(`/${id.toUpperCase()}/api-keys`, body);
   t.match(again, {
     status: 201,
     headers: { 'idempotency-replayed': 'true', 'cache-control': 'no-store' },

@@ -4,10 +4,10 @@ import { request as httpRequest } from 'node:http';
 import t from 'tap';
 import { openPostgres } from '../../../src/adapters/postgres/store.ts';
 import type { Barrier } from '../../../src/ports/barrier.ts';
-import { startApis, type Parent } from '../../support/apis.ts';
+import { startApis } from '../../support/apis.ts';
 import { eventually } from '../../support/eventually.ts';
-import type { HttpResponse, Call } from '../../support/http-client.ts';
-import { once, subAccounts } from '../../support/idempotent-calls.ts';
+import type { HttpResponse } from '../../support/http-client.ts';
+import { elsewhere, once, subAccounts } from '../../support/idempotent-calls.ts';
 import { freshStore, rawSql } from '../../support/store.ts';
 import { unhurried } from '../../support/unhurried.ts';
 
@@ -19,18 +19,12 @@ t.teardown(() => secondStore.close());
 const second = await startApis(t, { store: secondStore });
 const sql = rawSql(t, url);
 
-/** The parent's calls, to the other instance. */
-function elsewhere(parent: Parent): Call {
-  return (method, path, options) =>
-    second.call(method, `/v1/sub-accounts${path}`, { key: parent.key, ...options });
-}
-
 t.test('of many at once exactly one takes effect; the others are told of it, or to wait', async (t) => {
   const parent = await apis.parent();
   const key = randomUUID();
   const responses = await Promise.all(
     Array.from({ length: 20 }, (_, i) =>
-      once(i % 2 ? parent.call : elsewhere(parent), key)('', { name: 'Once' }),
+      once(i % 2 ? parent.call : elsewhere(second, parent), key)('', { name: 'Once' }),
     ),
   );
   const made = responses.filter(({ status }) => status === 201);
@@ -54,7 +48,7 @@ t.test('while the first one is at work the second is told so at once, and not ma
     await tx`select from account where id = ${parent.id} for update`;
     first = once(parent.call, key)('', { name: 'Slow' });
     await eventually(async () => (await waiting()) > 0);
-    t.match(await once(elsewhere(parent), key)('', { name: 'Slow' }), {
+    t.match(await once(elsewhere(second, parent), key)('', { name: 'Slow' }), {
       status: 409,
       body: { code: 'idempotency_in_flight' },
       headers: { 'retry-after': '1' },
@@ -63,7 +57,7 @@ t.test('while the first one is at work the second is told so at once, and not ma
   });
   const response = await first;
   t.equal(response?.status, 201);
-  t.equal((await once(elsewhere(parent), key)('', { name: 'Slow' })).text, response?.text);
+  t.equal((await once(elsewhere(second, parent), key)('', { name: 'Slow' })).text, response?.text);
 });
 
 /** Statements of this database that wait for a lock. */
@@ -106,7 +100,7 @@ t.test(
     t.ok((await ended) instanceof Error, 'no response was sent');
 
     const before = second.waitedFor.length;
-    const again = await once(elsewhere(parent), key)('', { name: 'Owed' });
+    const again = await once(elsewhere(second, parent), key)('', { name: 'Owed' });
     t.match(again, { status: 201, body: { name: 'Owed' }, headers: { 'idempotency-replayed': 'true' } });
     t.match(again.headers, { 'x-service-enforced': /^replicas=/ }, 'its 2xx means the same');
     t.ok(second.waitedFor.length > before);
@@ -126,7 +120,7 @@ t.test('a writer that dies before its commit leaves nothing: the next one does t
       where datname = current_database() and wait_event_type = 'Lock'`;
   });
   t.match(await first, { status: 503, body: { code: 'unavailable' } });
-  const again = await once(elsewhere(parent), key)('', { name: 'Lost' });
+  const again = await once(elsewhere(second, parent), key)('', { name: 'Lost' });
   t.equal(again.status, 201);
   t.equal(again.headers['idempotency-replayed'], undefined);
   t.equal((await subAccounts(parent)).length, 1);

@@ -2,41 +2,30 @@
 /** A burst over three gateways that keep their limits in PostgreSQL, the first time and after a rest. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { patienceWith } from '../../../src/limits/rate/questions.ts';
-import { openLog } from '../../../src/ops/logger.ts';
-import { startGateway } from '../../../src/wiring/start.ts';
 import { makeParents, operatorClient, operatorToken } from '../../support/apis.ts';
 import { configFile, goodConfig } from '../../support/config-files.ts';
 import { httpClient } from '../../support/http-client.ts';
+import { startInProcess } from '../../support/replicas.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 import { migrated } from '../../support/store.ts';
 import { TcpProxy } from '../../support/tcp-proxy.ts';
-import { longMs, unhurried } from '../../support/unhurried.ts';
 import { startUpstream } from '../../support/upstreams.ts';
 
 const [rate, burst] = [10, 40];
-/** So that no answer comes within the 25 ms of later ones, even if a connection is open. */
+/** How long an answer takes at least: a busy machine may be later, so that replicas wait for it without a limit. */
 const awayMs = 15;
 
 t.test('a burst over three gateways passes whole, the first one too, without Redis', async (t) => {
   const upstream = await startUpstream(t);
   const toPostgres = await TcpProxy.open(t, await freshDatabase(t, migrated));
-  const usual = patienceWith(longMs);
-  // A busy machine may be late with later answers.
-  const patience = { ...unhurried, limiter: { ...usual, buckets: { ...usual.buckets, answerMs: longMs } } };
   const start = async () => {
     const config = goodConfig({
       ...{ PORT: '0', INTERNAL_PORT: '0', DATABASE_URL: toPostgres.url, COHERENCE_LEASE_MS: '60000' },
       ...{ UPSTREAM_URL: upstream.url, ADMIN_TOKEN: operatorToken },
       CONFIG: configFile(t, 'limits:\n  max_event_loop_delay_ms: 0\n'),
     });
-    const gateway = await startGateway(config, openLog('silent').logger, undefined, null, patience);
-    t.teardown(() => gateway.stop());
-    await gateway.begun;
-    return {
-      call: httpClient(t, `http://127.0.0.1:${gateway.publicAddress.port}`),
-      operator: operatorClient(t, `http://127.0.0.1:${gateway.internalAddress.port}`),
-    };
+    const { origin, internalOrigin } = await startInProcess(t, config);
+    return { call: httpClient(t, origin), operator: operatorClient(t, internalOrigin) };
   };
   const fleet = [await start(), await start(), await start()] as const;
   const parent = await makeParents(fleet[0].call, fleet[0].operator)();

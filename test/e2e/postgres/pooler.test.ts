@@ -3,14 +3,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { openPostgres } from '../../../src/adapters/postgres/store.ts';
-import { openLog } from '../../../src/ops/logger.ts';
-import { startGateway } from '../../../src/wiring/start.ts';
 import { storeContracts } from '../../contract/all.ts';
 import { makeParents, operatorClient, operatorToken, type Parent } from '../../support/apis.ts';
 import { configFile, goodConfig } from '../../support/config-files.ts';
 import { eventually } from '../../support/eventually.ts';
 import { httpClient, type Call } from '../../support/http-client.ts';
 import { startPooler, withoutPgbouncer } from '../../support/pgbouncer.ts';
+import { startInProcess } from '../../support/replicas.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 import type { Scope } from '../../support/servers.ts';
 import { migrated, rawSql } from '../../support/store.ts';
@@ -166,17 +165,8 @@ async function startTwo(t: Scope, env: Readonly<Record<string, string>>) {
   const upstream = await startUpstream(t);
   const start = async () => {
     const own = { PORT: '0', INTERNAL_PORT: '0', UPSTREAM_URL: upstream.url, ADMIN_TOKEN: operatorToken };
-    const gateway = await startGateway(
-      goodConfig({ ...own, ...env }),
-      openLog('silent').logger,
-      undefined,
-      null,
-      unhurried,
-    );
-    t.teardown(() => gateway.stop());
-    await gateway.begun;
-    const call = httpClient(t, `http://127.0.0.1:${gateway.publicAddress.port}`);
-    const operator = operatorClient(t, `http://127.0.0.1:${gateway.internalAddress.port}`);
+    const { origin, internalOrigin } = await startInProcess(t, goodConfig({ ...own, ...env }));
+    const [call, operator] = [httpClient(t, origin), operatorClient(t, internalOrigin)];
     return { call, parent: makeParents(call, operator) };
   };
   return [await start(), await start()] as const;

@@ -8,7 +8,7 @@ import { eventually } from '../../support/eventually.ts';
 import { startPostgres } from '../../support/postgres.ts';
 import { becomes, cli, startProcess, tempFolder, type GatewayProcess } from '../../support/process.ts';
 import { rawSql } from '../../support/store.ts';
-import type { Scope } from '../../support/servers.ts';
+import type { PrivateServer, Scope } from '../../support/servers.ts';
 
 const UPSTREAM_URL = 'http://127.0.0.1:9';
 
@@ -78,15 +78,9 @@ t.test('PostgreSQL that refuses, in each usual way', async (t) => {
 
 t.test('a full disk of PostgreSQL', async (t) => {
   const server = await startPostgres(t);
-  const sql = rawSql(t, server.url);
-  const [found] = await sql<{ data_directory: string }[]>`show data_directory`;
-  const { uid } = statSync(found?.data_directory ?? '');
-  const folder = smallDisk(t, `size=9m,mode=0700,uid=${uid}`);
-  if (folder === null) return void t.pass('a full disk', { skip: noSmallDisk });
-  await sql.unsafe(`create tablespace small location '${folder}'`);
-  await sql.unsafe('create database cramped template template0 tablespace small');
-  const url = new URL(server.url);
-  url.pathname = '/cramped';
+  const cramped = await crampedDatabase(t, server, '9m');
+  if (cramped === null) return void t.pass('a full disk', { skip: noSmallDisk });
+  const { folder, url } = cramped;
   // The first session of a database writes files of its own there.
   await rawSql(t, url.href)`select`;
   execFileSync('sh', ['-c', `dd if=/dev/zero of=${join(folder, 'fill')} bs=64k 2>/dev/null || true`]);
@@ -115,15 +109,9 @@ t.test('a database that becomes read-only while a gateway runs, and is not any m
 
 t.test('a database whose disk fills while a gateway runs', async (t) => {
   const server = await startPostgres(t);
-  const sql = rawSql(t, server.url);
-  const [found] = await sql<{ data_directory: string }[]>`show data_directory`;
-  const { uid } = statSync(found?.data_directory ?? '');
-  const folder = smallDisk(t, `size=40m,mode=0700,uid=${uid}`);
-  if (folder === null) return void t.pass('a full disk', { skip: noSmallDisk });
-  await sql.unsafe(`create tablespace small location '${folder}'`);
-  await sql.unsafe('create database cramped template template0 tablespace small');
-  const url = new URL(server.url);
-  url.pathname = '/cramped';
+  const cramped = await crampedDatabase(t, server, '40m');
+  if (cramped === null) return void t.pass('a full disk', { skip: noSmallDisk });
+  const { folder, url } = cramped;
   const { internalUrl } = await startProcess(t, { DATABASE_URL: url.href, UPSTREAM_URL, ...short });
   await becomes(internalUrl, 200);
   // While this snapshot is held, each renewal needs a row version of its own, and so a page every now and then.
@@ -174,6 +162,20 @@ t.test('a data directory that cannot be written to, or whose disk is full', asyn
 });
 
 const noSmallDisk = 'NO DISK WAS FILLED: it takes root to mount a small one';
+
+/** A database on a file system of its own; `null` where this user may not mount one. */
+async function crampedDatabase(t: Scope, server: PrivateServer, size: string) {
+  const sql = rawSql(t, server.url);
+  const [found] = await sql<{ data_directory: string }[]>`show data_directory`;
+  const { uid } = statSync(found?.data_directory ?? '');
+  const folder = smallDisk(t, `size=${size},mode=0700,uid=${uid}`);
+  if (folder === null) return null;
+  await sql.unsafe(`create tablespace small location '${folder}'`);
+  await sql.unsafe('create database cramped template template0 tablespace small');
+  const url = new URL(server.url);
+  url.pathname = '/cramped';
+  return { folder, url };
+}
 
 /** A file system of its own, which goes away with the test; `null` where this user may not mount one. */
 function smallDisk(t: Scope, options: string): string | null {

@@ -1,10 +1,9 @@
 // class: real
 /** Reloads under a stream of requests, one after the other, and while the process ends. */
 import { Agent } from 'node:http';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import t from 'tap';
 import { goodConfig } from '../../support/config-files.ts';
+import { collect } from '../../support/memory.ts';
 import { eventually } from '../../support/eventually.ts';
 import { get, named, start } from '../../support/reload.ts';
 
@@ -101,9 +100,6 @@ t.test('60 reloads, every other one refused half-way, leave nothing behind', asy
   // What one reload makes is larger than what all of them may leave.
   await eventually(() => usedAfterCollection() - before < 2 * 1024 * 1024, { everyMs: 250 });
 });
-
-setFlagsFromString('--expose-gc');
-const collect = runInNewContext('gc') as () => void;
 
 function usedAfterCollection(): number {
   collect();
