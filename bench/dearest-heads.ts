@@ -17,6 +17,7 @@ import { buildAgainst } from './builds.ts';
 import { inEnvironment, type Environment } from './environment.ts';
 import { ownNode } from './lib/node-runtime.ts';
 import { usageOf } from './lib/proc.ts';
+import { wholeResponse } from './lib/whole-response.ts';
 import { describeMachine, machineLine, quietLoad } from './machine.ts';
 import { table } from './report/tables.ts';
 import { StartedTargets } from './started-targets.ts';
@@ -135,28 +136,9 @@ async function send(port: number, { target, rawHeaders }: HostileHead, times: nu
       await once(socket, 'connect');
     }
     socket.write(bytes);
-    if (await closedAfterResponse(socket)) socket.destroy();
+    if ((await wholeResponse(socket)).isLast) socket.destroy();
   }
   socket?.destroy();
-}
-
-/** Waits for a whole response. @returns whether it was the last of its connection */
-function closedAfterResponse(socket: Socket): Promise<boolean> {
-  return new Promise((resolve) => {
-    let text = '';
-    const done = (closed: boolean): void => {
-      socket.removeAllListeners('data').removeAllListeners('close');
-      resolve(closed);
-    };
-    socket.on('close', () => done(true));
-    socket.on('data', (chunk: Buffer) => {
-      text += chunk.toString('latin1');
-      const end = text.indexOf('\r\n\r\n');
-      if (end === -1) return;
-      const length = Number(/^content-length: *(\d+)/im.exec(text.slice(0, end))?.[1] ?? 0);
-      if (text.length >= end + 4 + length) done(/^connection: *close/im.test(text.slice(0, end)));
-    });
-  });
 }
 
 function say(line: string): void {

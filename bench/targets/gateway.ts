@@ -29,7 +29,7 @@ export const gatewayWithLimits = gatewayBuiltAt(builtHere, 'gateway-limits', 'th
  *
  * @param program the build's main.js
  */
-function flagsOfImage(program: string): readonly string[] {
+export function flagsOfImage(program: string): readonly string[] {
   const dockerfile = join(dirname(program), '../Dockerfile');
   const command = existsSync(dockerfile) && /^CMD (\[.*\])$/m.exec(readFileSync(dockerfile, 'utf8'))?.[1];
   return command ? (JSON.parse(command) as string[]).slice(1, -1) : [];

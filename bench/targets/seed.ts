@@ -101,7 +101,7 @@ function caller(port: number, token: string, method: 'POST' | 'PATCH' = 'POST'):
   };
 }
 
-async function ready(internalPort: number): Promise<void> {
+export async function ready(internalPort: number): Promise<void> {
   for (const deadline = performance.now() + readyLimitMs; performance.now() < deadline; await sleep(50)) {
     const response = await sendRequest(internalPort, { method: 'GET', path: '/readyz', headers: {} }).catch(
       () => undefined,
