@@ -106,7 +106,7 @@ export function ask(
 }
 
 /** The accounts that a request is for. */
-export function admitted(tenant: string, parent: string, caller: string): AdmittedAs {
+function admitted(tenant: string, parent: string, caller: string): AdmittedAs {
   const permit = { resolvedTenant: tenant as AccountId, parentTenant: parent as AccountId };
   return { permit, caller: { accountId: caller as AccountId } };
 }
