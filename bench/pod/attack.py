@@ -138,7 +138,7 @@ while (now := time.monotonic()) < began + seconds:
                 if drip is not None and len(connection.left) == 0:
                     connection.socket.send(drip)
                 elif is_resting:
-                    # What the other side has closed says so to an empty look only once its bytes are read, so it is written to.
+                    # It is not read, so that only a reset tells that the other side has closed it.
                     error = connection.socket.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
                     if error:
                         raise OSError(error, "closed")

@@ -61,7 +61,15 @@ try {
     rows.push(await attacked(attack));
     say(rows.at(-1)?.join('  ') ?? '');
   }
-  const header = ['10,000 connections', 'alive', 'most RSS', 'requests: p50', 'p99', 'longest', 'not 200'];
+  const header = [
+    `${values.connections} connections`,
+    'alive',
+    'most RSS',
+    'requests: p50',
+    'p99',
+    'longest',
+    'not 200',
+  ];
   say(table([...header, 'longest revocation', 'failed', 'download', 'WebSocket'], rows));
 } finally {
   for (const end of ends) await end();

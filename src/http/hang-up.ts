@@ -33,8 +33,8 @@ export function hangUp(socket: Socket, of: OfNetwork & { countHeld(): void }, mo
     const { length } = chunk;
     left -= length;
     freeBytes(chunk);
-    if (left < 0) socket.destroy();
-    if (left < 0 || !restsAfter(length, goOn, of)) return;
+    if (left < 0) return void socket.destroy();
+    if (!restsAfter(length, goOn, of)) return;
     socket.pause();
     of.countHeld();
   };

@@ -229,9 +229,7 @@ const guards: Readonly<
       'reply.header(requestIdHeader, request.id);',
     ],
   ],
-  'src/http/hang-up.ts': [
-    ['hogged-turns', 'if (left < 0 || !restsAfter(length, goOn, of)) return;', 'if (left < 0 || of) return;'],
-  ],
+  'src/http/hang-up.ts': [['hogged-turns', 'if (!restsAfter(length, goOn, of)) return;', 'if (of) return;']],
   'src/http/socket-bytes.ts': [
     ['held-bytes', 'return socket.isPaused() ? Math.max(socket.readableLength, readBytes) : 0;', 'return 0;'],
   ],
