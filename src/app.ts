@@ -12,7 +12,7 @@ import type { OperatorApp } from './api/operator/operator-token.ts';
 import { ownRoutes } from './api/operator/own-routes.ts';
 import type { ReplicasDeps } from './api/operator/replicas.ts';
 import type { WhoamiDeps } from './api/operator/whoami.ts';
-import { portalApi } from './api/portal/portal-api.ts';
+import { portalApi, type PortalApiDeps } from './api/portal/portal-api.ts';
 import { operatorReference, parentReference } from './api/reference/reference.ts';
 import type { Config, RouteConfig } from './config.ts';
 import { consoleRoutes } from './console/console.ts';
@@ -62,6 +62,7 @@ export interface AppDeps
     WhoamiDeps,
     Pick<ExplainDeps, 'factsAge'>,
     Pick<LiveDeps, 'liveTails'>,
+    Pick<PortalApiDeps, 'sessionSecrets'>,
     Pick<ProxyDeps, 'lookup'>,
     Pick<AdminDeps, 'operatorTokens' | 'operatorSessions' | 'tokenGuesses'> {
   readonly config: Config;

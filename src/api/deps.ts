@@ -12,6 +12,7 @@ import type { Intervals } from '../ports/timers.ts';
 import type { UsageStore } from '../ports/usage.ts';
 import type { DestinationOf } from './explain/explanation.ts';
 import type { FindOperation } from './operations.ts';
+import type { SessionSecrets } from './session-secrets.ts';
 
 /** Dependencies of the management endpoints. */
 export interface ManagementDeps {
@@ -43,6 +44,7 @@ export interface ManagementDeps {
   readonly barrier: Barrier;
   readonly tenants: TenantStore;
   readonly portalSessions: PortalSessionStore;
+  readonly sessionSecrets: SessionSecrets;
   readonly events: Pick<EventStore, 'list' | 'get'>;
   readonly usage: Pick<UsageStore, 'report' | 'completeness' | 'parentOf' | 'kept' | 'writesByDefault'>;
   readonly clock: Clock;

@@ -38,6 +38,7 @@ import { openTracing } from './tracing.ts';
 import { version } from './version.ts';
 
 type Observers = Pick<AppDeps, 'observe' | 'observeOperator' | 'observePortal'>;
+type Sessions = Pick<AppDeps, 'sessionSecrets' | 'operatorSessions'>;
 
 /** The open services that the listeners need. */
 export interface Services {
@@ -106,7 +107,7 @@ export async function openServices(
     ...store,
     config,
     operatorTokens,
-    operatorSessions: sessionsOf(store, operatorTokens),
+    ...sessionsOf(store, operatorTokens),
     tokenGuesses: new TokenGuesses({ clock, timers, count: tokenGuessMetric(registry) }),
     directory: engine.directory,
     barrier: engine.barrier,
@@ -168,9 +169,9 @@ function tailed(
   };
 }
 
-function sessionsOf(store: Store, tokens: OperatorTokens): OperatorSessions {
-  const secrets = new SessionSecrets({ ...store, clock: systemClock, randomBytes });
-  return new OperatorSessions({ store: store.operatorSessions, tokens, secrets });
+function sessionsOf({ portalSessions, operatorSessions: store }: Store, tokens: OperatorTokens): Sessions {
+  const secrets = new SessionSecrets({ portalSessions, clock: systemClock, randomBytes });
+  return { sessionSecrets: secrets, operatorSessions: new OperatorSessions({ store, tokens, secrets }) };
 }
 
 function withOperatorToken(config: Config): Config {

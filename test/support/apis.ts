@@ -145,14 +145,17 @@ export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Ap
     events: { ...base.events, bytesPerDay: options.eventBytesPerDay ?? base.events.bytesPerDay },
   };
   const operatorTokens = new OperatorTokens(config.operators);
+  const clock = options.clock ?? systemClock;
+  const sessionSecrets = new SessionSecrets({ ...store, clock, randomBytes });
   const deps: AppDeps = {
     config,
     operatorTokens,
     operatorSessions: new OperatorSessions({
       store: around(store.operatorSessions),
       tokens: operatorTokens,
-      secrets: new SessionSecrets({ ...store, clock: systemClock, randomBytes }),
+      secrets: sessionSecrets,
     }),
+    sessionSecrets,
     tokenGuesses: options.tokenGuesses ?? unpaced,
     barrier: {
       enforced: (seq) => {
@@ -192,7 +195,7 @@ export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Ap
     version: '0.0.0-test',
     factsAge: () => null,
     ownReplicaId: () => around(noReplica).ownId(),
-    clock: options.clock ?? systemClock,
+    clock,
     ...(options.time && { timers: options.time.timers }),
     randomBytes,
     logger: pino({ level: 'silent' }),

@@ -9,6 +9,7 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import type { OperatorSessions } from '../../src/api/operator/operator-sessions.ts';
 import { OperatorTokens } from '../../src/api/operator/operator-tokens.ts';
+import type { SessionSecrets } from '../../src/api/session-secrets.ts';
 import { publicServer } from '../../src/app.ts';
 import type { Config, LimitsConfig, RouteConfig } from '../../src/config.ts';
 import { usualKeyPrefix } from '../../src/domain/api-key.ts';
@@ -280,6 +281,7 @@ const noStore = {
   operatorSessions: missing<OperatorSessions>('operatorSessions'),
   tokenGuesses: unpaced,
   portalSessions: missing<PortalSessionStore>('portalSessions'),
+  sessionSecrets: missing<SessionSecrets>('sessionSecrets'),
   version: '0.0.0-test',
   factsAge: () => null,
   ownReplicaId: () => null,

@@ -12,7 +12,6 @@ import type { TypeBoxProvider } from '../rest/typebox.ts';
 import { portalKeyRoutes } from './keys.ts';
 import { changeCallerOf, requireSession, sessionOf, type PortalApp } from './portal-guard.ts';
 import { portalReads } from './reads.ts';
-import { SessionSecrets } from '../session-secrets.ts';
 import { ownSessionRoutes, redeemRoute } from './session.ts';
 
 export interface PortalApiDeps extends Omit<ManagementDeps, 'destinationOf' | 'onOperations'> {
@@ -25,8 +24,7 @@ export interface PortalApiDeps extends Omit<ManagementDeps, 'destinationOf' | 'o
  */
 export function portalApi(app: FastifyInstance, deps: PortalApiDeps, done: () => void): void {
   const { config } = deps;
-  const secrets = new SessionSecrets(deps);
-  const guard = { ...deps, secrets, addressOf: clientAddresses(config.trustedProxies) };
+  const guard = { ...deps, addressOf: clientAddresses(config.trustedProxies) };
   installJsonBodies(app, config.limits, deps.timers);
   app.register((open, _options, registered) => {
     redeemRoute(open, guard);

@@ -36,7 +36,7 @@ export type PortalApp = RoutesWith<PortalAccess>;
 export interface PortalGuardDeps {
   readonly config: Parameters<typeof budgetOf>[0];
   readonly portalSessions: Pick<PortalSessionStore, 'find'>;
-  readonly secrets: Pick<SessionSecrets, 'digestOf'>;
+  readonly sessionSecrets: Pick<SessionSecrets, 'digestOf'>;
   readonly addressOf: ClientAddress;
 }
 
@@ -74,9 +74,9 @@ export function requireSession(app: FastifyInstance, deps: PortalGuardDeps): voi
 async function sessionInForce(
   token: string,
   address: string | undefined,
-  { secrets, portalSessions }: PortalGuardDeps,
+  { sessionSecrets, portalSessions }: PortalGuardDeps,
 ): Promise<PortalSession> {
-  const digest = await secrets.digestOf(token);
+  const digest = await sessionSecrets.digestOf(token);
   const session = digest && (await portalSessions.find(digest, networkOf(address)));
   if (!session) throw new ProblemError(callerProblems.sessionEnded);
   return session;

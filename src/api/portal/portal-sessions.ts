@@ -15,7 +15,6 @@ import type { ManagementApp } from '../operations.ts';
 import { withinLimit } from '../rest/changes.ts';
 import { displayName } from '../rest/display-name.ts';
 import { closed, noQuery, timestamp } from '../rest/typebox.ts';
-import { SessionSecrets } from '../session-secrets.ts';
 
 /** Milliseconds in which a link has to be redeemed. */
 const linkMs = 5 * 60_000;
@@ -43,8 +42,7 @@ export function portalSessionRoutes(app: ManagementApp, deps: ManagementDeps): v
 }
 
 function createRoute(app: ManagementApp, deps: ManagementDeps): void {
-  const { config, portalSessions, clock, randomBytes } = deps;
-  const secrets = new SessionSecrets(deps);
+  const { config, portalSessions, sessionSecrets, clock, randomBytes } = deps;
   app.post(
     '/portal-sessions',
     {
@@ -64,7 +62,7 @@ function createRoute(app: ManagementApp, deps: ManagementDeps): void {
       const returnUrl = readReturnUrl(request.body.return_url, portal);
       const subAccountId = subId === undefined ? null : found(parseAccountId(subId), 'sub-account');
       const id = uuidV7(clock.wallMs(), randomBytes(10));
-      const { secret, digest } = await secrets.make();
+      const { secret, digest } = await sessionSecrets.make();
       // A parent has at most as many open sessions as sub-accounts.
       const most = config.limits.subAccountsPerParent;
       const session = { id, subAccountId, permissions, scopes, user, returnUrl, digest };

@@ -34,7 +34,7 @@ export interface RedeemDeps {
   readonly portal: Pick<PortalConfig, 'sessionMs'>;
   readonly portalSessions: Pick<PortalSessionStore, 'redeem'>;
   readonly addressOf: ClientAddress;
-  readonly secrets: SessionSecrets;
+  readonly sessionSecrets: SessionSecrets;
 }
 
 /** Adds `POST /redeem`, which exchanges a link for the token of its session, once. It needs no token. */
@@ -51,10 +51,10 @@ export function redeemRoute(app: FastifyInstance, deps: RedeemDeps): void {
       },
     },
     async (request, reply) => {
-      const { portal, portalSessions, secrets } = deps;
-      const link = await secrets.digestOf(request.body.link);
+      const { portal, portalSessions, sessionSecrets } = deps;
+      const link = await sessionSecrets.digestOf(request.body.link);
       if (link === undefined) throw new ProblemError(linkSpent);
-      const { secret: token, digest } = await secrets.make();
+      const { secret: token, digest } = await sessionSecrets.make();
       const network = networkOf(deps.addressOf(request.raw));
       const session = await portalSessions.redeem(link, digest, portal.sessionMs, network);
       if (session === null) throw new ProblemError(linkSpent);
