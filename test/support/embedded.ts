@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { openEmbedded } from '../../src/adapters/embedded/store.ts';
 import type { Store } from '../../src/adapters/postgres/store.ts';
 import type { Scope } from './servers.ts';
+import { longMs } from './unhurried.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -26,7 +27,7 @@ export async function madeDataDir(t: Scope): Promise<string> {
 
 /** A migrated embedded store of the test's own. */
 export async function embeddedStore(t: Scope): Promise<Store> {
-  const store = await openEmbedded(await madeDataDir(t));
+  const store = await openEmbedded(await madeDataDir(t), undefined, longMs);
   t.teardown(() => store.close());
   await store.migrate();
   return store;
@@ -38,7 +39,7 @@ let making: Promise<void> | undefined;
 async function make(template: string): Promise<void> {
   const draft = `${template}-${process.pid}`;
   await mkdir(draft, { recursive: true });
-  const store = await openEmbedded(draft);
+  const store = await openEmbedded(draft, undefined, longMs);
   await store.migrate();
   await store.close();
   // Another process may have been quicker; then its template is as good.

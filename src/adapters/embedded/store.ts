@@ -24,11 +24,6 @@ export class DataDirInUse extends Error {
   }
 }
 
-/**
- * Deadline of every statement except migrations, in milliseconds. A shorter deadline for urgent statements would be of
- * little use, because no timer of this process fires while PGlite is working.
- */
-const deadlineMs = 5_000;
 const migrationMs = 600_000;
 
 /**
@@ -41,9 +36,14 @@ const migrationMs = 600_000;
  *
  * @param dataDir directory for all data; created if it does not exist
  * @param onCreate called before a database is created, which takes a few seconds
+ * @param deadlineMs of every statement except migrations. No timer fires while PGlite works, so one for all is enough.
  * @throws {DataDirInUse} if another process has the lock
  */
-export async function openEmbedded(dataDir: string, onCreate: () => void = () => undefined): Promise<Store> {
+export async function openEmbedded(
+  dataDir: string,
+  onCreate: () => void = () => undefined,
+  deadlineMs = 5_000,
+): Promise<Store> {
   const databaseDir = join(dataDir, 'pglite');
   const lock = await takeDataDir(dataDir, databaseDir).catch(explain(dataDir));
   const database = new LateDatabase(databaseDir, onCreate);

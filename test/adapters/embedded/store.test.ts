@@ -13,6 +13,7 @@ import type { AccountId } from '../../../src/domain/ids.ts';
 import { quietFigures } from '../../contract/replica-figures.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createSub, problemCode } from '../../support/store.ts';
+import { longMs } from '../../support/unhurried.ts';
 
 const register = new URL('../../../scripts/typescript/register.mjs', import.meta.url).href;
 const writer = fileURLToPath(new URL('../../support/embedded-writer.ts', import.meta.url));
@@ -39,7 +40,7 @@ t.test('a killed process loses nothing it has said, and leaves the directory fre
   }
   if (child.signalCode === null) await once(child, 'exit');
 
-  const store = await openEmbedded(dataDir);
+  const store = await openEmbedded(dataDir, undefined, longMs);
   t.teardown(() => store.close());
   t.equal(
     await problemCode(store.tenants.listParents({}, { limit: 1 })),
@@ -74,7 +75,7 @@ t.test('a killed process loses nothing it has said, and leaves the directory fre
   await t.test('closed, it can be opened again', async (t) => {
     await store.close();
     t.same(readdirSync(dataDir), ['pglite']);
-    const again = await openEmbedded(dataDir);
+    const again = await openEmbedded(dataDir, undefined, longMs);
     await again.ping();
     await createSub(again.tenants, parent);
     t.equal((await again.tenants.getParent(parent))?.activeSubAccounts, ids.size + 1);
@@ -84,7 +85,7 @@ t.test('a killed process loses nothing it has said, and leaves the directory fre
 
 t.test('a directory whose database cannot be opened is said so, and let go', async (t) => {
   const dataDir = t.testdir({ pglite: { PG_VERSION: '9\n' } });
-  const store = await openEmbedded(dataDir);
+  const store = await openEmbedded(dataDir, undefined, longMs);
   await t.rejects(store.migrate(), new RegExp(join(dataDir, 'pglite')));
   await store.close();
   await (await lockFolder(dataDir)).release();
@@ -105,7 +106,7 @@ t.test('a database is made by a process of its own, and is there whole or not at
   await once(killed, 'exit');
   const [left] = drafts();
 
-  const store = await openEmbedded(dataDir);
+  const store = await openEmbedded(dataDir, undefined, longMs);
   t.teardown(() => store.close());
   const opening = store.migrate();
   opening.catch(() => undefined);
@@ -122,7 +123,7 @@ t.test('a database is made by a process of its own, and is there whole or not at
   );
   // The process that was making the first one notices that its own is gone, and ends.
   await eventually(async () => {
-    const again = await openEmbedded(dataDir);
+    const again = await openEmbedded(dataDir, undefined, longMs);
     const cut = again.migrate();
     cut.catch(() => undefined);
     await eventually(() => drafts().some((name) => name !== left));

@@ -10,7 +10,7 @@ import { startChaosUpstream } from './upstream.ts';
 /** Kinds of exchanges in which a point is tried until it fires; the last that calls it comes behind them. */
 const mostKinds = 3;
 /** Gateways that are tried side by side; an exchange in which a point has fired mostly waits. */
-const lanes = 6;
+const lanes = 3;
 /** Part of the names of the points that are tried: `CHAOS=pool.ts npm test -- test/e2e/chaos`. */
 const wanted = process.env['CHAOS'] ?? '';
 

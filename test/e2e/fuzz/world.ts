@@ -86,7 +86,7 @@ export async function startWorld(t: Scope, options: WorldOptions): Promise<World
       if (!running()) throw new Error(`the gateway has ended:\n${output()}`);
       return (await fetch(`${internalUrl}/readyz`).catch(() => null))?.status === 200;
     },
-    { limitMs: 60_000, everyMs: 25 },
+    { everyMs: 25 },
   );
   const accounts = await makeAccounts(t, `http://127.0.0.1:${port}`, internalUrl);
   return { port, internalUrl, ...accounts, output, running, child };

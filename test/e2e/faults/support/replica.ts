@@ -114,7 +114,7 @@ export class Replica {
         if (!this.running) throw new Error(`${this.name} has ended:\n${this.output}`);
         return (await this.operator.send('GET', '/readyz'))?.status === 200;
       },
-      { limitMs: 60_000, everyMs: 50 },
+      { everyMs: 50 },
     );
   }
 
