@@ -12,7 +12,7 @@ export const USAGE = `npm test -- [FILE, FOLDER OR PART OF A PATH ...]
   --class CLASS   only tests of this class
   --grep TEXT     only tests whose name contains it (/.../ is a regular expression)
   --only          only tests marked with t.only
-  --jobs N        test files at a time that use a processor; as many again that mostly wait
+  --jobs N        test files at a time that use a processor; twice as many again that mostly wait
   --alone         each file in a process of its own
   --seed N        files in an order drawn by it; tests that draw do so by it, too
   --record        keep what each file took, and the lane as its budget, in test/runner/recorded.tsv

@@ -10,10 +10,12 @@ import { takenBy } from './recorded.mjs';
 const FILES_A_PROCESS = 20;
 /** A file that uses less of a processor than this waits for most of its time. */
 const WAITS = 0.4;
+/** Files that wait, for each that burns: together they keep the processors busy. */
+const WAITING = 2;
 const SECONDS_OF_A_NEW_FILE = 4;
 
 /**
- * Runs files in the order given: `jobs` at a time that burn, beside them as many that wait.
+ * Runs files in the order given: `jobs` at a time that burn, beside them {@link WAITING} times as many that wait.
  * @param {TestFile[]} files
  * @param {import('./options.mjs').Options} options
  * @param {(result: FileResult) => void} onResult
@@ -39,7 +41,7 @@ export async function runAll(files, options, onResult) {
     if (shared) await endOf(shared, onResult);
   };
   const burn = Array.from({ length: options.jobs }, () => lane(() => burning.shift() ?? waiting.shift()));
-  const wait = Array.from({ length: options.jobs }, () => lane(() => waiting.shift()));
+  const wait = Array.from({ length: WAITING * options.jobs }, () => lane(() => waiting.shift()));
   await Promise.all([...burn, ...wait]);
 }
 
