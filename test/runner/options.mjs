@@ -16,7 +16,7 @@ export const USAGE = `npm test -- [FILE, FOLDER OR PART OF A PATH ...]
   --alone         each file in a process of its own
   --seed N        files in an order drawn by it; tests that draw do so by it, too
   --record        keep what each file took, and the lane as its budget, in test/runner/recorded.tsv
-  --silence S     seconds a test file may go without a word, such as an assertion (180)
+  --silence S     seconds a test file may go without a word, such as an assertion (180), on an idle machine
   --timeout S     seconds a test file may take in all (3600)`;
 
 /** @typedef {ReturnType<typeof parseOptions>} Options */

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { Parser } from 'tap-parser';
 import { inProject } from '../../scripts/lib/project.mjs';
+import { slowdown } from './slowdown.mjs';
 
 const NODE_ARGS = ['--disable-warning=ExperimentalWarning', inProject('test/runner/test-process.mjs')];
 /** After the polite signal tap still reports which test hung and on what. */
@@ -133,9 +134,16 @@ export class TestProcess {
    */
   async #within(awaited) {
     const { silenceMs, totalMs } = this.#limits;
-    const silence = setTimeout(() => this.#kill(`asserted nothing for ${silenceMs / 1000} s`), silenceMs);
+    let heardMs = Date.now();
+    const silence = setTimeout(() => {
+      if (Date.now() - heardMs < silenceMs * slowdown()) silence.refresh();
+      else this.#kill(`asserted nothing for ${silenceMs / 1000} s`);
+    }, silenceMs);
     const total = setTimeout(() => this.#kill(`took longer than ${totalMs / 1000} s`), totalMs);
-    this.#refresh = () => this.#late === '' && silence.refresh();
+    this.#refresh = () => {
+      heardMs = Date.now();
+      if (this.#late === '') silence.refresh();
+    };
     try {
       return await awaited;
     } finally {

@@ -37,6 +37,7 @@ import { ActiveExchanges } from '../../src/proxy/active-exchanges.ts';
 import type { Lookup } from '../../src/proxy/upstream/names.ts';
 import type { ManualTime } from './coherence/manual-time.ts';
 import { acceptedSchemes, authorizationOf } from './credential-forms.ts';
+import { eventually as holds } from './eventually.ts';
 import { listening } from './listening.ts';
 import { MemoryDirectory, type Holder } from './memory-directory.ts';
 import { lookupWith } from './names.ts';
@@ -295,11 +296,7 @@ function missing<T extends object>(what: string): T {
 
 /** Waits until something that other parts of the process do has happened. */
 export async function eventually(condition: () => boolean, what = 'the condition'): Promise<void> {
-  const giveUp = Date.now() + 120_000;
-  while (!condition()) {
-    if (Date.now() > giveUp) throw new Error(`${what} did not come about in 120 s`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
+  await holds(condition, { everyMs: 5 }).catch(() => Promise.reject(new Error(`${what} did not come about`)));
 }
 
 /** Waits until something has begun to move and moves no more: then everything between the two ends is full. */

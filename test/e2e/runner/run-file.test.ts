@@ -102,7 +102,8 @@ async function runFile(file: string, limits: object): Promise<FileResult> {
     globalThis.setTimeout = new Proxy(setTimeout, {
       apply(target, self, [call, ms]) {
         const timer = target(call, ms);
-        if (ms === limits.silenceMs) timer.refresh = () => void (refreshed = true);
+        const refresh = timer.refresh.bind(timer);
+        if (ms === limits.silenceMs) timer.refresh = () => ((refreshed = true), refresh());
         return timer;
       },
     });
