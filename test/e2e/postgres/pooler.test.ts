@@ -25,15 +25,6 @@ const longLease = 'coherence: {lease_ms: 60000}\n';
 /** The machine that runs the tests may stand still for a second. */
 const neverShed = 'limits: {max_event_loop_delay_ms: 0}\n';
 
-t.test('every statement of the store works through a transaction pooler', { skip }, async (t) => {
-  const directUrl = await freshDatabase(t);
-  const { url } = await startPooler(t, directUrl);
-  const store = openPostgres({ url, directUrl, maxConnections: 4, deadlines });
-  t.teardown(() => store.close());
-  await store.migrate();
-  await storeContracts(t, store);
-});
-
 t.test('a pooler alone will do to migrate and to store', { skip }, async (t) => {
   const { url } = await startPooler(t, await freshDatabase(t));
   const store = openPostgres({ url: `${url}?prepare=false`, maxConnections: 4, deadlines });
