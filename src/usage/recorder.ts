@@ -203,17 +203,17 @@ export class UsageRecorder implements UsageSink {
    * Adds the remaining counts to the store and announces that no more will follow. Retries both while the store cannot
    * be reached. Must be called after the last request has been counted.
    *
-   * @param untilMs monotonic time in milliseconds at which the attempts end; the first attempt is always made
+   * @param untilMs monotonic time in milliseconds at which the attempts end, also one under way; 0 for one attempt
    * @returns number of requests whose counts the store still lacks
    */
   async stop(untilMs = 0): Promise<number> {
     const { clock, timers, journal } = this.#parts;
     this.#stopped = true;
     this.#callOff();
-    const leftMs = untilMs - clock.monotonicMs();
+    const adding = this.#addRest(untilMs);
+    const leftMs = Math.max(0, untilMs - clock.monotonicMs());
     // An attempt may hang until the process has to end, so it is awaited only until `untilMs`.
-    if (leftMs > 0) await within(timers, leftMs, this.#addRest(untilMs)).catch(() => undefined);
-    else await this.#addRest(untilMs);
+    await (untilMs === 0 ? adding : within(timers, leftMs, adding).catch(() => undefined));
     const left = this.#pending.requests + requestsOf(this.#batch.rows);
     await journal.close(this.#pending.throughMs === Infinity);
     return left;

@@ -123,7 +123,7 @@ t.test('usage that cannot be stored at once is stored when the database is back'
 t.test(
   'usage that could not be stored is said with its journal, and the next process stores it',
   async (t) => {
-    const { program, line, sql, env } = await withUnstoredUsage(t, 2_000);
+    const { program, line, sql, env } = await withUnstoredUsage(t, 10_000);
     t.equal(await program.kill('SIGTERM'), 1);
     const said = program.log().find(({ msg }) => String(msg).startsWith('usage could not be added'));
     t.match(said, { level: 'error', requests: 5, journal: /usage/ });

@@ -50,8 +50,8 @@ export class UsageLeft extends Error {
   }
 }
 
-/** Milliseconds reserved at the end of the process for the steps after usage has been stored. */
-const lastStepsMs = 1_000;
+/** Milliseconds reserved at the end of a drain for the steps after usage has been stored. */
+const lastStepsMs = (drainMs: number): number => Math.min(1_000, drainMs / 10);
 
 /** Makes the parts that count requests, and their metrics. */
 export function makeCounting(parts: CountingParts): Counting {
@@ -92,7 +92,7 @@ export function makeCounting(parts: CountingParts): Counting {
       );
     },
     deliver: (withinMs) => within(parts.timers, withinMs, usage.deliver()).catch(() => undefined),
-    leave: (withinMs) => void (addUntilMs = parts.clock.monotonicMs() + withinMs - lastStepsMs),
+    leave: (withinMs) => void (addUntilMs = parts.clock.monotonicMs() + withinMs - lastStepsMs(withinMs)),
     stop: async () => {
       await stopReplaying();
       const requests = await usage.stop(addUntilMs);

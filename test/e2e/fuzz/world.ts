@@ -81,13 +81,10 @@ export async function startWorld(t: Scope, options: WorldOptions): Promise<World
     child.kill('SIGKILL');
     await ended;
   });
-  await eventually(
-    async () => {
-      if (!running()) throw new Error(`the gateway has ended:\n${output()}`);
-      return (await fetch(`${internalUrl}/readyz`).catch(() => null))?.status === 200;
-    },
-    { everyMs: 25 },
-  );
+  await eventually(async () => {
+    if (!running()) throw new Error(`the gateway has ended:\n${output()}`);
+    return (await fetch(`${internalUrl}/readyz`).catch(() => null))?.status === 200;
+  });
   const accounts = await makeAccounts(t, `http://127.0.0.1:${port}`, internalUrl);
   return { port, internalUrl, ...accounts, output, running, child };
 }
