@@ -203,7 +203,7 @@ export class UsageRecorder implements UsageSink {
    * Adds the remaining counts to the store and announces that no more will follow. Retries both while the store cannot
    * be reached. Must be called after the last request has been counted.
    *
-   * @param untilMs monotonic time in milliseconds at which the attempts end, also one under way; 0 for one attempt
+   * @param untilMs monotonic time in milliseconds at which the attempts end, also one that hangs; 0 for one attempt
    * @returns number of requests whose counts the store still lacks
    */
   async stop(untilMs = 0): Promise<number> {
@@ -211,8 +211,8 @@ export class UsageRecorder implements UsageSink {
     this.#stopped = true;
     this.#callOff();
     const adding = this.#addRest(untilMs);
-    const leftMs = Math.max(0, untilMs - clock.monotonicMs());
-    // An attempt may hang until the process has to end, so it is awaited only until `untilMs`.
+    // The listeners may have drained for longer; a store that responds takes less than these 100 ms.
+    const leftMs = Math.max(100, untilMs - clock.monotonicMs());
     await (untilMs === 0 ? adding : within(timers, leftMs, adding).catch(() => undefined));
     const left = this.#pending.requests + requestsOf(this.#batch.rows);
     await journal.close(this.#pending.throughMs === Infinity);
