@@ -1,5 +1,5 @@
 // @ts-check
-import { secondsOf } from './schedule.mjs';
+import { FILES_A_JOB, secondsOf } from './schedule.mjs';
 
 const PLAIN_EVERY_MS = 30_000;
 
@@ -8,10 +8,11 @@ export class Progress {
   #began = Date.now();
   #total;
   #done = 0;
-  /** Recorded seconds of processor or waiting, one file after another. */
+  /** Recorded seconds, one file after another. */
   #left;
   #doneSeconds = 0;
-  #jobs;
+  /** Files at once. */
+  #atOnce;
   #said = Date.now();
 
   /**
@@ -21,8 +22,9 @@ export class Progress {
   constructor(files, jobs) {
     this.#total = files.length;
     this.#left = files.reduce((sum, { file }) => sum + secondsOf(file), 0);
-    this.#jobs = jobs;
-    if (files.length > 1) console.log(`${files.length} test files, about ${inWords(this.#left / jobs)}`);
+    this.#atOnce = Math.min(files.length, jobs * FILES_A_JOB);
+    if (files.length > 1)
+      console.log(`${files.length} test files, about ${inWords(this.#left / this.#atOnce)}`);
   }
 
   /**
@@ -51,7 +53,7 @@ export class Progress {
   /** By the pace so far, once there is one. */
   #secondsLeft() {
     const elapsed = (Date.now() - this.#began) / 1000;
-    const pace = this.#doneSeconds < 60 ? 1 / this.#jobs : elapsed / this.#doneSeconds;
+    const pace = this.#doneSeconds < 60 ? 1 / this.#atOnce : elapsed / this.#doneSeconds;
     return Math.max(0, this.#left * pace);
   }
 }

@@ -12,6 +12,8 @@ const FILES_A_PROCESS = 20;
 const WAITS = 0.4;
 /** Files that wait, for each that burns: together they keep the processors busy. */
 const WAITING = 2;
+/** Files under way at once, for each job. */
+export const FILES_A_JOB = 1 + WAITING;
 const SECONDS_OF_A_NEW_FILE = 4;
 
 /**
