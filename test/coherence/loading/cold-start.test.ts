@@ -21,6 +21,7 @@ import { freshRedis } from '../../support/redis.ts';
 import type { Scope } from '../../support/servers.ts';
 import { createKey, createParent, createSub, freshStore, storeAt } from '../../support/store.ts';
 import { tcpRelay } from '../../support/tcp-relay.ts';
+import { unhurried } from '../../support/unhurried.ts';
 import { startUpstream } from '../../support/upstreams.ts';
 
 const callers = 20;
@@ -55,7 +56,7 @@ t.test('under load from cold each replica asks PostgreSQL once for each key and 
       target.port = String(relay.port);
       const env = { PORT: '0', INTERNAL_PORT: '0', UPSTREAM_URL: upstream.url, DATABASE_URL: target.href };
       const config = goodConfig({ ...env, CONFIG: configFile(t, patience) });
-      const gateway = await startGateway(config, openLog('silent').logger);
+      const gateway = await startGateway(config, openLog('silent').logger, undefined, null, unhurried);
       t.teardown(() => gateway.stop());
       await gateway.begun;
       const call = httpClient(t, `http://127.0.0.1:${gateway.publicAddress.port}`);
