@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { slowdown } from '../../../runner/slowdown.mjs';
 import { valuesOf } from '../strict-head.ts';
 import { readResponse, type StrictResponse, type StrictRequests } from '../strict.ts';
 
@@ -12,7 +13,7 @@ export interface Heard {
   readonly ended: boolean;
 }
 
-/** How long responses are waited for: those that must come, and those that need not. */
+/** How long responses are waited for: those that must come, on a machine that does nothing else, and those that need not. */
 const patienceMs = { owed: 6_000, uncertain: 150 };
 
 /** Sends bytes on a connection of their own, in pieces, and listens until there is nothing more to expect. */
@@ -37,11 +38,12 @@ export function speak(
       socket.destroy();
       resolve({ responses, leftover: text, ended });
     };
-    let timer = setTimeout(() => finish(false), patienceMs.owed);
+    const inTime = (owed: boolean): NodeJS.Timeout =>
+      setTimeout(() => finish(false), owed ? patienceMs.owed * slowdown() : patienceMs.uncertain);
+    let timer = inTime(true);
     const wait = (): void => {
       clearTimeout(timer);
-      const owed = sending || responses.length < requests.length;
-      timer = setTimeout(() => finish(false), owed ? patienceMs.owed : patienceMs.uncertain);
+      timer = inTime(sending || responses.length < requests.length);
     };
     const take = (): void => {
       while (text !== '') {

@@ -28,6 +28,9 @@ interface Sent {
   seen: Sighting | null;
 }
 
+/** For how long what was sent is still known after its responses, because it may come late to an upstream. */
+const stillKnownMs = 10_000;
+
 /** Sends cases to all upstreams at once and holds what they saw against what was sent. */
 export class Session {
   readonly #world: World;
@@ -94,8 +97,7 @@ export class Session {
     for (const word of words) this.#cases.set(word, one);
     const outcomes = await Promise.all(this.#kinds.map((kind) => this.#send(one, kind, number)));
     this.#compare(one, outcomes);
-    // What comes late is still known for a while.
-    setTimeout(() => words.forEach((word) => this.#cases.delete(word)), 10_000).unref();
+    setTimeout(() => words.forEach((word) => this.#cases.delete(word)), stillKnownMs).unref();
     return outcomes;
   }
 
@@ -103,14 +105,15 @@ export class Session {
     const bytes = filled(one.bytes, kind, number);
     const strict = readRequests(bytes);
     const sent = strict.requests.map((request): Sent => ({ request, of: one, seen: null }));
-    for (const each of sent) {
+    const keys = sent.map((each) => {
       const key = keyOf({ kind: kindOf(each.request.target, this.#kinds), ...each.request });
       const list = this.#outstanding.get(key);
       if (list === undefined) this.#outstanding.set(key, [each]);
       else list.push(each);
-      setTimeout(() => this.#outstanding.delete(key), 10_000).unref();
-    }
+      return key;
+    });
     const heard = await speak(this.#world.port, bytes, one.splits, strict);
+    setTimeout(() => keys.forEach((key) => this.#outstanding.delete(key)), stillKnownMs).unref();
     const endings = sent.map((each, i) => this.#check(each, heard.responses[i], heard));
     const { responses, leftover, ended } = heard;
     const more = strict.rest === 'nothing' ? 0 : 1;

@@ -1,11 +1,12 @@
 import { connect, type Socket } from 'node:net';
+import { slowdown } from '../../../runner/slowdown.mjs';
 import { valuesOf } from '../strict-head.ts';
 import { readResponse } from '../strict.ts';
 import type { RequestBody } from './plan.ts';
 import type { Got } from './oracle.ts';
 import type { Exchange } from './upstream.ts';
 
-/** Longer than any response takes on a machine that has other things to do: one that comes later never comes. */
+/** Longer than any response takes on a machine that does nothing else: one that comes later never comes. */
 const mostMs = 60_000;
 
 /**
@@ -23,7 +24,7 @@ export function ask(
     const got: Got[] = [];
     let text = '';
     let over = false;
-    const timer = setTimeout(() => finish(true), mostMs);
+    const timer = setTimeout(() => finish(true), mostMs * slowdown());
 
     const finish = (late = false): void => {
       if (over) return;
