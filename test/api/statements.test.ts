@@ -2,10 +2,9 @@
 /** Far from PostgreSQL each statement of a change is a round trip, and a connection is taken as long. */
 import { Buffer } from 'node:buffer';
 import t from 'tap';
-import { openPostgres } from '../../src/adapters/postgres/store.ts';
 import { startApis } from '../support/apis.ts';
 import type { Call, HttpResponse } from '../support/http-client.ts';
-import { freshStore } from '../support/store.ts';
+import { freshStore, storeAt } from '../support/store.ts';
 import { tcpRelay } from '../support/tcp-relay.ts';
 
 /** Execute of PostgreSQL's protocol: the unnamed portal, all rows. */
@@ -16,8 +15,7 @@ t.test('a change is one statement, which finds out whether the account is there'
   const target = new URL(url);
   const relay = await tcpRelay(t, Number(target.port));
   target.port = String(relay.port);
-  const relayed = openPostgres({ url: target.href, maxConnections: 4 });
-  t.teardown(() => relayed.close());
+  const relayed = storeAt(t, target.href);
   // Decisions read the facts by the other store; a gateway has them in memory.
   const apis = await startApis(t, { store, deps: { tenants: relayed.tenants } });
   const { operator } = apis;

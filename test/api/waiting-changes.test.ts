@@ -1,16 +1,14 @@
 // class: app
 /** Changes that wait for a connection while their key is revoked. */
 import t from 'tap';
-import { openPostgres } from '../../src/adapters/postgres/store.ts';
 import { startApis } from '../support/apis.ts';
 import { eventually } from '../support/eventually.ts';
 import type { HttpResponse } from '../support/http-client.ts';
-import { freshStore, rawSql } from '../support/store.ts';
+import { freshStore, rawSql, storeAt } from '../support/store.ts';
 
 t.test('a write that waits for a connection while its key is revoked is 401 and does nothing', async (t) => {
   const { url, store } = await freshStore(t, { maxConnections: 4, deadlines: { queryMs: 60_000 } });
-  const otherStore = openPostgres({ url, maxConnections: 4 });
-  t.teardown(() => otherStore.close());
+  const otherStore = storeAt(t, url);
   let asked = false;
   const createSubAccount: typeof store.tenants.createSubAccount = (...parameters) => {
     asked = true;

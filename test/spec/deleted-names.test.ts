@@ -4,7 +4,6 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import t, { type Test } from 'tap';
-import { openPostgres } from '../../src/adapters/postgres/store.ts';
 import type { AccountId } from '../../src/domain/ids.ts';
 import { makeParents, type Parent } from '../support/apis.ts';
 import { eventually } from '../support/eventually.ts';
@@ -12,7 +11,7 @@ import { httpClient, type Call, type CallOptions } from '../support/http-client.
 import { freshDatabase } from '../support/postgres.ts';
 import { becomes, startProcess } from '../support/process.ts';
 import { freshRedis } from '../support/redis.ts';
-import { migrated, rawSql, tablesWith } from '../support/store.ts';
+import { migrated, rawSql, storeAt, tablesWith } from '../support/store.ts';
 import { startUpstream } from '../support/upstreams.ts';
 
 const operatorToken = 'a-token-of-the-operator-of-this-test';
@@ -35,8 +34,7 @@ async function start(t: Test) {
   await becomes(gateway.internalUrl, 200);
   const redis = new Redis(redisUrl);
   t.teardown(() => redis.disconnect());
-  const store = openPostgres({ url: database, maxConnections: 4 });
-  t.teardown(() => store.close());
+  const store = storeAt(t, database);
   const internal = httpClient(t, gateway.internalUrl);
   const asCustomer = (call: Call): Call => {
     return (method, path, more: CallOptions = {}) =>

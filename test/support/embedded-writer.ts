@@ -2,8 +2,9 @@
 import { openEmbedded } from '../../src/adapters/embedded/store.ts';
 import { quietFigures } from '../contract/replica-figures.ts';
 import { createParent, createSub } from './store.ts';
+import { longMs } from './unhurried.ts';
 
-const store = await openEmbedded(process.argv[2] ?? '');
+const store = await openEmbedded(process.argv[2] ?? '', undefined, longMs);
 await store.migrate();
 const parent = await createParent(store.tenants);
 await store.figures.report('killed', quietFigures, false);

@@ -13,6 +13,7 @@ import {
   pagesRead,
   tablesWith,
 } from '../../support/store.ts';
+import { unhurried } from '../../support/unhurried.ts';
 
 const most = 1_000;
 
@@ -182,7 +183,7 @@ t.test('a batch that is interrupted leaves nothing half done, and the next proce
       })
       .catch(() => undefined);
     t.same(await store.erasures.get(parent), before, 'undone');
-    const other = openPostgres({ url, maxConnections: 4 });
+    const other = openPostgres({ url, maxConnections: 4, deadlines: unhurried.deadlines });
     const batch = await other.erasures.run({ settledMs: 0, most: 2 });
     await other.close();
     if (batch === null) break;

@@ -1,12 +1,11 @@
 // class: real
 /** The log after an hour of changes. `LOG_ROWS=1000000` for as many as 278 changes a second make. */
 import t from 'tap';
-import { openPostgres } from '../../../src/adapters/postgres/store.ts';
 import { changesKept } from '../../../src/coherence/retention.ts';
 import { decidingReplica } from '../../support/deciding-replica.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freshDatabase } from '../../support/postgres.ts';
-import { migrated, rawSql } from '../../support/store.ts';
+import { migrated, rawSql, storeAt } from '../../support/store.ts';
 
 const rows = Number(process.env['LOG_ROWS'] ?? 200_000);
 const leaseMs = 3_000;
@@ -21,8 +20,7 @@ t.test(
       await sql`insert into coherence_log (seq, key, withdrawn)
       select g, 'k:' || md5(g::text), true from generate_series(${from}::int, ${Math.min(rows, from + portion - 1)}::int) g`;
     await sql`insert into coherence_taken (seq) values (${rows})`;
-    const store = openPostgres({ url, maxConnections: 8 });
-    t.teardown(() => store.close());
+    const store = storeAt(t, url, { maxConnections: 8 });
     const replica = decidingReplica(t, store, leaseMs).coherence;
     await eventually(() => replica.ready());
     t.equal(replica.snapshot().applied, rows);

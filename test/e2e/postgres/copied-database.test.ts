@@ -12,7 +12,8 @@ import { connected, openFactCache } from '../../support/fact-cache.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 import { freshRedis } from '../../support/redis.ts';
 import type { Scope } from '../../support/servers.ts';
-import { createKey, createParent, createSub, migrated } from '../../support/store.ts';
+import { createKey, createParent, createSub, migrated, storeAt } from '../../support/store.ts';
+import { unhurried } from '../../support/unhurried.ts';
 
 t.test(
   'a key revoked in one of them stays revoked there, whatever the other one keeps in Redis',
@@ -25,7 +26,7 @@ t.test(
       return { parent: id, ...(await createKey(tenants, id)) };
     });
     const copy = await copyOf(t, original);
-    const [here, there] = [openStore(t, original), openStore(t, copy)];
+    const [here, there] = [storeAt(t, original), storeAt(t, copy)];
     const inOriginal = replica(t, here, redisUrl);
     const inCopy = replica(t, there, redisUrl);
 
@@ -56,7 +57,7 @@ t.test(
   async (t) => {
     const original = await freshDatabase(t, migrated);
     const copy = await copyOf(t, original);
-    const [before, after] = [openStore(t, original), openStore(t, copy)];
+    const [before, after] = [storeAt(t, original), storeAt(t, copy)];
     t.match(await before.log.replicas(), { complete: true });
     const now = await after.log.replicas();
     t.equal(now.complete, false);
@@ -81,7 +82,7 @@ t.test(
 
 t.test('dropped and restored in place, it is another history, too', async (t) => {
   const url = await freshDatabase(t, migrated);
-  const store = openStore(t, url);
+  const store = storeAt(t, url);
   const before = await store.log.replicas();
   const sql = postgres(url, { max: 1, onnotice: () => undefined });
   await sql.unsafe(`
@@ -121,14 +122,8 @@ async function copyOf(t: Scope, url: string): Promise<string> {
   return Object.assign(new URL(url), { pathname: `/${name}` }).href;
 }
 
-function openStore(t: Scope, url: string): Store {
-  const store = openPostgres({ url, maxConnections: 5 });
-  t.teardown(() => store.close());
-  return store;
-}
-
 async function withStore<T>(url: string, work: (store: Store) => Promise<T>): Promise<T> {
-  const store = openPostgres({ url, maxConnections: 5 });
+  const store = openPostgres({ url, maxConnections: 5, deadlines: unhurried.deadlines });
   try {
     return await work(store);
   } finally {

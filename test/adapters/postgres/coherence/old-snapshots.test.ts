@@ -8,6 +8,7 @@ import { eventually } from '../../../support/eventually.ts';
 import { freshDatabase, startPostgres, startStandby } from '../../../support/postgres.ts';
 import type { Scope } from '../../../support/servers.ts';
 import { migrated, rawSql, storeAt } from '../../../support/store.ts';
+import { unhurried } from '../../../support/unhurried.ts';
 
 /** The store as a role that owns nothing and may see no more than its own sessions. */
 async function asOrdinaryRole(t: Scope, url: string) {
@@ -16,7 +17,7 @@ async function asOrdinaryRole(t: Scope, url: string) {
   await sql.unsafe(`create role ${role} login; grant all on all tables in schema public to ${role}`).simple();
   const own = new URL(url);
   own.username = role;
-  const store = openPostgres({ url: own.href, maxConnections: 4 });
+  const store = openPostgres({ url: own.href, maxConnections: 4, deadlines: unhurried.deadlines });
   t.teardown(async () => {
     await store.close();
     await sql.unsafe(`drop owned by ${role}; drop role ${role}`).simple();
