@@ -12,7 +12,7 @@ const program = rules.map((file) => `import '${file}';`).join('\n');
 const { status, stdout, stderr } = spawnSync(
   process.execPath,
   ['--import', './scripts/typescript/register.mjs', '--input-type=module', '--eval', program],
-  { cwd: inProject('.'), encoding: 'utf8', maxBuffer: 2 ** 26 },
+  { cwd: inProject('.'), env: { ...process.env, TAP_TIMEOUT: '0' }, encoding: 'utf8', maxBuffer: 2 ** 26 },
 );
 if (status !== 0) console.log(stdout.replaceAll(/^ *(?:ok |\d+\.\.|# |TAP |\n).*\n?/gm, ''), stderr);
 process.exitCode = status ?? 1;
