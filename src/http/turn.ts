@@ -4,6 +4,8 @@
  * before a turn ends.
  */
 const mostWork = 8 * 1024 * 1024;
+/** Milliseconds that a turn may take. Bytes are dear for the system if a client takes them in small segments. */
+const turnMs = 10;
 /** The part of {@link mostWork} after which work is counted from zero again behind the turn. */
 const leastCounted = mostWork / 4;
 /** Work for a request, beside its head and its body: about as many bytes of a body take as much processor time. */
@@ -27,8 +29,10 @@ interface Rest {
 
 /** Work that was done, or is set aside, in this turn. */
 let done = 0;
-/** Whether {@link startTurn} will be called. A callback in each turn would cost more than most turns do. */
-let isAwaited = false;
+/** Work that this turn has room for: as much as took {@link turnMs} in the turn before. */
+let room = mostWork;
+/** When this turn began; `NaN` if unknown, `null` if {@link startTurn} does not follow: it costs more than most turns. */
+let beganMs: number | null = null;
 /** Connections that rest, by what they go on with, for each network of clients, in the order of their turns. */
 const resting = new Map<string, Map<() => void, Rest>>();
 /** Work that connections may still do in this turn. It counts as done already. */
@@ -44,7 +48,7 @@ const meters = new Set<Map<string, number>>();
  *   aside and not done leaves the turn short
  */
 export function restsAfter(work: number, goOn: () => void, of: OfNetwork, inARow = work): boolean {
-  if (noteWork(work, goOn) || done < mostWork) return false;
+  if (noteWork(work, goOn) || done < room) return false;
   rest(goOn, of, inARow);
   return true;
 }
@@ -54,7 +58,7 @@ export function restsAfter(work: number, goOn: () => void, of: OfNetwork, inARow
  * `goOn` is then called in a turn with room for it.
  */
 export function restsBefore(work: number, goOn: () => void, of: OfNetwork): boolean {
-  const hasRoom = done < mostWork && resting.size === 0;
+  const hasRoom = done < room && resting.size === 0;
   if (hasRoom || (granted.get(goOn) ?? 0) > 0) return false;
   rest(goOn, of, work);
   return true;
@@ -64,9 +68,8 @@ export function restsBefore(work: number, goOn: () => void, of: OfNetwork): bool
 export function noteWork(work: number, goOn: () => void): boolean {
   const left = granted.get(goOn) ?? 0;
   if (left > 0) granted.set(goOn, Math.max(0, left - work));
-  if (left > work) return true;
-  add(work - left);
-  return false;
+  if (left <= work) add(work - left);
+  return left > work;
 }
 
 function add(work: number): void {
@@ -74,9 +77,9 @@ function add(work: number): void {
   if (done >= leastCounted) awaitTurn();
 }
 
-function awaitTurn(): void {
-  if (!isAwaited) setImmediate(startTurn);
-  isAwaited = true;
+function awaitTurn(sinceMs = NaN): void {
+  if (beganMs === null) setImmediate(startTurn);
+  beganMs ??= sinceMs;
 }
 
 function rest(goOn: () => void, { network }: OfNetwork, inARow: number): void {
@@ -102,21 +105,24 @@ export function restMeter(): { readonly read: () => number; readonly stop: () =>
 
 /** Begins a turn with the connections that rest. Otherwise those that come later could keep them waiting for ever. */
 function startTurn(): void {
-  [isAwaited, done] = [false, 0];
+  const nowMs = performance.now();
+  const inTime = (done * turnMs) / (nowMs - (beganMs ?? NaN)) || mostWork;
+  room = Math.min(mostWork, Math.max(mostWork / 8, inTime));
+  [beganMs, done] = [null, 0];
   granted.clear();
+  if (resting.size > 0) awaitTurn(nowMs);
   // A network whose line goes on is put behind the others, and comes again.
   for (const [network, line] of resting) {
-    if (done >= mostWork) break;
+    if (done >= room) break;
     resting.delete(network);
     const [[goOn, { inARow, sinceMs }]] = line as unknown as [[() => void, Rest]];
     line.delete(goOn);
     if (line.size > 0) resting.set(network, line);
-    const ms = performance.now() - sinceMs;
+    const ms = nowMs - sinceMs;
     // It follows changes within a few rests.
     for (const means of meters) means.set(network, 0.75 * (means.get(network) ?? ms) + 0.25 * ms);
     granted.set(goOn, inARow);
     add(inARow);
     goOn();
   }
-  if (resting.size + granted.size > 0) awaitTurn();
 }

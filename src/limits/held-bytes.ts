@@ -19,8 +19,8 @@ export type HolderKind = 'callers' | 'strangers';
 
 /** Part of the budget that strangers may have together. */
 const ofStrangers = 1 / 4;
-/** Connections are cut once this many times a budget are held, so that each search for those to cut frees enough. */
-const slack = 5 / 4;
+/** Connections are cut once this many times a budget are held: each search frees enough, and a turn cuts few. */
+const slack = 17 / 16;
 
 /**
  * The budget for bytes that wait in memory for clients, or came from clients and wait for something else. All listeners

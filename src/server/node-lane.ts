@@ -67,9 +67,7 @@ export class NodeLane extends Duplex implements BodyReader, BytesHolder, Breakab
     request.holder = this;
     reportFaults(this as unknown as Socket, (error) => connection.served.application.broke(error));
     this.on('error', () => undefined);
-    const closed = (): void => {
-      if (!this.#isOver) own.cut();
-    };
+    const closed = (): void => void (this.#isOver || own.cut());
     this.on('close', guarded(this, closed));
     own.onClose = () => {
       this.#isOver = true;
@@ -105,8 +103,7 @@ export class NodeLane extends Duplex implements BodyReader, BytesHolder, Breakab
 
   /** Serves the request, as Node has read it. */
   serve(message: IncomingMessage, response: ServerResponse): void {
-    const request = this.#request;
-    if (this.#response !== null || !readsTheSame(message, request))
+    if (this.#response !== null || !readsTheSame(message, this.#request))
       return void this.destroy(new Error('a request was read in two ways'));
     this.#response = response;
     let keeps = true;
@@ -144,9 +141,7 @@ export class NodeLane extends Duplex implements BodyReader, BytesHolder, Breakab
   }
 
   /** A stream keeps the bytes until the handler has read them. */
-  get hasPassedOn(): boolean {
-    return false;
-  }
+  readonly hasPassedOn = false;
 
   onBodyEnd(): void {
     this.#readsBody = false;

@@ -236,14 +236,11 @@ const guards: Readonly<
   'src/http/turn.ts': [
     [
       'hogged-turns',
-      'if (noteWork(work, goOn) || done < mostWork) return false;',
+      'if (noteWork(work, goOn) || done < room) return false;',
       'if (noteWork(work, goOn) || mostWork > 0) return false;',
     ],
-    [
-      'hogged-turns',
-      'const hasRoom = done < mostWork && resting.size === 0;',
-      'const hasRoom = done < mostWork;',
-    ],
+    ['hogged-turns', 'const hasRoom = done < room && resting.size === 0;', 'const hasRoom = done < room;'],
+    ['hogged-turns', 'room = Math.min(mostWork, Math.max(mostWork / 8, inTime));', ''],
   ],
   'src/http/static-page.ts': [
     [

@@ -168,6 +168,20 @@ t.test('networks have their turns one after the other', async (t) => {
   t.ok(rests.read() > 0, 'shedding knows that they waited');
 });
 
+t.test('work that takes long, as small segments do, leaves less room in a turn', async (t) => {
+  let nowMs = 0;
+  t.intercept(performance, 'now', { value: () => nowMs });
+  const turns: number[] = [];
+  const goOn = (): void => {
+    const beganMs = nowMs;
+    while (nowMs < 500 && !restsAfter(read, goOn, { network: '' })) nowMs += 1;
+    turns.push(nowMs - beganMs);
+  };
+  goOn();
+  await eventually(() => nowMs === 500, 'all');
+  t.ok(Math.max(...turns.slice(2)) <= 16, `${turns.join()} ms`);
+});
+
 t.test('those who come in each turn do not keep the others waiting', async (t) => {
   const [near, far] = await pair(t);
   let [rests, isOver] = [false, false];

@@ -121,9 +121,8 @@ export class Tunnel {
    */
   idle(nowMs: number): boolean {
     // Both directions are checked every time, because each has its own timeout.
-    const idleIn = this.#in.idle(this.#upstream.readableEnded, nowMs);
-    const idleOut = this.#out.idle(this.#client.readableEnded, nowMs);
-    return idleIn || idleOut;
+    const [ofUpstream, ofClient] = [this.#upstream.readableEnded, this.#client.readableEnded];
+    return [this.#in.idle(ofUpstream, nowMs), this.#out.idle(ofClient, nowMs)].includes(true);
   }
 }
 
