@@ -118,7 +118,7 @@ function startTurn(): void {
     const [[goOn, { inARow, sinceMs }]] = line as unknown as [[() => void, Rest]];
     line.delete(goOn);
     if (line.size > 0) resting.set(network, line);
-    const ms = nowMs - sinceMs;
+    const ms = performance.now() - sinceMs;
     // It follows changes within a few rests.
     for (const means of meters) means.set(network, 0.75 * (means.get(network) ?? ms) + 0.25 * ms);
     granted.set(goOn, inARow);
