@@ -27,6 +27,7 @@ nokey = request("GET", "/orders", auth=False)
 long_path = request("GET", "/" + "b" * 15_000, auth=False)
 made_up = request("GET", "/api/session", "Authorization: Bearer " + "A" * 64, auth=False)
 head_of_14_kb = request("GET", "/now", "X-Filler: " + "x" * 14_000)
+own = "X-Service-Acting-Tenant: self"
 endless = "Content-Length: 1000000000"
 chunked = "Transfer-Encoding: chunked"
 chunk_of_64_kb = b"10000\r\n" + b"x" * 65_536 + b"\r\n"
@@ -46,8 +47,8 @@ kinds = {
     "frames": (handshake("/ws"), True, empty_frames, None),
     "lists": (request("GET", "/v1/sub-accounts?limit=100") * 5, False, None, None),
     "bodies": (request("POST", "/v1/sub-accounts", "Content-Type: application/json", "Content-Length: 130000") + b'{"name":"' + b"x" * 100_000, True, None, b"x" * 600),
-    "uploads": (request("POST", "/sink", endless), True, b"x" * 65_536, None),
-    "chunks": (request("POST", "/sink", chunked), True, b"1\r\nx\r\n" * 5_000, None),
+    "uploads": (request("POST", "/sink", own, endless), True, b"x" * 65_536, None),
+    "chunks": (request("POST", "/sink", own, chunked), True, b"1\r\nx\r\n" * 5_000, None),
     "downloads": (request("GET", "/endless"), False, None, None),
     "fast-downloads": (request("GET", "/endless"), True, None, None),
     "pipelined": (head_of_14_kb * 100, True, "silence", None),
